@@ -1,0 +1,87 @@
+//! Why an attempt at a transaction ended without committing.
+
+/// Why an attempt did not commit. Carried out of the transaction's closure by
+/// `?`, counted by reason.
+///
+/// The first four are conflicts: the attempt is made again. [`Abort::User`]
+/// ends the transaction for good, without effect. The rest are errors of the
+/// program, confirmed by revalidation before they are believed: the launch
+/// stops and the host reports them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum Abort {
+    /// A stripe stayed locked by a committing transaction for longer than a
+    /// read waits.
+    ReadLocked = 0,
+    /// A word read earlier has changed, so the attempt no longer saw one
+    /// consistent state.
+    ReadStale = 1,
+    /// The locks for the commit could not be had in the allowed number of tries.
+    CommitLocked = 2,
+    /// A word read has changed when the commit looked at it again.
+    CommitStale = 3,
+    /// The transaction's own code cancelled it.
+    User = 4,
+    /// The read set is full: the transaction reads more words than the launch
+    /// gave it room for.
+    ReadSetFull = 5,
+    /// The write set is full: the transaction writes more words than the launch
+    /// gave it room for.
+    WriteSetFull = 6,
+    /// An index past the end of its array.
+    OutOfRange = 7,
+    /// The launch was told to stop: a fault elsewhere, or the time limit.
+    Stopped = 8,
+}
+
+impl Abort {
+    /// The number of reasons.
+    pub const COUNT: usize = 9;
+
+    /// Every reason, in the order of its number.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::ReadLocked,
+        Self::ReadStale,
+        Self::CommitLocked,
+        Self::CommitStale,
+        Self::User,
+        Self::ReadSetFull,
+        Self::WriteSetFull,
+        Self::OutOfRange,
+        Self::Stopped,
+    ];
+
+    /// The reason's name in tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadLocked => "read_locked",
+            Self::ReadStale => "read_stale",
+            Self::CommitLocked => "commit_locked",
+            Self::CommitStale => "commit_stale",
+            Self::User => "user",
+            Self::ReadSetFull => "read_set_full",
+            Self::WriteSetFull => "write_set_full",
+            Self::OutOfRange => "out_of_range",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Whether another attempt may succeed.
+    #[inline(always)]
+    pub const fn is_conflict(self) -> bool {
+        (self as u8) <= Self::CommitStale as u8
+    }
+
+    /// Whether the reason is an error of the program, if the attempt that met
+    /// it saw a consistent state.
+    #[inline(always)]
+    pub const fn is_fault(self) -> bool {
+        matches!(
+            self,
+            Self::ReadSetFull | Self::WriteSetFull | Self::OutOfRange
+        )
+    }
+}
+
+/// What a transactional operation returns.
+pub type TxResult<T> = Result<T, Abort>;

@@ -1,0 +1,85 @@
+//! `cgl`: one coarse-grained lock around each transaction, the baseline that
+//! every figure is compared with.
+//!
+//! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which
+//! cannot deadlock under lockstep). Writes are buffered and stored at the end,
+//! so that a transaction may cancel itself; reads go straight to memory.
+
+use super::{Algorithm, Granule};
+use crate::abort::{Abort, TxResult};
+use crate::lane::Lane;
+use crate::tx::Tx;
+use crate::word::{self, Element, WordAddress};
+
+/// The coarse-grained lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Cgl;
+
+/// The first and the longest time between two tries at the lock.
+const BACKOFF_NS: (u32, u32) = (32, 4096);
+
+impl Cgl {
+    #[inline(always)]
+    fn release<L: Lane>(tx: &Tx<'_, L, Self>) {
+        // ORDER(C1): everything in the critical section before the release;
+        // pairs with the next holder's acquire.
+        // SAFETY: the lock is live, and held by this lane.
+        unsafe { tx.lane.store_release_32(tx.stm.coarse_lock(), 0) };
+    }
+}
+
+impl Algorithm for Cgl {
+    const NAME: &'static str = "cgl";
+    const GRANULE: Granule = Granule::LaneInTurn;
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let mut wait = BACKOFF_NS.0;
+        // ORDER(C1): acquire; pairs with the last holder's release. On
+        // failure nothing is read under the lock, so its order is idle.
+        // SAFETY: the lock is live.
+        while unsafe { tx.lane.cas_acquire_32(tx.stm.coarse_lock(), 0, 1) } != 0 {
+            if tx.stm.stopped(tx.lane) {
+                return Err(Abort::Stopped);
+            }
+            tx.lane.pause(wait);
+            wait = (wait * 2).min(BACKOFF_NS.1);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        p: [*const T; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
+        for k in 0..N {
+            // SAFETY: in range of a live array (Tx::locate). Relaxed: the lock
+            // is held, and C1 orders it.
+            v[k] = unsafe { word::load_relaxed(tx.lane, p[k]) };
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
+
+    #[inline(always)]
+    fn validate<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+        // SAFETY: the logs are this lane's; the lock is held.
+        unsafe { tx.writes.write_back(tx.lane, &tx.logs) };
+        Self::release(tx);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        Self::release(tx);
+    }
+}

@@ -1,0 +1,148 @@
+//! `vbv`: value-based validation behind one sequence lock, after `NOrec`
+//! (Dalessandro, Spear, Scott 2010), as the paper's `STM-VBV`.
+//!
+//! The sequence is even while nobody writes. A transaction's snapshot is an
+//! even sequence at which all its reads hold. A reader that finds the sequence
+//! moved compares all its values; a writer takes the lock by making its
+//! snapshot odd, which only succeeds if nothing was committed since.
+
+use super::validation::POLL_NS;
+use super::{Algorithm, Granule};
+use crate::abort::{Abort, TxResult};
+use crate::lane::Lane;
+use crate::tx::Tx;
+use crate::version::Version;
+use crate::word::{self, Element, WordAddress};
+
+/// The `NOrec`-like algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Vbv;
+
+impl Vbv {
+    /// Waits for an even sequence.
+    #[inline(always)]
+    fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
+        let mut polls = 0;
+        loop {
+            // ORDER(S1): pairs with the fence before the writer's last store:
+            // all commits up to this sequence are seen.
+            // SAFETY: the sequence is live.
+            let sequence = unsafe { tx.lane.load_acquire_64(tx.stm.sequence()) };
+            if sequence & 1 == 0 {
+                return Ok(Version(sequence));
+            }
+            polls += 1;
+            if polls == tx.stm.patience.read_polls {
+                return Err(Abort::ReadLocked);
+            }
+            tx.lane.pause(POLL_NS);
+        }
+    }
+
+    /// An even sequence at which all values read hold.
+    #[inline(always)]
+    fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let lane = tx.lane;
+        let mut polls = 0;
+        loop {
+            let sequence = Self::even(tx)?;
+            // SAFETY: the logs are this lane's and hold its sets.
+            if unsafe { !tx.reads.holds(lane, &tx.logs) } {
+                return Err(Abort::ReadStale);
+            }
+            // ORDER(S2): values before the second look at the sequence.
+            lane.fence();
+            // SAFETY: the sequence is live.
+            if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } == sequence.0 {
+                tx.snapshot = sequence;
+                return Ok(());
+            }
+            polls += 1;
+            if polls == tx.stm.patience.read_polls {
+                return Err(Abort::ReadLocked);
+            }
+        }
+    }
+}
+
+impl Algorithm for Vbv {
+    const NAME: &'static str = "vbv";
+    const GRANULE: Granule = Granule::Lane;
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        tx.snapshot = Self::even(tx)?;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        p: [*const T; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        for k in 0..N {
+            // SAFETY: in range of a live array (Tx::locate).
+            v[k] = unsafe { word::load_relaxed(lane, p[k]) };
+        }
+        for k in 0..N {
+            // SAFETY: the logs are this lane's and hold its sets.
+            unsafe {
+                tx.reads
+                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?
+            };
+        }
+        // ORDER(S2): values before the sequence. Pairs with the fence between
+        // a writer's lock and its stores: who sees a new value sees the lock.
+        lane.fence();
+        // SAFETY: the sequence is live.
+        if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.snapshot.0 {
+            Self::settle(tx)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
+
+    #[inline(always)]
+    fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        Self::settle(tx).is_ok()
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+        if tx.writes.is_empty() {
+            return Ok(());
+        }
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut tries = 0;
+        // SAFETY: the sequence is live. Relaxed: S3 follows.
+        while unsafe { lane.cas_relaxed_64(stm.sequence(), tx.snapshot.0, tx.snapshot.0 + 1) }
+            != tx.snapshot.0
+        {
+            tries += 1;
+            if tries == stm.patience.acquire_tries {
+                return Err(Abort::CommitLocked);
+            }
+            match Self::settle(tx) {
+                Ok(()) => {}
+                Err(Abort::ReadStale) => return Err(Abort::CommitStale),
+                Err(_) => return Err(Abort::CommitLocked),
+            }
+        }
+        // ORDER(S3): the lock before the stores; pairs with S2.
+        lane.fence();
+        // SAFETY: the logs are this lane's; the sequence lock is held.
+        unsafe { tx.writes.write_back(lane, &tx.logs) };
+        // ORDER(S4): the stores before the release; pairs with S1.
+        lane.fence();
+        // SAFETY: the sequence is live, and odd: only this lane stores to it.
+        unsafe { lane.store_relaxed_64(stm.sequence(), tx.snapshot.0 + 2) };
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}

@@ -1,0 +1,355 @@
+//! Algorithm 3 of Xu et al. 2014 and its variants: a global clock, a table of
+//! version locks, lazy writes, commit-time locking of every stripe read or
+//! written.
+//!
+//! The protocol, with the events that `ORDERING.md` argues about:
+//!
+//! 1. *begin*: read the clock (E1) before anything else.
+//! 2. *read*: load the value, log it, then load the stripe's lock word (E2). A
+//!    locked stripe is waited for, a while. A version above the snapshot leads
+//!    to validation ([`Validation::extend`]).
+//! 3. *write*: buffer the value.
+//! 4. *commit*: lock every stripe of the lock log, noting stale versions of
+//!    stripes read (E3); if there are any, compare values; write back; advance
+//!    the clock (E4); release written stripes with the new version and the
+//!    others with their old one (E5).
+//!
+//! Invariants: while the clock reads `c`, every commit up to `c` is written
+//! back. A stripe's version never exceeds the clock. Only the holder of a
+//! stripe's lock stores to its words.
+
+use super::acquisition::Acquisition;
+use super::validation::{POLL_NS, Validation};
+use super::{Algorithm, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
+use crate::abort::{Abort, TxResult};
+use crate::lane::Lane;
+use crate::lock_log::Access;
+use crate::tx::Tx;
+use crate::version::{LockWord, Version};
+use crate::word::{self, Element, WordAddress};
+use core::marker::PhantomData;
+
+/// The algorithm with a validation and an acquisition scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
+
+/// A combination that is one of the paper's variants, and so has a name.
+pub trait Named {
+    /// The name at the command line.
+    const NAME: &'static str;
+}
+impl Named for VersionLocks<Tbv, Sorted> {
+    const NAME: &'static str = "tbv-sorting";
+}
+impl Named for VersionLocks<Hierarchical, Sorted> {
+    const NAME: &'static str = "hv-sorting";
+}
+impl Named for VersionLocks<Hierarchical, Backoff> {
+    const NAME: &'static str = "hv-backoff";
+}
+impl Named for VersionLocks<Tbv, Blocking> {
+    const NAME: &'static str = "egpgv";
+}
+
+/// How one go at the locks ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Acquired {
+    /// All held; every stripe read is as old as the snapshot.
+    Fresh,
+    /// All held; some stripe read has a later version.
+    Stale,
+    /// A lock was taken; none is held now.
+    Busy,
+}
+
+impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q>
+where
+    Self: Named,
+{
+    const NAME: &'static str = <Self as Named>::NAME;
+    const GRANULE: Granule = if Q::BLOCK {
+        Granule::Block
+    } else {
+        Granule::Lane
+    };
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        // ORDER(E1): pairs with the fence before the clock's increment. A
+        // snapshot of c sees every commit up to c written back (line 5).
+        // SAFETY: the clock is live.
+        tx.snapshot = Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) });
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        p: [*const T; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
+        let (lane, stm) = (tx.lane, tx.stm);
+        // ORDER(E2): values before lock words. Pairs with the fence between
+        // locking and write-back: who sees a new value sees the lock or what
+        // followed it (line 26). One value: an acquire load. Several: relaxed
+        // loads, all in flight, and one fence.
+        if N == 1 {
+            // SAFETY: in range of a live array (Tx::locate).
+            v[0] = unsafe { word::load_acquire(lane, p[0]) };
+        } else {
+            for k in 0..N {
+                // SAFETY: in range of a live array (Tx::locate).
+                v[k] = unsafe { word::load_relaxed(lane, p[k]) };
+            }
+            lane.fence();
+        }
+        let mut held = 0u32;
+        let mut newest = tx.snapshot;
+        let mut found = [LockWord(0); N];
+        for k in 0..N {
+            // SAFETY: the lock table is live. Relaxed: a version above the
+            // snapshot is fenced in `extend`, one below says nothing new.
+            found[k] = LockWord(unsafe { lane.load_relaxed_64(stm.lock_of(p[k] as u64)) });
+        }
+        let first = tx.reads.len();
+        for k in 0..N {
+            // SAFETY: the logs are this lane's and hold its sets.
+            unsafe {
+                tx.reads
+                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?
+            };
+            held |= u32::from(found[k].is_locked());
+            newest = newest.max(found[k].version());
+        }
+        // The rest is one loop over the new entries and not N copies of its
+        // code; a word that took no entry has its stripe noted already.
+        for i in first..tx.reads.len() {
+            // SAFETY: as above; i is below the count.
+            let address = unsafe { tx.reads.address(lane, &tx.logs, i) };
+            if held != 0 {
+                newest = newest.max(Self::wait(tx, address)?);
+            }
+            Self::note(tx, address, Access::READ);
+        }
+        if newest > tx.snapshot {
+            V::extend(tx, newest)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn note_write<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) {
+        Self::note(tx, address, Access::WRITE);
+    }
+
+    #[inline(always)]
+    fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        if V::VALUES {
+            // SAFETY: the clock is live. ORDER(E4): `extend` fences it.
+            let now = Version(unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) });
+            return V::extend(tx, now).is_ok();
+        }
+        // Every read was validated against the snapshot as it was made.
+        true
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+        let lane = tx.lane;
+        // A read-only transaction linearizes at its last read (line 68).
+        let mut result = if tx.writes.is_empty() {
+            Some(Ok(()))
+        } else {
+            None
+        };
+        let mut pending = lane.ballot(mask, result.is_none());
+        let mut tries = 0;
+        while pending != 0 {
+            if Q::IN_TURN && tries != 0 {
+                let mut rest = pending;
+                while rest != 0 {
+                    if lane.lane_bit() == rest & rest.wrapping_neg() {
+                        result = Self::try_commit(tx);
+                    }
+                    rest &= rest - 1;
+                    lane.sync_warp(mask);
+                }
+            } else if result.is_none() {
+                result = Self::try_commit(tx);
+            }
+            tries += 1;
+            if tries == tx.stm.patience.acquire_tries {
+                break;
+            }
+            // "On locking failure, it retries after transactions within the
+            // same warp finish committing" (section 3.2.2): the ballot waits.
+            pending = lane.ballot(mask, result.is_none());
+        }
+        result.unwrap_or(Err(Abort::CommitLocked))
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}
+
+impl<V: Validation, Q: Acquisition> VersionLocks<V, Q>
+where
+    Self: Named,
+{
+    /// Waits, a while, until the stripe of a word is free (lines 27-29), and
+    /// returns its version.
+    #[inline(always)]
+    fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
+        let mut polls = 0;
+        loop {
+            // SAFETY: the lock table is live. Relaxed: `extend` fences.
+            let word =
+                LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(address.address())) });
+            if !word.is_locked() {
+                return Ok(word.version());
+            }
+            polls += 1;
+            if polls == tx.stm.patience.read_polls {
+                return Err(Abort::ReadLocked);
+            }
+            tx.lane.pause(POLL_NS);
+        }
+    }
+
+    /// Inserts the stripe of a word into the lock log (lines 34 and 38).
+    #[inline(always)]
+    fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
+        let stripe = tx.stm.map.stripe(address.address());
+        // SAFETY: the logs are this lane's; the word's set had room, so the
+        // lock log has.
+        unsafe {
+            if Q::ORDERED {
+                tx.locks
+                    .insert::<L, true>(tx.lane, &tx.logs, tx.stm.bucket_shift, stripe, access);
+            } else {
+                tx.locks
+                    .insert::<L, false>(tx.lane, &tx.logs, tx.stm.bucket_shift, stripe, access);
+            }
+        }
+    }
+
+    /// One go at the commit (lines 70-85); `None` if a lock was taken.
+    #[inline(always)]
+    fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>) -> Option<TxResult<()>> {
+        let (lane, stm) = (tx.lane, tx.stm);
+        // "Optional, to reduce lock contention" (line 71).
+        // SAFETY: the logs are this lane's and hold its sets.
+        if V::VALUES && unsafe { !tx.reads.holds(lane, &tx.logs) } {
+            return Some(Err(Abort::CommitStale));
+        }
+        let acquired = if Q::ORDERED {
+            Self::acquire::<L, true>(tx)
+        } else {
+            Self::acquire::<L, false>(tx)
+        };
+        if acquired == Acquired::Busy {
+            return None;
+        }
+        // ORDER(E3): locks before validation and before write-back. Pairs with
+        // the release of whoever held them, and with E2 of readers (line 79).
+        lane.fence();
+        // SAFETY: as above. The stripes are locked, so the values stand still.
+        if acquired == Acquired::Stale && unsafe { !V::VALUES || !tx.reads.holds(lane, &tx.logs) } {
+            Self::release(tx, None);
+            return Some(Err(Abort::CommitStale));
+        }
+        // SAFETY: as above; the stripes of all words written are locked.
+        unsafe { tx.writes.write_back(lane, &tx.logs) };
+        // ORDER(E4): write-back before the increment. Pairs with E1 and with
+        // the fence in `extend` (line 82).
+        lane.fence();
+        // SAFETY: the clock is live.
+        let version = Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
+        // ORDER(E5): the increment, and all commits it counts, before the
+        // release. Who reads this version from the lock word, and fences, sees
+        // all of them: cumulativity, which only three threads can show.
+        lane.fence();
+        Self::release(tx, Some(version));
+        Some(Ok(()))
+    }
+
+    /// `GetLocksAndTBV` (lines 43-52). Relaxed: E3 follows.
+    #[inline(always)]
+    fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut verdict = Acquired::Fresh;
+        let mut walk = tx.locks.walk::<ORDERED>();
+        let mut held = 0;
+        // SAFETY: the logs are this lane's and hold its sets.
+        while let Some(entry) = unsafe { walk.next(lane, &tx.logs) } {
+            let lock = stm.lock(entry.stripe());
+            // SAFETY: the lock table is live.
+            let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
+            let mut polls = 0;
+            while Q::WAITS && word.is_locked() && polls != stm.patience.read_polls {
+                polls += 1;
+                lane.pause(POLL_NS);
+                // SAFETY: as above.
+                word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
+            }
+            if word.is_locked() {
+                Self::release_first::<L, ORDERED>(tx, held);
+                return Acquired::Busy;
+            }
+            held += 1;
+            // The version compared is the one that came with the lock.
+            if entry.access().contains(Access::READ) && word.version() > tx.snapshot {
+                verdict = Acquired::Stale;
+            }
+        }
+        verdict
+    }
+
+    /// `ReleaseLocks` after `held` acquisitions (lines 53-55).
+    #[inline(always)]
+    fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
+        let mut walk = tx.locks.walk::<ORDERED>();
+        for _ in 0..held {
+            // SAFETY: the logs are this lane's; as many were walked before.
+            let Some(entry) = (unsafe { walk.next(tx.lane, &tx.logs) }) else {
+                return;
+            };
+            Self::unlock(tx, entry.stripe());
+        }
+    }
+
+    /// `ReleaseAndUpdateLocks` (lines 56-60), or with no version
+    /// `ReleaseLocks`. In the order met, which needs no sorting.
+    #[inline(always)]
+    fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
+        let mut walk = tx.locks.walk::<false>();
+        // SAFETY: the logs are this lane's and hold its sets.
+        while let Some(entry) = unsafe { walk.next(tx.lane, &tx.logs) } {
+            match version {
+                Some(version) if entry.access().contains(Access::WRITE) => {
+                    // SAFETY: the lock table is live. Relaxed: E5 precedes.
+                    unsafe {
+                        tx.lane.store_relaxed_64(
+                            tx.stm.lock(entry.stripe()),
+                            LockWord::unlocked(version).0,
+                        );
+                    }
+                }
+                _ => Self::unlock(tx, entry.stripe()),
+            }
+        }
+    }
+
+    /// Releases a stripe held but not written, with its old version. The bit
+    /// is set and only the holder clears it, so subtracting one clears it;
+    /// others' attempts to set it change nothing meanwhile (line 55).
+    #[inline(always)]
+    fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::stripe::Stripe) {
+        // SAFETY: the lock table is live. Relaxed: nothing was written under
+        // the lock that its next holder must see.
+        unsafe {
+            tx.lane
+                .add_relaxed_64(tx.stm.lock(stripe), LockWord::LOCKED.wrapping_neg())
+        };
+    }
+}

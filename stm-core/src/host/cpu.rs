@@ -1,0 +1,232 @@
+//! The CPU as a device: each thread of a block is an OS thread.
+//!
+//! Blocks run a few at a time, as on a GPU: teams of `threads` OS threads take
+//! the next block when they are done with one. A cooperative launch gets a
+//! team for every block.
+
+use super::{Device, Error, Launch, Limits, Memory, StopAt};
+use crate::kernel::Kernel;
+use crate::lane::cpu::{Block, CpuLane, StopFlag};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::format;
+use std::string::String;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The CPU device.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    cores: u32,
+}
+
+impl Cpu {
+    /// All cores that this process may use.
+    pub fn new() -> Self {
+        Self {
+            cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        }
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Most OS threads that a launch starts.
+const OS_THREADS_MAX: u32 = 4096;
+
+/// Host memory that plays the part of device memory.
+#[derive(Debug)]
+pub struct CpuMemory {
+    start: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: an allocation of its own; reads and writes go through `&self` and
+// `&mut self`, and kernels access it through atomics.
+unsafe impl Send for CpuMemory {}
+// SAFETY: as above.
+unsafe impl Sync for CpuMemory {}
+
+impl Drop for CpuMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `allocate` with this layout.
+        unsafe { dealloc(self.start, self.layout) }
+    }
+}
+
+impl Memory for CpuMemory {
+    fn address(&self) -> *mut u8 {
+        self.start
+    }
+
+    fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        assert!(
+            offset + data.len() <= self.layout.size(),
+            "write past the end of an allocation"
+        );
+        // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
+        unsafe {
+            self.start
+                .add(offset)
+                .copy_from_nonoverlapping(data.as_ptr(), data.len())
+        }
+        Ok(())
+    }
+
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+        assert!(
+            offset + data.len() <= self.layout.size(),
+            "read past the end of an allocation"
+        );
+        // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
+        unsafe {
+            self.start
+                .add(offset)
+                .copy_to_nonoverlapping(data.as_mut_ptr(), data.len())
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) -> Result<(), Error> {
+        // SAFETY: the whole allocation; no kernel runs.
+        unsafe { self.start.write_bytes(0, self.layout.size()) }
+        Ok(())
+    }
+}
+
+/// Bytes that the operating system would still give, from `/proc/meminfo`;
+/// where there is none, no limit is known.
+fn available_memory() -> u64 {
+    std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find(|line| line.starts_with("MemAvailable:"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        })
+        .map_or(u64::MAX, |kib| kib * 1024)
+}
+
+impl Device for Cpu {
+    type Memory = CpuMemory;
+
+    fn name(&self) -> String {
+        format!("CPU, {} cores", self.cores)
+    }
+
+    fn id(&self) -> String {
+        "cpu".into()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            warp_width: 1,
+            threads_max: 1024,
+            blocks_max: i32::MAX as u32,
+            shared_bytes_max: 1 << 20,
+            processors: self.cores,
+        }
+    }
+
+    fn available_bytes(&self) -> Result<u64, Error> {
+        Ok(available_memory())
+    }
+
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory, Error> {
+        let available = available_memory();
+        let out = Error::OutOfMemory {
+            what,
+            needed: bytes as u64,
+            available,
+        };
+        if bytes as u64 > available {
+            return Err(out);
+        }
+        let layout = Layout::from_size_align(bytes.max(1), 256).map_err(|_| out.clone())?;
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            Err(out)
+        } else {
+            Ok(CpuMemory { start, layout })
+        }
+    }
+
+    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
+    }
+
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error> {
+        launch.check(&self.limits())?;
+        let wanted = if launch.cooperative {
+            launch.blocks
+        } else {
+            self.cores.div_ceil(launch.threads).max(1)
+        };
+        let teams = wanted.min(launch.blocks);
+        let os_threads = u64::from(teams) * u64::from(launch.threads);
+        if os_threads > u64::from(OS_THREADS_MAX) {
+            return Err(Error::LaunchTooLarge {
+                what: "threads at the same time",
+                asked: os_threads.min(u64::from(u32::MAX)) as u32,
+                limit: OS_THREADS_MAX,
+            });
+        }
+        let queue = Mutex::new(0..launch.blocks);
+        let blocks: std::vec::Vec<Block> = (0..teams)
+            .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
+            .collect();
+        // SAFETY: the flag is live while the launch runs (the caller's promise).
+        let stop = launch
+            .stop
+            .map(|at| (unsafe { StopFlag::new(at.flag) }, at.after));
+        let (threads, grid) = (launch.threads, launch.blocks);
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let (done, finished) = channel::<()>();
+            if let Some((flag, after)) = stop {
+                scope.spawn(move || {
+                    if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
+                        flag.raise();
+                    }
+                });
+            }
+            for block in &blocks {
+                for thread in 0..threads {
+                    let (queue, done) = (&queue, done.clone());
+                    scope.spawn(move || {
+                        while let Some(index) = block.next(thread, || {
+                            queue.lock().unwrap_or_else(PoisonError::into_inner).next()
+                        }) {
+                            K::run(&CpuLane::new(block, thread, index, threads, grid), params);
+                        }
+                        drop(done);
+                    });
+                }
+            }
+        });
+        Ok(start.elapsed())
+    }
+}
+
+impl StopAt {
+    /// Whether the limit has passed, for a launch that began at `start`.
+    #[cfg(feature = "cuda")]
+    pub(super) fn is_due(&self, start: Instant) -> bool {
+        start.elapsed() >= self.after
+    }
+}

@@ -1,0 +1,144 @@
+//! A machine that allocates memory and launches kernels.
+
+use super::Error;
+use crate::kernel::Kernel;
+use std::string::String;
+use std::time::Duration;
+
+/// An allocation in a device's memory.
+pub trait Memory {
+    /// Its address on the device; 256-byte aligned.
+    fn address(&self) -> *mut u8;
+    /// Its size in bytes.
+    fn bytes(&self) -> usize;
+    /// Copies `data` to byte `offset`.
+    ///
+    /// # Panics
+    /// If the range is not inside the allocation.
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error>;
+    /// Copies from byte `offset` into `data`.
+    ///
+    /// # Panics
+    /// If the range is not inside the allocation.
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error>;
+    /// Sets every byte to zero.
+    fn clear(&mut self) -> Result<(), Error>;
+}
+
+/// What a device can launch and hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Lanes of a warp.
+    pub warp_width: u32,
+    /// Most threads of a block.
+    pub threads_max: u32,
+    /// Most blocks of a launch.
+    pub blocks_max: u32,
+    /// Most dynamic shared memory of a block, in bytes.
+    pub shared_bytes_max: u32,
+    /// Processors (cores; streaming multiprocessors).
+    pub processors: u32,
+}
+
+/// A word that tells a running kernel to stop, and when to set it.
+#[derive(Clone, Copy, Debug)]
+pub struct StopAt {
+    /// The word's address on the device.
+    pub flag: *mut u32,
+    /// Set it to 1 this long after the launch.
+    pub after: Duration,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Whether all blocks must run at the same time.
+    pub cooperative: bool,
+    /// The time limit, if any.
+    pub stop: Option<StopAt>,
+}
+
+impl Launch {
+    /// `blocks` blocks of `threads` threads, with no shared memory and no
+    /// time limit.
+    pub const fn new(blocks: u32, threads: u32) -> Self {
+        Self {
+            blocks,
+            threads,
+            shared_bytes: 0,
+            cooperative: false,
+            stop: None,
+        }
+    }
+
+    /// Checks the shape against a device's limits.
+    pub fn check(&self, limits: &Limits) -> Result<(), Error> {
+        for (what, option, asked, limit) in [
+            (
+                "threads a block",
+                "--threads",
+                self.threads,
+                limits.threads_max,
+            ),
+            ("blocks", "--blocks", self.blocks, limits.blocks_max),
+        ] {
+            if asked == 0 {
+                return Err(Error::ZeroLaunch { what, option });
+            }
+            if asked > limit {
+                return Err(Error::LaunchTooLarge { what, asked, limit });
+            }
+        }
+        if self.shared_bytes > limits.shared_bytes_max {
+            return Err(Error::LaunchTooLarge {
+                what: "bytes of shared memory a block",
+                asked: self.shared_bytes,
+                limit: limits.shared_bytes_max,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A machine that allocates memory and launches kernels.
+pub trait Device: Clone {
+    /// Its allocations.
+    type Memory: Memory;
+
+    /// What it is, for a person: `NVIDIA H200`, `CPU, 2 cores`.
+    fn name(&self) -> String;
+
+    /// `cpu`, `cuda:0`, `sim`.
+    fn id(&self) -> String;
+
+    /// What it can launch and hold.
+    fn limits(&self) -> Limits;
+
+    /// Bytes that an allocation could still take, as far as the device knows.
+    fn available_bytes(&self) -> Result<u64, Error>;
+
+    /// Allocates zeroed memory; `what` names it in an error.
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
+
+    /// Prepares a kernel, so that its first launch does not pay for it (on a
+    /// GPU: compiles its module). Returns the time that took.
+    fn prepare<K: Kernel>(&self) -> Result<Duration, Error>;
+
+    /// Launches a kernel and waits for it. Returns the time that it ran, by
+    /// the device's own clock where it has one.
+    ///
+    /// # Safety
+    /// What `params` points to is live in this device's memory, is used as
+    /// the kernel expects, and is touched by nothing else until this returns.
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error>;
+}

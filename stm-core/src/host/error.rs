@@ -1,0 +1,181 @@
+//! What can go wrong on the host.
+
+use crate::abort::Abort;
+use std::string::String;
+use std::time::Duration;
+
+/// An error of a device or a launch. Its text is one line that names the value
+/// and the fix.
+#[derive(thiserror::Error, Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A launch of nothing.
+    #[error("a launch needs at least one of its {what}, not 0: give {option} 1 or more")]
+    ZeroLaunch {
+        /// What was zero.
+        what: &'static str,
+        /// The option that sets it.
+        option: &'static str,
+    },
+    /// A launch beyond the device's limits.
+    #[error("{asked} {what} are more than this device takes: at most {limit}")]
+    LaunchTooLarge {
+        /// What was too large.
+        what: &'static str,
+        /// The value asked for.
+        asked: u32,
+        /// The most the device takes.
+        limit: u32,
+    },
+    /// A lock table whose size is not a power of two.
+    #[error("{locks} locks is not a power of two: the nearest are {below} and {above}")]
+    LocksNotPowerOfTwo {
+        /// The number asked for.
+        locks: u64,
+        /// The next power of two below.
+        below: u64,
+        /// The next power of two above.
+        above: u64,
+    },
+    /// A configuration value out of its range.
+    #[error("{what} is {value}: it must be {expected}")]
+    BadConfig {
+        /// The value's name.
+        what: &'static str,
+        /// The value.
+        value: u64,
+        /// Its range.
+        expected: &'static str,
+    },
+    /// Not enough memory.
+    #[error(
+        "{what} needs {needed} bytes of device memory, and {available} are available: make it smaller"
+    )]
+    OutOfMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available.
+        available: u64,
+    },
+    /// A set too small for the workload.
+    #[error(
+        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: give the launch a larger one"
+    )]
+    CapacityExceeded {
+        /// `read set` or `write set`.
+        set: &'static str,
+        /// Its capacity.
+        limit: u32,
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// An index past the end of a shared array.
+    #[error("transaction {transaction} used index {index} of an array of {len} elements")]
+    OutOfRange {
+        /// The index.
+        index: u64,
+        /// The array's length.
+        len: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// The time limit ran out.
+    #[error(
+        "stopped at the time limit of {limit:?}: {committed} transactions committed, {aborted} attempts aborted"
+    )]
+    Timeout {
+        /// The limit.
+        limit: Duration,
+        /// Transactions committed by then.
+        committed: u64,
+        /// Attempts aborted by then.
+        aborted: u64,
+    },
+    /// The metadata is not what a finished launch leaves.
+    #[error(
+        "the transactional memory is corrupt after the launch: {what}; it takes no further launches"
+    )]
+    Corrupt {
+        /// What was found.
+        what: String,
+    },
+    /// No driver library.
+    #[error("no NVIDIA driver library was found: install a driver, or use --device cpu")]
+    NoDriver,
+    /// A driver, but no such GPU.
+    #[error("there is no GPU {ordinal}: {count} were found; `stamp list` names the devices")]
+    NoGpu {
+        /// The ordinal asked for.
+        ordinal: usize,
+        /// GPUs found.
+        count: usize,
+    },
+    /// A GPU without the memory model that the algorithms need.
+    #[error(
+        "{name} has compute capability {major}.{minor}: 7.0 (sm_70) or later is needed; use --device cpu"
+    )]
+    GpuTooOld {
+        /// The GPU's name.
+        name: String,
+        /// Its compute capability.
+        major: i32,
+        /// Its compute capability.
+        minor: i32,
+    },
+    /// A kernel without PTX.
+    #[error("kernel {entry} has no PTX: it runs on the CPU only")]
+    NoPtx {
+        /// The kernel's entry point.
+        entry: &'static str,
+    },
+    /// The driver refused a module.
+    #[error("the driver did not compile the module of {entry}: {log}")]
+    BadPtx {
+        /// The kernel's entry point.
+        entry: &'static str,
+        /// The driver's log, on one line.
+        log: String,
+    },
+    /// A kernel ended with an error; the context is gone, and what it held.
+    #[error("the device was lost in {during}: {code}; its memory is gone, start again")]
+    DeviceLost {
+        /// What was being done.
+        during: String,
+        /// The driver's code.
+        code: String,
+    },
+    /// Any other driver error.
+    #[error("the driver failed in {during}: {code}")]
+    Driver {
+        /// What was being done.
+        during: &'static str,
+        /// The driver's code.
+        code: String,
+    },
+}
+
+impl Error {
+    /// The set that a capacity fault names.
+    pub(crate) fn of_fault(reason: Abort, record: &crate::globals::FaultRecord) -> Self {
+        let transaction = record.transaction;
+        match reason {
+            Abort::OutOfRange => Self::OutOfRange {
+                index: record.index,
+                len: record.len,
+                transaction,
+            },
+            Abort::WriteSetFull => Self::CapacityExceeded {
+                set: "write set",
+                limit: record.limit,
+                transaction,
+            },
+            _ => Self::CapacityExceeded {
+                set: "read set",
+                limit: record.limit,
+                transaction,
+            },
+        }
+    }
+}

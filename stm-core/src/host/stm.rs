@@ -1,0 +1,357 @@
+//! The owner of a transactional memory's metadata.
+
+use super::{Device, Error, Launch, Memory, StopAt};
+use crate::abort::Abort;
+use crate::algorithm::Algorithm;
+use crate::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::kernel::Kernel;
+use crate::logs::Capacity;
+use crate::stm_ref::{Patience, StmRef};
+use crate::stripe::StripeMap;
+use crate::version::LockWord;
+use core::mem::offset_of;
+use std::format;
+use std::string::String;
+use std::time::Duration;
+use std::vec;
+
+/// The sizes and limits of a transactional memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StmConfig {
+    /// Entries of the global lock table; a power of two.
+    pub locks: u64,
+    /// Bytes of a stripe; a power of two, 4 or more.
+    pub stripe_bytes: u64,
+    /// Entries of each transaction's sets.
+    pub capacity: Capacity,
+    /// Bounds of waits and retries.
+    pub patience: Patience,
+    /// How long a launch may take before it is told to stop.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for StmConfig {
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, room for 32
+    /// reads and 32 writes, retries without limit.
+    fn default() -> Self {
+        Self {
+            locks: 1 << 20,
+            stripe_bytes: 4,
+            capacity: Capacity {
+                reads: 32,
+                writes: 32,
+            },
+            patience: Patience {
+                read_polls: 64,
+                acquire_tries: 4,
+                retries_max: 0,
+            },
+            time_limit: None,
+        }
+    }
+}
+
+/// The most entries of a set: the logs of a lane are indexed with 32 bits.
+const CAPACITY_MAX: u32 = 1 << 20;
+
+impl StmConfig {
+    fn check(&self) -> Result<StripeMap, Error> {
+        if !self.locks.is_power_of_two() {
+            let above = self.locks.max(1).next_power_of_two();
+            return Err(Error::LocksNotPowerOfTwo {
+                locks: self.locks,
+                below: (above / 2).max(1),
+                above,
+            });
+        }
+        let bad = |what, value, expected| {
+            Err(Error::BadConfig {
+                what,
+                value,
+                expected,
+            })
+        };
+        if self.locks > 1 << StripeMap::LOCKS_LOG2_MAX {
+            return bad("the number of locks", self.locks, "at most 2^30");
+        }
+        if !self.stripe_bytes.is_power_of_two() || !(4..=4096).contains(&self.stripe_bytes) {
+            return bad(
+                "the stripe size in bytes",
+                self.stripe_bytes,
+                "a power of two from 4 to 4096",
+            );
+        }
+        for (what, value) in [
+            ("the capacity of the read set", self.capacity.reads),
+            ("the capacity of the write set", self.capacity.writes),
+        ] {
+            if !(1..=CAPACITY_MAX).contains(&value) {
+                return bad(what, u64::from(value), "from 1 to 1048576");
+            }
+        }
+        for (what, value) in [
+            ("the number of polls of a read", self.patience.read_polls),
+            (
+                "the number of tries at the locks",
+                self.patience.acquire_tries,
+            ),
+        ] {
+            if value == 0 {
+                return bad(what, 0, "at least 1");
+            }
+        }
+        Ok(StripeMap::new(
+            self.locks.trailing_zeros(),
+            self.stripe_bytes.trailing_zeros(),
+        ))
+    }
+}
+
+/// What the transactions of a launch did. `attempts == commits + aborts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Attempts begun.
+    pub attempts: u64,
+    /// Attempts that committed.
+    pub commits: u64,
+    /// Commits that wrote nothing.
+    pub read_only_commits: u64,
+    /// Transactions given up after `retries_max` conflicts.
+    pub gave_up: u64,
+    /// Attempts that did not commit, by [`Abort`] number.
+    pub aborts: [u64; Abort::COUNT],
+}
+
+impl Statistics {
+    /// All attempts that did not commit.
+    pub fn aborted(&self) -> u64 {
+        self.aborts.iter().sum()
+    }
+}
+
+/// A transactional memory on a device: the clock, the lock table, the logs of
+/// every warp, and the statistics. One launch shape, any number of launches,
+/// one algorithm at a time.
+#[derive(Debug)]
+pub struct Stm<D: Device> {
+    device: D,
+    launch: Launch,
+    config: StmConfig,
+    map: StripeMap,
+    globals: D::Memory,
+    locks: D::Memory,
+    region: D::Memory,
+    corrupt: Option<String>,
+}
+
+impl<D: Device> Stm<D> {
+    /// Allocates the metadata for launches of one shape.
+    pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self, Error> {
+        let map = config.check()?;
+        let limits = device.limits();
+        launch.check(&limits)?;
+        let warps =
+            u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
+        let region_bytes = warps * config.capacity.warp_words(limits.warp_width) * 8;
+        let needed = region_bytes + map.locks() * 8 + size_of::<Globals>() as u64;
+        let available = device.available_bytes()?;
+        if needed > available {
+            return Err(Error::OutOfMemory {
+                what: "the metadata (locks and sets)",
+                needed,
+                available,
+            });
+        }
+        Ok(Self {
+            device: device.clone(),
+            launch,
+            config,
+            map,
+            globals: device.allocate(size_of::<Globals>(), "the global metadata")?,
+            locks: device.allocate(map.locks() as usize * 8, "the lock table")?,
+            region: device.allocate(region_bytes as usize, "the read and write sets")?,
+            corrupt: None,
+        })
+    }
+
+    /// The kernel's handle, for transactions of algorithm `A`. Valid while
+    /// this `Stm` lives.
+    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
+        // SAFETY: the memories have these sizes, were zeroed, and `launch`
+        // makes its caller promise the rest.
+        unsafe {
+            StmRef::from_raw(
+                self.globals.address().cast(),
+                self.locks.address().cast(),
+                self.region.address().cast(),
+                self.config.capacity,
+                self.map,
+                self.config.patience,
+            )
+        }
+    }
+
+    /// Bytes of device memory that the metadata takes.
+    pub fn metadata_bytes(&self) -> u64 {
+        (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
+    }
+
+    /// The shape of the launches.
+    pub const fn shape(&self) -> Launch {
+        self.launch
+    }
+
+    /// Launches a kernel whose parameters hold this memory's
+    /// [handle](Self::handle), waits for it, and checks what it left: no
+    /// fault, no lock held, no version above the clock, commits plus aborts
+    /// equal to attempts. Returns the time the kernel ran and its statistics.
+    ///
+    /// # Errors
+    /// A fault of a transaction ([`Error::CapacityExceeded`],
+    /// [`Error::OutOfRange`]), [`Error::Timeout`], [`Error::Corrupt`] (then,
+    /// and from then on), or an error of the device.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`]; and all transactions of the kernel are of
+    /// the algorithm of the handle.
+    pub unsafe fn launch<K: Kernel>(
+        &mut self,
+        params: &K::Params,
+    ) -> Result<(Duration, Statistics), Error> {
+        if let Some(what) = &self.corrupt {
+            return Err(Error::Corrupt { what: what.clone() });
+        }
+        self.reset_counters()?;
+        let mut launch = self.launch;
+        launch.stop = self.config.time_limit.map(|after| StopAt {
+            flag: self
+                .globals
+                .address()
+                .wrapping_add(offset_of!(Globals, stop))
+                .cast(),
+            after,
+        });
+        // SAFETY: the caller's promise.
+        let time = unsafe { self.device.launch::<K>(&launch, params)? };
+        let statistics = self.statistics()?;
+        self.check(&statistics)?;
+        let fault = self.fault()?;
+        if let Some(&reason) = (fault.reason as usize)
+            .checked_sub(1)
+            .and_then(|r| Abort::ALL.get(r))
+        {
+            return Err(Error::of_fault(reason, &fault));
+        }
+        if self.word32(offset_of!(Globals, stop))? != 0
+            && let Some(limit) = self.config.time_limit
+        {
+            return Err(Error::Timeout {
+                limit,
+                committed: statistics.commits,
+                aborted: statistics.aborted(),
+            });
+        }
+        Ok((time, statistics))
+    }
+
+    /// Clears the stop flag, the fault and the statistics; clock and versions
+    /// stay.
+    fn reset_counters(&mut self) -> Result<(), Error> {
+        let from = offset_of!(Globals, stop);
+        let zeros = vec![0; size_of::<Globals>() - from];
+        self.globals.write(from, &zeros)
+    }
+
+    fn word32(&self, offset: usize) -> Result<u32, Error> {
+        let mut bytes = [0; 4];
+        self.globals.read(offset, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn word64(&self, offset: usize) -> Result<u64, Error> {
+        let mut bytes = [0; 8];
+        self.globals.read(offset, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn fault(&self) -> Result<FaultRecord, Error> {
+        let at = offset_of!(Globals, fault);
+        Ok(FaultRecord {
+            reason: self.word32(at + offset_of!(FaultRecord, reason))?,
+            limit: self.word32(at + offset_of!(FaultRecord, limit))?,
+            index: self.word64(at + offset_of!(FaultRecord, index))?,
+            len: self.word64(at + offset_of!(FaultRecord, len))?,
+            transaction: self.word64(at + offset_of!(FaultRecord, transaction))?,
+        })
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
+        self.globals
+            .read(offset_of!(Globals, statistics), &mut bytes)?;
+        let mut sums = [0u64; COUNTERS];
+        for (i, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
+            sums[i % COUNTERS] += u64::from_le_bytes(*word);
+        }
+        let mut aborts = [0; Abort::COUNT];
+        aborts.copy_from_slice(&sums[Counter::AbortsFrom as usize..][..Abort::COUNT]);
+        Ok(Statistics {
+            attempts: sums[Counter::Attempts as usize],
+            commits: sums[Counter::Commits as usize],
+            read_only_commits: sums[Counter::ReadOnlyCommits as usize],
+            gave_up: sums[Counter::GaveUp as usize],
+            aborts,
+        })
+    }
+
+    /// What must hold after every launch, whatever the kernel did.
+    fn check(&mut self, statistics: &Statistics) -> Result<(), Error> {
+        let what = self.find_corruption(statistics)?;
+        match what {
+            None => Ok(()),
+            Some(what) => {
+                self.corrupt = Some(what.clone());
+                Err(Error::Corrupt { what })
+            }
+        }
+    }
+
+    fn find_corruption(&self, statistics: &Statistics) -> Result<Option<String>, Error> {
+        if statistics.attempts != statistics.commits + statistics.aborted() {
+            return Ok(Some(format!(
+                "{} attempts, but {} commits and {} aborts",
+                statistics.attempts,
+                statistics.commits,
+                statistics.aborted()
+            )));
+        }
+        let sequence = self.word64(offset_of!(Globals, sequence))?;
+        if sequence & 1 != 0 {
+            return Ok(Some(format!("the sequence lock is held, at {sequence}")));
+        }
+        if self.word32(offset_of!(Globals, coarse_lock))? != 0 {
+            return Ok(Some("the coarse lock is held".into()));
+        }
+        let clock = self.word64(offset_of!(Globals, clock))?;
+        let mut bytes = vec![0; self.locks.bytes().min(CHUNK_BYTES)];
+        for from in (0..self.locks.bytes()).step_by(CHUNK_BYTES) {
+            let len = bytes.len().min(self.locks.bytes() - from);
+            self.locks.read(from, &mut bytes[..len])?;
+            for (i, word) in bytes[..len].as_chunks::<8>().0.iter().enumerate() {
+                let word = LockWord(u64::from_le_bytes(*word));
+                if word.is_locked() || word.version().0 > clock {
+                    return Ok(Some(format!(
+                        "lock {} is {} at version {} with the clock at {clock}",
+                        from / 8 + i,
+                        if word.is_locked() { "held" } else { "free" },
+                        word.version().0,
+                    )));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How much of the lock table is looked at in one piece.
+const CHUNK_BYTES: usize = 1 << 24;

@@ -1,0 +1,28 @@
+//! What runs: a kernel is a type, and the machine it runs on a parameter.
+
+use crate::lane::Lane;
+
+/// A kernel: an entry name, a parameter struct, and a body generic over the
+/// machine.
+///
+/// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
+/// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
+/// it), a closure on CPU threads, or fibres in a simulator.
+pub trait Kernel: 'static {
+    /// The name of the PTX entry point.
+    const ENTRY: &'static str;
+
+    /// The launch's parameters. `#[repr(C)]`, so that host and device agree on
+    /// its layout; shared by all threads.
+    type Params: Copy + Send + Sync + 'static;
+
+    /// The text of the PTX module that holds the entry point, or `None` for a
+    /// kernel that runs on the CPU only.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn ptx() -> Option<&'static str> {
+        None
+    }
+
+    /// One thread's work.
+    fn run<L: Lane>(lane: &L, params: &Self::Params);
+}

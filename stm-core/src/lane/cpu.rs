@@ -1,0 +1,297 @@
+//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, a warp of one.
+//!
+//! Every PTX order has a C11 counterpart at least as strong here. A warp of
+//! one makes each warp operation the identity on its own bit.
+
+use super::Lane;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::boxed::Box;
+use std::sync::{Barrier, OnceLock};
+use std::time::Instant;
+
+/// What the threads of one block share. A team of OS threads uses it for one
+/// block after another.
+#[derive(Debug)]
+pub struct Block {
+    barrier: Barrier,
+    shared: Box<[AtomicU32]>,
+    /// The block that the team runs now, as its leader drew it.
+    current: AtomicU64,
+}
+
+/// No block is left.
+const NO_BLOCK: u64 = u64::MAX;
+
+impl Block {
+    /// A block of `threads` with `shared_words` 32-bit words of shared memory.
+    pub fn new(threads: u32, shared_words: u32) -> Self {
+        Self {
+            barrier: Barrier::new(threads as usize),
+            shared: (0..shared_words).map(|_| AtomicU32::new(0)).collect(),
+            current: AtomicU64::new(NO_BLOCK),
+        }
+    }
+
+    /// The next block for the team: drawn by thread 0, taken by all. Shared
+    /// memory is cleared in between, so that a kernel that forgets to
+    /// initialise it finds zeros and not the last block's data.
+    pub fn next(&self, thread: u32, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        self.barrier.wait();
+        if thread == 0 {
+            for word in &self.shared {
+                word.store(0, Ordering::Relaxed);
+            }
+            // Relaxed: the barriers on either side order it.
+            self.current
+                .store(draw().map_or(NO_BLOCK, u64::from), Ordering::Relaxed);
+        }
+        self.barrier.wait();
+        u32::try_from(self.current.load(Ordering::Relaxed)).ok()
+    }
+}
+
+/// A stop flag in a kernel's memory, for a thread that watches the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct StopFlag<'a>(&'a AtomicU32);
+
+impl StopFlag<'_> {
+    /// The flag at `p`.
+    ///
+    /// # Safety
+    /// `p` is an aligned word, live for the lifetime chosen, that kernels
+    /// reach through `Lane` only.
+    pub unsafe fn new(p: *mut u32) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { AtomicU32::from_ptr(p) })
+    }
+
+    /// Tells the kernel to stop. Relaxed: the flag carries no data.
+    pub fn raise(self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+}
+
+/// One thread of a launch on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub struct CpuLane<'a> {
+    block: &'a Block,
+    thread_index: u32,
+    block_index: u32,
+    block_dim: u32,
+    grid_dim: u32,
+}
+
+impl<'a> CpuLane<'a> {
+    /// Thread `thread_index` of block `block_index`.
+    pub fn new(
+        block: &'a Block,
+        thread_index: u32,
+        block_index: u32,
+        block_dim: u32,
+        grid_dim: u32,
+    ) -> Self {
+        Self {
+            block,
+            thread_index,
+            block_index,
+            block_dim,
+            grid_dim,
+        }
+    }
+
+    fn shared(&self, i: u32) -> &AtomicU32 {
+        &self.block.shared[i as usize]
+    }
+}
+
+macro_rules! atomic {
+    // The atomic at `p`.
+    ($atomic:ident, $p:expr) => {
+        // SAFETY: the caller gives a live, aligned word that others reach only
+        // through atomics of the same width (trait, obligations 1 and 2).
+        unsafe { $atomic::from_ptr($p.cast_mut()) }
+    };
+}
+
+macro_rules! width {
+    ($ty:ty, $atomic:ident, $load_relaxed:ident, $load_acquire:ident, $store_relaxed:ident, $store_release:ident,
+     $cas_acquire:ident, $cas_relaxed:ident, $fetch_add:ident, $private_load:ident, $private_store:ident) => {
+        #[inline(always)]
+        unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
+            atomic!($atomic, p).load(Ordering::Relaxed)
+        }
+        #[inline(always)]
+        unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
+            atomic!($atomic, p).load(Ordering::Acquire)
+        }
+        #[inline(always)]
+        unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
+            atomic!($atomic, p.cast_const()).store(v, Ordering::Relaxed);
+        }
+        #[inline(always)]
+        unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
+            atomic!($atomic, p.cast_const()).store(v, Ordering::Release);
+        }
+        #[inline(always)]
+        unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
+            match atomic!($atomic, p.cast_const()).compare_exchange(
+                expected,
+                new,
+                Ordering::Acquire,
+                Ordering::Acquire,
+            ) {
+                Ok(old) | Err(old) => old,
+            }
+        }
+        #[inline(always)]
+        unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
+            match atomic!($atomic, p.cast_const()).compare_exchange(
+                expected,
+                new,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(old) | Err(old) => old,
+            }
+        }
+        #[inline(always)]
+        unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
+            atomic!($atomic, p.cast_const()).fetch_add(v, Ordering::Relaxed)
+        }
+        #[inline(always)]
+        unsafe fn $private_load(&self, p: *const $ty) -> $ty {
+            // SAFETY: live, aligned, and touched by this thread only (trait, 1 and 3).
+            unsafe { p.read() }
+        }
+        #[inline(always)]
+        unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
+            // SAFETY: live, aligned, and touched by this thread only (trait, 1 and 3).
+            unsafe { p.write(v) }
+        }
+    };
+}
+
+#[allow(clippy::missing_safety_doc)]
+impl Lane for CpuLane<'_> {
+    #[inline(always)]
+    fn thread_index(&self) -> u32 {
+        self.thread_index
+    }
+    #[inline(always)]
+    fn block_index(&self) -> u32 {
+        self.block_index
+    }
+    #[inline(always)]
+    fn block_dim(&self) -> u32 {
+        self.block_dim
+    }
+    #[inline(always)]
+    fn grid_dim(&self) -> u32 {
+        self.grid_dim
+    }
+    #[inline(always)]
+    fn warp_width(&self) -> u32 {
+        1
+    }
+
+    width!(
+        u32,
+        AtomicU32,
+        load_relaxed_32,
+        load_acquire_32,
+        store_relaxed_32,
+        store_release_32,
+        cas_acquire_32,
+        cas_relaxed_32,
+        fetch_add_relaxed_32,
+        private_load_32,
+        private_store_32
+    );
+    width!(
+        u64,
+        AtomicU64,
+        load_relaxed_64,
+        load_acquire_64,
+        store_relaxed_64,
+        store_release_64,
+        cas_acquire_64,
+        cas_relaxed_64,
+        fetch_add_relaxed_64,
+        private_load_64,
+        private_store_64
+    );
+
+    #[inline(always)]
+    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
+        atomic!(AtomicU32, p.cast_const()).swap(v, Ordering::Acquire)
+    }
+    #[inline(always)]
+    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
+        atomic!(AtomicU64, p.cast_const()).fetch_or(v, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
+        atomic!(AtomicU64, p.cast_const()).fetch_add(v, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    fn fence(&self) {
+        fence(Ordering::AcqRel);
+    }
+
+    fn shared_words(&self) -> u32 {
+        self.block.shared.len() as u32
+    }
+    unsafe fn shared_load_32(&self, i: u32) -> u32 {
+        self.shared(i).load(Ordering::Relaxed)
+    }
+    unsafe fn shared_store_32(&self, i: u32, v: u32) {
+        self.shared(i).store(v, Ordering::Relaxed);
+    }
+    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
+        self.shared(i).fetch_add(v, Ordering::Relaxed)
+    }
+    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
+        match self
+            .shared(i)
+            .compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            Ok(old) | Err(old) => old,
+        }
+    }
+    fn barrier(&self) {
+        self.block.barrier.wait();
+    }
+
+    #[inline(always)]
+    fn ballot(&self, _mask: u32, predicate: bool) -> u32 {
+        u32::from(predicate)
+    }
+    #[inline(always)]
+    fn shuffle_32(&self, _mask: u32, v: u32, _source: u32) -> u32 {
+        v
+    }
+    #[inline(always)]
+    fn match_any_32(&self, _mask: u32, _v: u32) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn match_any_64(&self, _mask: u32, _v: u64) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn sync_warp(&self, _mask: u32) {}
+    #[inline(always)]
+    fn active_mask(&self) -> u32 {
+        1
+    }
+
+    fn clock(&self) -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+    #[inline(always)]
+    fn pause(&self, _ns: u32) {
+        // Waits are for a thread that may not be running: give it the core.
+        std::thread::yield_now();
+    }
+}

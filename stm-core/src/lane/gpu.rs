@@ -1,0 +1,318 @@
+//! The GPU's [`Lane`]: each method is one PTX instruction, written out.
+//!
+//! Inline PTX is used for every memory operation because `core`'s atomics are
+//! always `.sys`-scoped and LLVM 22 drops the order of every read-modify-write
+//! but compare-and-swap. Warp operations go through LLVM's intrinsics instead,
+//! because those are marked convergent and `asm!` is not: the compiler may
+//! move or duplicate an `asm!` block into divergent code.
+//!
+//! `asm!` without options clobbers memory, so no access moves across another.
+
+use super::Lane;
+use core::arch::{asm, global_asm, nvptx};
+
+// The launch's dynamic shared memory. Its size is a launch parameter.
+global_asm!(".extern .shared .align 16 .b8 stm_shared[];");
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn vote_ballot_sync(mask: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shfl_sync_idx(mask: u32, v: u32, source: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.match.any.sync.i32"]
+    fn match_any_sync_32(mask: u32, v: u32) -> u32;
+    #[link_name = "llvm.nvvm.match.any.sync.i64"]
+    fn match_any_sync_64(mask: u32, v: u64) -> u32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn bar_warp_sync(mask: u32);
+    #[link_name = "llvm.nvvm.activemask"]
+    fn activemask() -> u32;
+}
+
+/// The thread that executes this code. A zero-sized token: everything about it
+/// is in special registers.
+#[derive(Clone, Copy)]
+pub struct GpuLane(());
+
+impl GpuLane {
+    /// The calling thread's lane.
+    ///
+    /// # Safety
+    /// Call it from a kernel launched with a one-dimensional grid and blocks.
+    #[inline(always)]
+    pub unsafe fn current() -> Self {
+        Self(())
+    }
+}
+
+/// The `.global` address of a generic pointer (no instruction on any GPU).
+#[inline(always)]
+fn global<T>(p: *const T) -> u64 {
+    let address: u64;
+    // SAFETY: converts an address; reads no memory.
+    unsafe {
+        asm!("cvta.to.global.u64 {a}, {p};", a = out(reg64) address, p = in(reg64) p,
+            options(pure, nomem, nostack));
+    }
+    address
+}
+
+/// The `.shared` address of 32-bit word `i` of the dynamic shared memory.
+#[inline(always)]
+fn shared(i: u32) -> u32 {
+    let base: u32;
+    // SAFETY: takes an address; reads no memory.
+    unsafe {
+        asm!("mov.u32 {a}, stm_shared;", a = out(reg32) base, options(pure, nomem, nostack));
+    }
+    base + i * 4
+}
+
+macro_rules! load {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, p: *const $ty) -> $ty {
+            let v: $ty;
+            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+            unsafe {
+                asm!(concat!($op, " {v}, [{p}];"), v = out($reg) v, p = in(reg64) global(p), options(nostack));
+            }
+            v
+        }
+    };
+}
+
+macro_rules! store {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, p: *mut $ty, v: $ty) {
+            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+            unsafe {
+                asm!(concat!($op, " [{p}], {v};"), v = in($reg) v, p = in(reg64) global(p), options(nostack));
+            }
+        }
+    };
+}
+
+macro_rules! exchange {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, p: *mut $ty, v: $ty) -> $ty {
+            let old: $ty;
+            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+            unsafe {
+                asm!(concat!($op, " {old}, [{p}], {v};"), old = out($reg) old, p = in(reg64) global(p),
+                    v = in($reg) v, options(nostack));
+            }
+            old
+        }
+    };
+}
+
+macro_rules! cas {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
+            let old: $ty;
+            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+            unsafe {
+                asm!(concat!($op, " {old}, [{p}], {e}, {n};"), old = out($reg) old, p = in(reg64) global(p),
+                    e = in($reg) expected, n = in($reg) new, options(nostack));
+            }
+            old
+        }
+    };
+}
+
+#[allow(clippy::missing_safety_doc)]
+impl Lane for GpuLane {
+    // SAFETY (the eleven blocks below): special registers and warp intrinsics
+    // touch no memory; the trait asks that all lanes of a mask call together.
+    #[inline(always)]
+    fn thread_index(&self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { nvptx::_thread_idx_x() as u32 }
+    }
+    #[inline(always)]
+    fn block_index(&self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { nvptx::_block_idx_x() as u32 }
+    }
+    #[inline(always)]
+    fn block_dim(&self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { nvptx::_block_dim_x() as u32 }
+    }
+    #[inline(always)]
+    fn grid_dim(&self) -> u32 {
+        // SAFETY: reads a special register.
+        unsafe { nvptx::_grid_dim_x() as u32 }
+    }
+    #[inline(always)]
+    fn warp_width(&self) -> u32 {
+        32
+    }
+
+    load!(load_relaxed_32, u32, reg32, "ld.relaxed.gpu.global.b32");
+    load!(load_relaxed_64, u64, reg64, "ld.relaxed.gpu.global.b64");
+    load!(load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
+    load!(load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
+    store!(store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
+    store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
+    store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");
+    store!(store_release_64, u64, reg64, "st.release.gpu.global.b64");
+    cas!(
+        cas_acquire_32,
+        u32,
+        reg32,
+        "atom.acquire.gpu.global.cas.b32"
+    );
+    cas!(
+        cas_acquire_64,
+        u64,
+        reg64,
+        "atom.acquire.gpu.global.cas.b64"
+    );
+    cas!(
+        cas_relaxed_32,
+        u32,
+        reg32,
+        "atom.relaxed.gpu.global.cas.b32"
+    );
+    cas!(
+        cas_relaxed_64,
+        u64,
+        reg64,
+        "atom.relaxed.gpu.global.cas.b64"
+    );
+    exchange!(
+        exchange_acquire_32,
+        u32,
+        reg32,
+        "atom.acquire.gpu.global.exch.b32"
+    );
+    exchange!(
+        fetch_add_relaxed_32,
+        u32,
+        reg32,
+        "atom.relaxed.gpu.global.add.u32"
+    );
+    exchange!(
+        fetch_add_relaxed_64,
+        u64,
+        reg64,
+        "atom.relaxed.gpu.global.add.u64"
+    );
+    exchange!(
+        fetch_or_relaxed_64,
+        u64,
+        reg64,
+        "atom.relaxed.gpu.global.or.b64"
+    );
+    store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
+    #[inline(always)]
+    fn fence(&self) {
+        // SAFETY: a fence has no operands.
+        unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
+    }
+
+    load!(private_load_32, u32, reg32, "ld.global.b32");
+    load!(private_load_64, u64, reg64, "ld.global.b64");
+    store!(private_store_32, u32, reg32, "st.global.b32");
+    store!(private_store_64, u64, reg64, "st.global.b64");
+
+    #[inline(always)]
+    fn shared_words(&self) -> u32 {
+        let bytes: u32;
+        // SAFETY: reads a special register.
+        unsafe {
+            asm!("mov.u32 {b}, %dynamic_smem_size;", b = out(reg32) bytes, options(pure, nomem, nostack))
+        }
+        bytes / 4
+    }
+    #[inline(always)]
+    unsafe fn shared_load_32(&self, i: u32) -> u32 {
+        let v: u32;
+        // SAFETY: the caller keeps i below shared_words().
+        unsafe {
+            asm!("ld.relaxed.cta.shared.b32 {v}, [{p}];", v = out(reg32) v, p = in(reg32) shared(i), options(nostack));
+        }
+        v
+    }
+    #[inline(always)]
+    unsafe fn shared_store_32(&self, i: u32, v: u32) {
+        // SAFETY: the caller keeps i below shared_words().
+        unsafe {
+            asm!("st.relaxed.cta.shared.b32 [{p}], {v};", v = in(reg32) v, p = in(reg32) shared(i), options(nostack));
+        }
+    }
+    #[inline(always)]
+    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
+        let old: u32;
+        // SAFETY: the caller keeps i below shared_words().
+        unsafe {
+            asm!("atom.relaxed.cta.shared.add.u32 {o}, [{p}], {v};", o = out(reg32) old,
+                p = in(reg32) shared(i), v = in(reg32) v, options(nostack));
+        }
+        old
+    }
+    #[inline(always)]
+    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
+        let old: u32;
+        // SAFETY: the caller keeps i below shared_words().
+        unsafe {
+            asm!("atom.relaxed.cta.shared.cas.b32 {o}, [{p}], {e}, {n};", o = out(reg32) old,
+                p = in(reg32) shared(i), e = in(reg32) expected, n = in(reg32) new, options(nostack));
+        }
+        old
+    }
+    #[inline(always)]
+    fn barrier(&self) {
+        // SAFETY: the trait asks that every thread of the block calls it.
+        unsafe { nvptx::_syncthreads() }
+    }
+
+    #[inline(always)]
+    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+        // SAFETY: all lanes of the mask call together (trait).
+        unsafe { vote_ballot_sync(mask, predicate) }
+    }
+    #[inline(always)]
+    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
+        // SAFETY: all lanes of the mask call together (trait).
+        unsafe { shfl_sync_idx(mask, v, source, 31) }
+    }
+    #[inline(always)]
+    fn match_any_32(&self, mask: u32, v: u32) -> u32 {
+        // SAFETY: all lanes of the mask call together (trait).
+        unsafe { match_any_sync_32(mask, v) }
+    }
+    #[inline(always)]
+    fn match_any_64(&self, mask: u32, v: u64) -> u32 {
+        // SAFETY: all lanes of the mask call together (trait).
+        unsafe { match_any_sync_64(mask, v) }
+    }
+    #[inline(always)]
+    fn sync_warp(&self, mask: u32) {
+        // SAFETY: all lanes of the mask call together (trait).
+        unsafe { bar_warp_sync(mask) }
+    }
+    #[inline(always)]
+    fn active_mask(&self) -> u32 {
+        // SAFETY: reads which lanes run.
+        unsafe { activemask() }
+    }
+
+    #[inline(always)]
+    fn clock(&self) -> u64 {
+        let t: u64;
+        // SAFETY: reads a special register.
+        unsafe { asm!("mov.u64 {t}, %clock64;", t = out(reg64) t, options(nostack)) }
+        t
+    }
+    #[inline(always)]
+    fn pause(&self, ns: u32) {
+        // SAFETY: only sleeps.
+        unsafe { asm!("nanosleep.u32 {ns};", ns = in(reg32) ns, options(nostack)) }
+    }
+}

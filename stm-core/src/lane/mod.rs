@@ -1,0 +1,170 @@
+//! Where a kernel runs: one GPU thread's view of its machine.
+//!
+//! A [`Lane`] is a closed vocabulary. Each memory method is one PTX
+//! instruction with its order and scope spelled out, named for what it does;
+//! there is no `Ordering` argument to get wrong. Everything above this module
+//! is written against the trait, so the same source runs on the GPU
+//! ([`gpu`], inline PTX), on the CPU ([`cpu`], `core::sync::atomic`) and under
+//! any simulator that implements the trait.
+//!
+//! Only this module may contain an atomic, `asm!`, a fence or a spin hint; the
+//! test `tests/vocabulary.rs` enforces that.
+//!
+//! # Memory spaces
+//!
+//! | space | methods | order and scope |
+//! | --- | --- | --- |
+//! | global, shared between threads | `load_*`, `store_*`, `cas_*`, `exchange_*`, `fetch_*`, `add_*` | as named, `.gpu` |
+//! | global, private to one lane (the transaction's logs) | `private_*` | none |
+//! | block-shared | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
+//!
+//! # Warps
+//!
+//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on
+//! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
+//! part in a mask; all of them must call it with the same mask.
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod cpu;
+#[cfg(target_arch = "nvptx64")]
+pub mod gpu;
+
+/// One thread of a launch, and the operations it may perform.
+///
+/// Launches are one-dimensional: `grid_dim` blocks of `block_dim` threads.
+///
+/// # Safety of the memory methods
+///
+/// Every `unsafe` method that takes a pointer requires:
+/// 1. the pointer is aligned for its width and points into a live allocation
+///    of the device this lane runs on (global memory on a GPU);
+/// 2. other threads access the same word only through `Lane` methods of the
+///    same width while the kernel runs;
+/// 3. for `private_*`, no other thread accesses the word while the kernel runs.
+#[allow(clippy::missing_safety_doc)] // stated once, above
+pub trait Lane {
+    /// Index of this thread in its block, 0 to `block_dim - 1`.
+    fn thread_index(&self) -> u32;
+    /// Index of this block in the grid, 0 to `grid_dim - 1`.
+    fn block_index(&self) -> u32;
+    /// Threads in a block.
+    fn block_dim(&self) -> u32;
+    /// Blocks in the grid.
+    fn grid_dim(&self) -> u32;
+    /// Lanes in a full warp, 1 to 32.
+    fn warp_width(&self) -> u32;
+
+    /// Index of this lane in its warp.
+    #[inline(always)]
+    fn lane_index(&self) -> u32 {
+        self.thread_index() % self.warp_width()
+    }
+    /// Index of this warp in its block.
+    #[inline(always)]
+    fn warp_index(&self) -> u32 {
+        self.thread_index() / self.warp_width()
+    }
+    /// Index of this thread in the grid.
+    #[inline(always)]
+    fn grid_thread(&self) -> u64 {
+        u64::from(self.block_index()) * u64::from(self.block_dim()) + u64::from(self.thread_index())
+    }
+    /// Threads in the grid.
+    #[inline(always)]
+    fn grid_threads(&self) -> u64 {
+        u64::from(self.grid_dim()) * u64::from(self.block_dim())
+    }
+    /// This lane's bit in a warp mask.
+    #[inline(always)]
+    fn lane_bit(&self) -> u32 {
+        1 << self.lane_index()
+    }
+    /// The lanes that exist in this warp; a block's last warp may be short.
+    #[inline(always)]
+    fn warp_mask(&self) -> u32 {
+        let width = self.warp_width();
+        let lanes = (self.block_dim() - self.warp_index() * width).min(width);
+        u32::MAX >> (32 - lanes)
+    }
+
+    /// `ld.relaxed.gpu` of 32 bits.
+    unsafe fn load_relaxed_32(&self, p: *const u32) -> u32;
+    /// `ld.relaxed.gpu` of 64 bits.
+    unsafe fn load_relaxed_64(&self, p: *const u64) -> u64;
+    /// `ld.acquire.gpu` of 32 bits.
+    unsafe fn load_acquire_32(&self, p: *const u32) -> u32;
+    /// `ld.acquire.gpu` of 64 bits.
+    unsafe fn load_acquire_64(&self, p: *const u64) -> u64;
+    /// `st.relaxed.gpu` of 32 bits.
+    unsafe fn store_relaxed_32(&self, p: *mut u32, v: u32);
+    /// `st.relaxed.gpu` of 64 bits.
+    unsafe fn store_relaxed_64(&self, p: *mut u64, v: u64);
+    /// `st.release.gpu` of 32 bits.
+    unsafe fn store_release_32(&self, p: *mut u32, v: u32);
+    /// `st.release.gpu` of 64 bits.
+    unsafe fn store_release_64(&self, p: *mut u64, v: u64);
+    /// `atom.acquire.gpu.cas` of 32 bits; returns the word found.
+    unsafe fn cas_acquire_32(&self, p: *mut u32, expected: u32, new: u32) -> u32;
+    /// `atom.acquire.gpu.cas` of 64 bits; returns the word found.
+    unsafe fn cas_acquire_64(&self, p: *mut u64, expected: u64, new: u64) -> u64;
+    /// `atom.relaxed.gpu.cas` of 32 bits; returns the word found.
+    unsafe fn cas_relaxed_32(&self, p: *mut u32, expected: u32, new: u32) -> u32;
+    /// `atom.relaxed.gpu.cas` of 64 bits; returns the word found.
+    unsafe fn cas_relaxed_64(&self, p: *mut u64, expected: u64, new: u64) -> u64;
+    /// `atom.acquire.gpu.exch` of 32 bits; returns the word found.
+    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32;
+    /// `atom.relaxed.gpu.add` of 32 bits; returns the word found.
+    unsafe fn fetch_add_relaxed_32(&self, p: *mut u32, v: u32) -> u32;
+    /// `atom.relaxed.gpu.add` of 64 bits; returns the word found.
+    unsafe fn fetch_add_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `atom.relaxed.gpu.or` of 64 bits; returns the word found.
+    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
+    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
+    /// `fence.acq_rel.gpu`.
+    fn fence(&self);
+
+    /// `ld` of 32 bits that only this lane writes.
+    unsafe fn private_load_32(&self, p: *const u32) -> u32;
+    /// `ld` of 64 bits that only this lane writes.
+    unsafe fn private_load_64(&self, p: *const u64) -> u64;
+    /// `st` of 32 bits that only this lane reads.
+    unsafe fn private_store_32(&self, p: *mut u32, v: u32);
+    /// `st` of 64 bits that only this lane reads.
+    unsafe fn private_store_64(&self, p: *mut u64, v: u64);
+
+    /// Dynamic shared memory of this block, in 32-bit words.
+    fn shared_words(&self) -> u32;
+    /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
+    unsafe fn shared_load_32(&self, i: u32) -> u32;
+    /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
+    unsafe fn shared_store_32(&self, i: u32, v: u32);
+    /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.
+    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
+    /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
+    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
+    /// `bar.sync 0`: every thread of the block arrives before any goes on, and
+    /// what each wrote before is seen by all after.
+    fn barrier(&self);
+
+    /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
+    fn ballot(&self, mask: u32, predicate: bool) -> u32;
+    /// `shfl.sync.idx` of 32 bits: the value that lane `source` passed.
+    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32;
+    /// `match.any.sync` of 32 bits: the lanes of `mask` that passed the same value.
+    fn match_any_32(&self, mask: u32, v: u32) -> u32;
+    /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
+    fn match_any_64(&self, mask: u32, v: u64) -> u32;
+    /// `bar.warp.sync`: the lanes of `mask` wait for each other; what each
+    /// wrote before is seen by all of them after.
+    fn sync_warp(&self, mask: u32);
+    /// `activemask`: the lanes that happen to run together here. A hint, never
+    /// a proof of convergence.
+    fn active_mask(&self) -> u32;
+
+    /// `%clock64`: a cycle counter of this multiprocessor (CPU: nanoseconds).
+    fn clock(&self) -> u64;
+    /// Gives way for about `ns` nanoseconds inside a wait (`nanosleep`; on the
+    /// CPU, yields the core).
+    fn pause(&self, ns: u32);
+}

@@ -1,0 +1,69 @@
+//! Software transactional memory for GPUs.
+//!
+//! The algorithms of *Software Transactional Memory for GPU Architectures* (Xu
+//! et al., CGO 2014) and the ones it compares with, from one Rust source, on
+//! NVIDIA GPUs (compiled to PTX) and on the CPU.
+//!
+//! A kernel is a type that implements [`kernel::Kernel`], generic over the
+//! [`lane::Lane`] that runs it. Inside, transactions go through a
+//! [`StmRef`]:
+//!
+//! ```
+//! use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
+//!
+//! /// Moves one unit from account `from` to account `to`.
+//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &TArray<u32>, from: u64, to: u64) {
+//!     let outcome = stm.atomically(lane, |tx| {
+//!         let [a, b] = tx.read_many(accounts, [from, to])?;
+//!         if a == 0 {
+//!             return tx.cancel();
+//!         }
+//!         tx.write(accounts, from, a - 1)?;
+//!         tx.write(accounts, to, b + 1)
+//!     });
+//!     let _moved = outcome.is_ok();
+//! }
+//! ```
+//!
+//! Without features the crate is `no_std` and is what a kernel links. The
+//! feature `host` adds the devices' side: buffers, launches, the CPU device
+//! and `Stm`, the owner of the metadata; `cuda` adds the CUDA device.
+//!
+//! `ORDERING.md` beside this file argues every memory order.
+
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, stdarch_nvptx, link_llvm_intrinsics)
+)]
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+extern crate std;
+
+pub mod abort;
+pub mod algorithm;
+pub mod bloom;
+pub mod globals;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod host;
+pub mod kernel;
+pub mod lane;
+pub mod lock_log;
+pub mod logs;
+pub mod read_set;
+mod run;
+pub mod stm_ref;
+pub mod stripe;
+pub mod tarray;
+pub mod tx;
+pub mod version;
+pub mod word;
+pub mod write_set;
+
+pub use abort::{Abort, TxResult};
+pub use kernel::Kernel;
+pub use lane::Lane;
+pub use stm_ref::StmRef;
+pub use tarray::TArray;
+pub use tx::Tx;
+pub use word::Element;

@@ -1,0 +1,178 @@
+//! The transaction's private logs in device memory, laid out coalesced.
+//!
+//! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is
+//! the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
+//! read-/write-set organization"), so a warp that appends together writes one
+//! run of memory. One warp's region, with `w` lanes, capacities `r` and `c`
+//! for reads and writes:
+//!
+//! | words of 64 bits | what |
+//! | --- | --- |
+//! | `w * r` | read set: addresses |
+//! | `w * r` | read set: values |
+//! | `w * c` | write set: addresses |
+//! | `w * c` | write set: values |
+//! | `w * (r + c)` | lock log: entries |
+//! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
+//!
+//! Nothing is ever cleared: counts in registers say what is valid.
+
+use crate::lane::Lane;
+use crate::lock_log;
+use crate::word::WordAddress;
+
+/// How many entries each log of one transaction holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Capacity {
+    /// Reads of distinct words (repeated reads may take more while room lasts).
+    pub reads: u32,
+    /// Writes to distinct words (repeated writes may take more while room lasts).
+    pub writes: u32,
+}
+
+impl Capacity {
+    /// Entries of the lock log: a stripe for each read and each write, so it
+    /// cannot fill before a set does.
+    #[inline(always)]
+    pub const fn locks(self) -> u32 {
+        self.reads + self.writes
+    }
+
+    /// 64-bit words of one warp's region.
+    pub const fn warp_words(self, warp_width: u32) -> u64 {
+        let lane = 2 * self.reads as u64 + 2 * self.writes as u64 + self.locks() as u64;
+        // The heads are 32 bits: a warp of one lane still gets whole words.
+        lane * warp_width as u64 + (lock_log::BUCKETS as u64 * warp_width as u64).div_ceil(2)
+    }
+}
+
+/// One lane's share of its warp's region.
+#[derive(Clone, Copy)]
+pub struct Logs {
+    lane_base: *mut u64,
+    heads: *mut u32,
+    capacity: Capacity,
+}
+
+impl Logs {
+    /// The calling lane's logs in a region for the whole launch.
+    ///
+    /// # Safety
+    /// `region` points to `capacity.warp_words(width)` words for every warp of
+    /// the launch, that nothing else uses while the kernel runs.
+    #[inline(always)]
+    pub unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
+        let width = lane.warp_width();
+        let warps_a_block = lane.block_dim().div_ceil(width);
+        let warp =
+            u64::from(lane.block_index()) * u64::from(warps_a_block) + u64::from(lane.warp_index());
+        let base = region.wrapping_add((warp * capacity.warp_words(width)) as usize);
+        let entries = 2 * (capacity.reads + capacity.writes) + capacity.locks();
+        let heads = base
+            .wrapping_add(entries as usize * width as usize)
+            .cast::<u32>();
+        Self {
+            lane_base: base.wrapping_add(lane.lane_index() as usize),
+            heads: heads.wrapping_add(lane.lane_index() as usize),
+            capacity,
+        }
+    }
+
+    /// How much the logs hold.
+    #[inline(always)]
+    pub const fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// Row `i` of the region, in this lane's column.
+    #[inline(always)]
+    fn row<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
+        self.lane_base
+            .wrapping_add(i as usize * lane.warp_width() as usize)
+    }
+
+    /// Entry `i` of the read set.
+    #[inline(always)]
+    pub(crate) fn read<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
+        PairSlot {
+            address: self.row(lane, i),
+            value: self.row(lane, self.capacity.reads + i),
+        }
+    }
+
+    /// Entry `i` of the write set.
+    #[inline(always)]
+    pub(crate) fn write<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
+        let first = 2 * self.capacity.reads;
+        PairSlot {
+            address: self.row(lane, first + i),
+            value: self.row(lane, first + self.capacity.writes + i),
+        }
+    }
+
+    /// Entry `i` of the lock log.
+    #[inline(always)]
+    pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
+        self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
+    }
+
+    /// The head of bucket `bucket` of the lock log.
+    #[inline(always)]
+    pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
+        self.heads
+            .wrapping_add(bucket as usize * lane.warp_width() as usize)
+    }
+}
+
+/// Where one address-and-value pair is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct PairSlot {
+    address: *mut u64,
+    value: *mut u64,
+}
+
+impl PairSlot {
+    /// Stores a pair.
+    ///
+    /// # Safety
+    /// The slot's index is below its set's capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store<L: Lane>(self, lane: &L, address: WordAddress, value: u64) {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe {
+            lane.private_store_64(self.address, address.bits());
+            lane.private_store_64(self.value, value);
+        }
+    }
+
+    /// Replaces the value of a stored pair.
+    ///
+    /// # Safety
+    /// The slot's index is below its set's capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store_value<L: Lane>(self, lane: &L, value: u64) {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe { lane.private_store_64(self.value, value) }
+    }
+
+    /// The address of a stored pair.
+    ///
+    /// # Safety
+    /// The slot was stored in this attempt.
+    #[inline(always)]
+    pub(crate) unsafe fn address<L: Lane>(self, lane: &L) -> WordAddress {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
+    }
+
+    /// The value of a stored pair.
+    ///
+    /// # Safety
+    /// The slot was stored in this attempt.
+    #[inline(always)]
+    pub(crate) unsafe fn value<L: Lane>(self, lane: &L) -> u64 {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe { lane.private_load_64(self.value) }
+    }
+}

@@ -1,0 +1,130 @@
+//! The read set: every word read from memory, with the value found there.
+
+use crate::abort::Abort;
+use crate::lane::Lane;
+use crate::logs::Logs;
+use crate::word::WordAddress;
+
+/// How many pairs are compared with their loads in flight together.
+const BATCH: u32 = 4;
+
+/// The words an attempt has read. The pairs are in the lane's [`Logs`]; this
+/// is their count, and a register.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadSet {
+    len: u32,
+}
+
+impl ReadSet {
+    /// The empty set.
+    pub const EMPTY: Self = Self { len: 0 };
+
+    /// The number of entries, repeated reads included.
+    #[inline(always)]
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether nothing was read from memory.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a word and the value read from it (Algorithm 3, line 25). A word
+    /// read again takes another entry, which costs less than a search; only a
+    /// full set is searched, and a word found in it with the same value needs
+    /// no entry.
+    ///
+    /// # Errors
+    /// [`Abort::ReadSetFull`]; the set is unchanged. [`Abort::ReadStale`] if
+    /// the full set holds the word with another value: it has changed since.
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold this set.
+    #[inline(always)]
+    pub unsafe fn push<L: Lane>(
+        &mut self,
+        lane: &L,
+        logs: &Logs,
+        address: WordAddress,
+        value: u64,
+    ) -> Result<(), Abort> {
+        if self.len == logs.capacity().reads {
+            // SAFETY: as the caller's.
+            return match unsafe { self.find(lane, logs, address) } {
+                None => Err(Abort::ReadSetFull),
+                Some(seen) if seen == value => Ok(()),
+                Some(_) => Err(Abort::ReadStale),
+            };
+        }
+        // SAFETY: the index is below the capacity.
+        unsafe { logs.read(lane, self.len).store(lane, address, value) };
+        self.len += 1;
+        Ok(())
+    }
+
+    /// The value read from a word.
+    ///
+    /// # Safety
+    /// As for [`Self::push`].
+    #[inline(always)]
+    unsafe fn find<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u64> {
+        for i in 0..self.len {
+            let slot = logs.read(lane, i);
+            // SAFETY: below the count, so stored in this attempt.
+            unsafe {
+                if slot.address(lane) == address {
+                    return Some(slot.value(lane));
+                }
+            }
+        }
+        None
+    }
+
+    /// The address of entry `i`.
+    ///
+    /// # Safety
+    /// As for [`Self::push`], and `i < len()`.
+    #[inline(always)]
+    pub unsafe fn address<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> WordAddress {
+        // SAFETY: below the count, so stored in this attempt.
+        unsafe { logs.read(lane, i).address(lane) }
+    }
+
+    /// Value-based validation: whether every word still holds the value read
+    /// (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed and in
+    /// flight a few at a time; the caller fences.
+    ///
+    /// # Safety
+    /// As for [`Self::push`]; the words read are live.
+    #[inline(always)]
+    pub unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
+        let mut i = 0;
+        while i + BATCH <= self.len {
+            let mut changed = 0;
+            let mut found = [0; BATCH as usize];
+            for (j, f) in found.iter_mut().enumerate() {
+                // SAFETY: below the count, so stored in this attempt.
+                *f = unsafe { logs.read(lane, i + j as u32).address(lane).load(lane) };
+            }
+            for (j, f) in found.iter().enumerate() {
+                // SAFETY: below the count, so stored in this attempt.
+                changed |= *f ^ unsafe { logs.read(lane, i + j as u32).value(lane) };
+            }
+            if changed != 0 {
+                return false;
+            }
+            i += BATCH;
+        }
+        while i < self.len {
+            let slot = logs.read(lane, i);
+            // SAFETY: below the count, so stored in this attempt.
+            if unsafe { slot.address(lane).load(lane) != slot.value(lane) } {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+}

@@ -1,0 +1,262 @@
+//! Running transactions: the loops that begin, retry, count and give up.
+//!
+//! [`StmRef::for_each`] goes in warp-wide rounds. Lanes that retry on their own
+//! drift apart under independent thread scheduling, until each runs alone; so
+//! every round begins together, every lane with work makes one attempt, those
+//! that got through commit together, and a lane that committed takes its next
+//! transaction in the next round.
+
+use crate::abort::{Abort, TxResult};
+use crate::algorithm::{Algorithm, Granule};
+use crate::globals::{self, Counter, FaultRecord};
+use crate::lane::Lane;
+use crate::stm_ref::StmRef;
+use crate::tx::Tx;
+use core::ops::Range;
+
+/// What became of an attempt, for the loop around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Committed.
+    Committed,
+    /// Ended for good without effect: cancelled, given up, faulted or stopped.
+    Ended,
+    /// To be tried again.
+    Retry,
+}
+
+/// A lane's counts, kept in registers until its loop ends.
+struct Counts {
+    attempts: u64,
+    commits: u64,
+    read_only: u64,
+}
+
+impl Counts {
+    const ZERO: Self = Self {
+        attempts: 0,
+        commits: 0,
+        read_only: 0,
+    };
+
+    #[inline(always)]
+    fn flush<L: Lane, A: Algorithm>(&self, lane: &L, stm: &StmRef<A>) {
+        if self.attempts != 0 {
+            // SAFETY: the globals are live (StmRef::from_raw).
+            unsafe {
+                globals::count(lane, stm.globals, Counter::Attempts as usize, self.attempts);
+                globals::count(lane, stm.globals, Counter::Commits as usize, self.commits);
+                globals::count(
+                    lane,
+                    stm.globals,
+                    Counter::ReadOnlyCommits as usize,
+                    self.read_only,
+                );
+            }
+        }
+    }
+}
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs one transaction on the calling lane until it commits.
+    ///
+    /// The lanes of a warp that call this go their own ways; a loop over many
+    /// transactions is several times faster as [`Self::for_each`].
+    ///
+    /// # Errors
+    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
+    /// given up after `retries_max` conflicts (the last one), met a fault that
+    /// the host will report, or the launch was told to stop.
+    #[inline(always)]
+    pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        let mut tx = Tx::new(lane, self);
+        let mut counts = Counts::ZERO;
+        let mut conflicts = 0;
+        let result = loop {
+            let mut result = Self::execute(&mut tx, &mut body);
+            if result.is_ok()
+                && let Err(abort) = A::commit(&mut tx, lane.lane_bit())
+            {
+                result = Err(abort);
+            }
+            let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
+            match self.conclude(
+                &mut tx,
+                end,
+                lane.grid_thread(),
+                &mut conflicts,
+                &mut counts,
+            ) {
+                Outcome::Retry => lane.pause(Self::backoff_ns(lane, conflicts)),
+                Outcome::Committed | Outcome::Ended => break result,
+            }
+        };
+        counts.flush(lane, self);
+        result
+    }
+
+    /// Runs a transaction for each number in `range`, spread over all threads
+    /// of the launch. Every thread of the launch calls it with the same range.
+    ///
+    /// A transaction that cancels itself, or is given up after `retries_max`
+    /// conflicts, has no effect and is counted; the others all commit, unless
+    /// the launch is stopped by a fault or its time limit.
+    #[inline(always)]
+    pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, mut body: F)
+    where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+    {
+        let (mut i, stride, all) = match A::GRANULE {
+            Granule::Lane | Granule::LaneInTurn => (
+                range.start + lane.grid_thread(),
+                lane.grid_threads(),
+                lane.warp_mask(),
+            ),
+            Granule::Block => {
+                if lane.thread_index() != 0 {
+                    return;
+                }
+                (
+                    range.start + u64::from(lane.block_index()),
+                    u64::from(lane.grid_dim()),
+                    lane.lane_bit(),
+                )
+            }
+        };
+        let mut tx = Tx::new(lane, self);
+        let mut counts = Counts::ZERO;
+        let mut conflicts = 0;
+        loop {
+            let work = i < range.end;
+            let working = lane.ballot(all, work);
+            if working == 0 {
+                break;
+            }
+            let mut outcome = Outcome::Retry;
+            if A::GRANULE == Granule::LaneInTurn {
+                let mut rest = working;
+                while rest != 0 {
+                    if lane.lane_bit() == rest & rest.wrapping_neg() {
+                        let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                        if end.is_ok() {
+                            end = A::commit(&mut tx, lane.lane_bit());
+                        }
+                        outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
+                    }
+                    rest &= rest - 1;
+                    lane.sync_warp(all);
+                }
+            } else {
+                let mut end = Err(Abort::Stopped);
+                if work {
+                    end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                }
+                let ready = lane.ballot(all, end.is_ok());
+                if end.is_ok() {
+                    end = A::commit(&mut tx, ready);
+                }
+                if work {
+                    outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
+                }
+            }
+            if work && outcome != Outcome::Retry {
+                i += stride;
+            }
+        }
+        counts.flush(lane, self);
+    }
+
+    /// Begins an attempt and runs its code.
+    #[inline(always)]
+    fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        tx.begin()?;
+        let mut result = body(tx);
+        // A closure that swallowed a failure has still failed.
+        if let Some(abort) = tx.failed {
+            result = Err(abort);
+        }
+        if result.is_err() {
+            A::rollback(tx);
+        }
+        result
+    }
+
+    /// Counts an attempt and says what follows from it.
+    #[inline(always)]
+    fn conclude<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        end: TxResult<()>,
+        transaction: u64,
+        conflicts: &mut u32,
+        counts: &mut Counts,
+    ) -> Outcome {
+        let lane = tx.lane;
+        counts.attempts += 1;
+        let Err(mut abort) = end else {
+            counts.commits += 1;
+            counts.read_only += u64::from(tx.writes.is_empty());
+            *conflicts = 0;
+            return Outcome::Committed;
+        };
+        // A doomed attempt may ask for anything: only a consistent one is the
+        // program's fault.
+        let fault = abort.is_fault() && A::validate(tx);
+        if abort.is_fault() && !fault {
+            abort = Abort::ReadStale;
+        }
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe {
+            globals::count(
+                lane,
+                self.globals,
+                Counter::AbortsFrom as usize + abort as usize,
+                1,
+            )
+        };
+        let mut outcome = Outcome::Ended;
+        if fault {
+            let record = FaultRecord {
+                reason: abort as u32 + 1,
+                limit: if abort == Abort::WriteSetFull {
+                    self.capacity.writes
+                } else {
+                    self.capacity.reads
+                },
+                index: tx.out_of_range.0,
+                len: tx.out_of_range.1,
+                transaction,
+            };
+            // SAFETY: the globals are live (StmRef::from_raw).
+            unsafe { globals::fault(lane, self.globals, record) };
+        } else if abort.is_conflict() {
+            *conflicts += 1;
+            if *conflicts == self.patience.retries_max {
+                *conflicts = 0;
+                // SAFETY: the globals are live (StmRef::from_raw).
+                unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
+            } else if !self.stopped(lane) {
+                outcome = Outcome::Retry;
+            }
+        }
+        outcome
+    }
+
+    /// How long a lane on its own waits before its next attempt: longer with
+    /// every conflict, and different for each lane, so that two lanes that met
+    /// once do not meet for ever.
+    #[inline(always)]
+    fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
+        let spread = (lane.grid_thread() as u32)
+            .wrapping_mul(0x9E37_79B1)
+            .rotate_left(conflicts)
+            & 0xFF;
+        spread << conflicts.min(6)
+    }
+}

@@ -1,0 +1,223 @@
+//! A transaction in progress, as its own code sees it.
+
+use crate::abort::{Abort, TxResult};
+use crate::algorithm::Algorithm;
+use crate::lane::Lane;
+use crate::lock_log::LockLog;
+use crate::logs::Logs;
+use crate::read_set::ReadSet;
+use crate::stm_ref::StmRef;
+use crate::tarray::TArray;
+use crate::version::Version;
+use crate::word::{Element, WordAddress};
+use crate::write_set::WriteSet;
+
+/// One attempt at a transaction: what [`StmRef::atomically`] and
+/// [`StmRef::for_each`] hand to their closure.
+///
+/// Reads see one consistent state, own writes included; writes are buffered
+/// until the commit. Every operation returns a [`TxResult`]: pass an `Err` on
+/// with `?`. An attempt that has failed must not go on, and one whose closure
+/// swallows the error still does not commit.
+pub struct Tx<'a, L: Lane, A: Algorithm> {
+    pub(crate) lane: &'a L,
+    pub(crate) stm: &'a StmRef<A>,
+    pub(crate) logs: Logs,
+    pub(crate) reads: ReadSet,
+    pub(crate) writes: WriteSet,
+    pub(crate) locks: LockLog,
+    /// The clock (or sequence) at which all reads so far are known to hold.
+    pub(crate) snapshot: Version,
+    /// The first failure; an attempt that has one cannot commit.
+    pub(crate) failed: Option<Abort>,
+    /// The index and the length behind an [`Abort::OutOfRange`].
+    pub(crate) out_of_range: (u64, u64),
+}
+
+impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
+    /// An attempt not yet begun.
+    #[inline(always)]
+    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>) -> Self {
+        Self {
+            lane,
+            stm,
+            logs: stm.logs(lane),
+            reads: ReadSet::EMPTY,
+            writes: WriteSet::EMPTY,
+            locks: LockLog::EMPTY,
+            snapshot: Version(0),
+            failed: None,
+            out_of_range: (0, 0),
+        }
+    }
+
+    /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) -> TxResult<()> {
+        self.reads = ReadSet::EMPTY;
+        self.writes = WriteSet::EMPTY;
+        self.locks = LockLog::EMPTY;
+        self.failed = None;
+        A::begin(self)
+    }
+
+    /// Remembers the first failure, so that a closure that swallows it does
+    /// not commit.
+    #[inline(always)]
+    fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
+        self.failed = Some(abort);
+        Err(abort)
+    }
+
+    #[inline(always)]
+    fn checked<T>(&mut self, result: TxResult<T>) -> TxResult<T> {
+        match result {
+            Ok(v) => Ok(v),
+            Err(abort) => self.fail(abort),
+        }
+    }
+
+    /// The address of element `i`, or an abort that names the index.
+    #[inline(always)]
+    fn locate<T: Element>(&mut self, array: &TArray<T>, i: u64) -> TxResult<*mut T> {
+        match array.get(i) {
+            Some(p) => Ok(p),
+            None => {
+                self.out_of_range = (i, array.len());
+                self.fail(Abort::OutOfRange)
+            }
+        }
+    }
+
+    /// Reads `array[i]`.
+    ///
+    /// # Errors
+    /// A conflict with another transaction, a full read set, or an index past
+    /// the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn read<T: Element>(&mut self, array: &TArray<T>, i: u64) -> TxResult<T> {
+        let [v] = self.read_many(array, [i])?;
+        Ok(v)
+    }
+
+    /// Reads several elements, 32 at most, with their loads in flight
+    /// together. The same as reading one after the other, and faster.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    #[inline(always)]
+    pub fn read_many<T: Element, const N: usize>(
+        &mut self,
+        array: &TArray<T>,
+        i: [u64; N],
+    ) -> TxResult<[T; N]> {
+        const { assert!(N <= 32, "read_many takes at most 32 words") }
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let mut p = [core::ptr::null_mut(); N];
+        for k in 0..N {
+            p[k] = self.locate(array, i[k])?;
+        }
+        // Own writes first (Algorithm 3, lines 22-23).
+        let mut own = 0u32;
+        for k in 0..N {
+            own |= u32::from(self.writes.may_hold(WordAddress::of(p[k].cast_const()))) << k;
+        }
+        if own != 0 {
+            own = self.written(own, p);
+        }
+        let mut v = [T::from_bits64(0); N];
+        let result = if own == 0 {
+            A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v)
+        } else {
+            self.read_mixed(own, p, &mut v)
+        };
+        self.checked(result)?;
+        Ok(v)
+    }
+
+    /// Which of the words that `candidates` names were written: the filter
+    /// over the write set has false positives.
+    #[inline(always)]
+    fn written<T: Element, const N: usize>(&self, mut candidates: u32, p: [*mut T; N]) -> u32 {
+        let mut own = 0;
+        while candidates != 0 {
+            let k = candidates.trailing_zeros();
+            candidates &= candidates - 1;
+            // SAFETY: the logs are this lane's and hold this write set.
+            let value = unsafe {
+                self.writes.get(
+                    self.lane,
+                    &self.logs,
+                    WordAddress::of(p[k as usize].cast_const()),
+                )
+            };
+            own |= u32::from(value.is_some()) << k;
+        }
+        own
+    }
+
+    /// Reads words one by one, some of which the transaction wrote.
+    #[inline(always)]
+    fn read_mixed<T: Element, const N: usize>(
+        &mut self,
+        own: u32,
+        p: [*mut T; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
+        for (k, (p, v)) in p.iter().zip(v).enumerate() {
+            // SAFETY: the logs are this lane's and hold this write set.
+            let written = unsafe {
+                self.writes
+                    .get(self.lane, &self.logs, WordAddress::of(p.cast_const()))
+            };
+            match written {
+                Some(bits) if own >> k & 1 != 0 => *v = T::from_bits64(bits),
+                _ => {
+                    let mut one = [T::from_bits64(0)];
+                    A::read_many(self, [p.cast_const()], &mut one)?;
+                    *v = one[0];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes `array[i]`, to take effect when the transaction commits.
+    ///
+    /// # Errors
+    /// A full write set, or an index past the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn write<T: Element>(&mut self, array: &TArray<T>, i: u64, value: T) -> TxResult<()> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let p = self.locate(array, i)?;
+        let address = WordAddress::of(p.cast_const());
+        // SAFETY: the logs are this lane's and hold this write set.
+        let pushed = unsafe {
+            self.writes
+                .push(self.lane, &self.logs, address, value.to_bits64())
+        };
+        self.checked(pushed)?;
+        A::note_write(self, address);
+        Ok(())
+    }
+
+    /// Ends the transaction without effect, and without another attempt:
+    /// `return tx.cancel();`
+    ///
+    /// # Errors
+    /// Always [`Abort::User`].
+    #[inline(always)]
+    pub fn cancel<T>(&mut self) -> TxResult<T> {
+        self.fail(Abort::User)
+    }
+
+    /// The lane that runs the transaction.
+    #[inline(always)]
+    pub fn lane(&self) -> &'a L {
+        self.lane
+    }
+}

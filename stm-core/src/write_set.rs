@@ -1,0 +1,126 @@
+//! The write set: the values a commit will store, in the order of the writes.
+
+use crate::abort::Abort;
+use crate::bloom::Bloom;
+use crate::lane::Lane;
+use crate::logs::Logs;
+use crate::word::WordAddress;
+
+/// The words an attempt has written. The pairs are in the lane's [`Logs`];
+/// this is their count and the filter over them, in registers.
+///
+/// A word written again takes another entry: write-back runs in order, so the
+/// last one stands, and a write needs no search. Only a full set is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteSet {
+    len: u32,
+    bloom: Bloom,
+}
+
+impl WriteSet {
+    /// The empty set.
+    pub const EMPTY: Self = Self {
+        len: 0,
+        bloom: Bloom::EMPTY,
+    };
+
+    /// The number of entries, repeated writes included.
+    #[inline(always)]
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether the transaction has written nothing.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the word may have been written; no memory is looked at.
+    #[inline(always)]
+    pub const fn may_hold(&self, address: WordAddress) -> bool {
+        self.bloom.may_contain(address)
+    }
+
+    /// The value last written to a word, if the transaction wrote it
+    /// (Algorithm 3, lines 22-23).
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold this set.
+    #[inline(always)]
+    pub unsafe fn get<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u64> {
+        if !self.bloom.may_contain(address) {
+            return None;
+        }
+        // SAFETY: the caller's; `last` returns an index below the count.
+        unsafe {
+            self.last(lane, logs, address)
+                .map(|i| logs.write(lane, i).value(lane))
+        }
+    }
+
+    /// The latest entry for a word: searched from the end.
+    ///
+    /// # Safety
+    /// As for [`Self::get`].
+    #[inline(always)]
+    unsafe fn last<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u32> {
+        let mut i = self.len;
+        while i != 0 {
+            i -= 1;
+            // SAFETY: below the count, so stored in this attempt.
+            if unsafe { logs.write(lane, i).address(lane) } == address {
+                return Some(i);
+            }
+        }
+        None
+    }
+
+    /// Buffers a write (Algorithm 3, line 37).
+    ///
+    /// # Errors
+    /// [`Abort::WriteSetFull`] if there is no room and the word has no entry;
+    /// the set is unchanged.
+    ///
+    /// # Safety
+    /// As for [`Self::get`].
+    #[inline(always)]
+    pub unsafe fn push<L: Lane>(
+        &mut self,
+        lane: &L,
+        logs: &Logs,
+        address: WordAddress,
+        value: u64,
+    ) -> Result<(), Abort> {
+        if self.len == logs.capacity().writes {
+            // SAFETY: as the caller's; the index is below the count.
+            return match unsafe { self.last(lane, logs, address) } {
+                None => Err(Abort::WriteSetFull),
+                Some(i) => {
+                    // SAFETY: the index is below the count.
+                    unsafe { logs.write(lane, i).store_value(lane, value) };
+                    Ok(())
+                }
+            };
+        }
+        // SAFETY: the index is below the capacity.
+        unsafe { logs.write(lane, self.len).store(lane, address, value) };
+        self.len += 1;
+        self.bloom.insert(address);
+        Ok(())
+    }
+
+    /// Stores every buffered value, in order, relaxed (Algorithm 3, lines
+    /// 80-81). The caller holds the locks and fences before and after.
+    ///
+    /// # Safety
+    /// As for [`Self::get`]; the words written are live.
+    #[inline(always)]
+    pub unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
+        for i in 0..self.len {
+            let slot = logs.write(lane, i);
+            // SAFETY: below the count, so stored in this attempt.
+            unsafe { slot.address(lane).store(lane, slot.value(lane)) };
+        }
+    }
+}

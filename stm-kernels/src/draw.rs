@@ -1,0 +1,44 @@
+//! Random numbers that host and device compute alike: a hash of the seed, the
+//! transaction and a counter, so that any draw can be made again anywhere.
+
+/// Draw `k` of transaction `i`: 64 uniform bits. The finalizer of `SplitMix64`
+/// (Steele, Lea, Flood 2014) over a Weyl sequence for each argument.
+#[inline(always)]
+pub const fn draw(seed: u64, i: u64, k: u32) -> u64 {
+    let mut z = seed
+        .wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+        .wrapping_add((k as u64 + 1).wrapping_mul(0xD1B5_4A32_D192_ED03));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// A number below `n` from the top 32 bits of a draw, without division
+/// (Lemire 2019); biased by less than `n / 2^32`.
+#[inline(always)]
+pub const fn below(draw: u64, n: u32) -> u32 {
+    (((draw >> 32) * n as u64) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_below_n_stay_below_n_and_reach_every_value() {
+        let mut seen = [0u32; 7];
+        for i in 0..7000 {
+            seen[below(draw(42, i, 0), 7) as usize] += 1;
+        }
+        assert!(seen.iter().all(|&n| (800..1200).contains(&n)), "{seen:?}");
+        assert_eq!(below(u64::MAX, 7), 6);
+        assert_eq!(below(0, 7), 0);
+    }
+
+    #[test]
+    fn draws_differ_in_every_argument() {
+        let mut all: [u64; 4] = [draw(1, 1, 1), draw(2, 1, 1), draw(1, 2, 1), draw(1, 1, 2)];
+        all.sort_unstable();
+        assert!(all.windows(2).all(|w| w[0] != w[1]));
+    }
+}

@@ -1,0 +1,39 @@
+//! One line a variant: the kernel's type, its PTX entry point, its PTX.
+
+/// Makes `$kernel<A>` a `Kernel` for each algorithm named, with the entry point
+/// of the given name on the GPU and its PTX embedded on the host.
+///
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`.
+macro_rules! entries {
+    ($kernel:ident, $params:ident, { $($algorithm:ident => $entry:ident,)* }) => {
+        $(
+            impl stm_core::Kernel for $kernel<stm_core::algorithm::$algorithm> {
+                const ENTRY: &'static str = stringify!($entry);
+                type Params = $params<stm_core::algorithm::$algorithm>;
+
+                #[cfg(not(target_arch = "nvptx64"))]
+                fn ptx() -> Option<&'static str> {
+                    Some(include_str!(concat!("../ptx/", stringify!($entry), ".ptx")))
+                }
+
+                #[inline(always)]
+                fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
+                    Self::body(lane, params);
+                }
+            }
+
+            /// The entry point: one thread of the launch.
+            ///
+            /// # Safety
+            /// The driver calls it, as `Device::launch` promises.
+            #[cfg(target_arch = "nvptx64")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "ptx-kernel" fn $entry(params: $params<stm_core::algorithm::$algorithm>) {
+                // SAFETY: launches are one-dimensional (Device::launch).
+                let lane = unsafe { stm_core::lane::gpu::GpuLane::current() };
+                <$kernel<stm_core::algorithm::$algorithm> as stm_core::Kernel>::run(&lane, &params);
+            }
+        )*
+    };
+}
+pub(crate) use entries;

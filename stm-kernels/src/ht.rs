@@ -1,0 +1,97 @@
+//! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts
+//! several keys into a chained hash table, all or none.
+//!
+//! Nodes are preallocated: node `t * keys_per_tx + j` holds key `j` of
+//! transaction `t`. A link is a node's number plus one, zero ends a chain. An
+//! insertion reads the bucket's head, makes the node point to it and the head
+//! to the node; two keys of one transaction may meet in a bucket, and then the
+//! second must see the first.
+
+use crate::draw::{below, draw};
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Lane, StmRef, TArray};
+
+/// The hash-table kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct HashTable<A>(PhantomData<A>);
+
+/// The parameters of [`HashTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HtParams<A> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The first link of each bucket.
+    pub heads: TArray<u32>,
+    /// The next link of each node.
+    pub nexts: TArray<u32>,
+    /// The key of each node; not changed.
+    pub keys: TArray<u32>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Keys of a transaction.
+    pub keys_per_tx: u32,
+}
+
+/// The key of a node: a bijection of its number, so that keys are unique.
+pub const fn key_of_node(seed: u64, node: u32) -> u32 {
+    // Odd multiplications and xor-shifts, each invertible.
+    let mut x = node ^ (seed ^ (seed >> 32)) as u32;
+    x = (x ^ (x >> 16)).wrapping_mul(0x7FEB_352D);
+    x = (x ^ (x >> 15)).wrapping_mul(0x846C_A68B);
+    x ^ (x >> 16)
+}
+
+/// The bucket of a key.
+#[inline(always)]
+pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
+    below(draw(0, key as u64, 0), buckets)
+}
+
+impl<A: Algorithm> HashTable<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HtParams<A>) {
+        let buckets = p.heads.len() as u32;
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let first = i * u64::from(p.keys_per_tx);
+            for node in first..first + u64::from(p.keys_per_tx) {
+                let Some(key) = p.keys.get(node) else {
+                    return tx.cancel();
+                };
+                // SAFETY: in range of a live array that nothing writes.
+                let key = unsafe { lane.load_relaxed_32(key) };
+                let bucket = u64::from(bucket_of_key(key, buckets));
+                let head = tx.read(&p.heads, bucket)?;
+                tx.write(&p.nexts, node, head)?;
+                tx.write(&p.heads, bucket, node as u32 + 1)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+entries!(HashTable, HtParams, {
+    Cgl => ht_cgl,
+    Egpgv => ht_egpgv,
+    Vbv => ht_vbv,
+    TbvSorting => ht_tbv_sorting,
+    HvSorting => ht_hv_sorting,
+    HvBackoff => ht_hv_backoff,
+});
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn keys_are_unique_and_spread_over_the_buckets() {
+        let keys: HashSet<u32> = (0..10_000).map(|n| key_of_node(77, n)).collect();
+        assert_eq!(keys.len(), 10_000);
+        let used: HashSet<u32> = keys.iter().map(|&k| bucket_of_key(k, 100)).collect();
+        assert_eq!(used.len(), 100);
+    }
+}

@@ -1,0 +1,101 @@
+//! One entry point per [`Lane`] method, each nothing but that method.
+//!
+//! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`,
+//! where `tests/golden_ptx.rs` holds each entry to the one instruction that the
+//! method stands for: a compiler that drops an order, widens a scope or adds an
+//! instruction is caught before any algorithm is.
+//!
+//! An entry is `lane_` and the method's name; it stores a result, if there is
+//! one, to `out`.
+
+// The obligations are those of the method (`Lane`, "Safety of the memory
+// methods"), and `out` must be valid for a store of the result.
+#![allow(clippy::missing_safety_doc)]
+
+use stm_core::Lane;
+use stm_core::lane::gpu::GpuLane;
+
+/// Entries that call one method with the entry's parameters.
+macro_rules! entries {
+    // The method's result goes to `out`.
+    (@one $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*) -> $result:ty) => {
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty,)* out: *mut $result) {
+            // SAFETY: launched as a kernel; the caller keeps the method's obligations.
+            #[allow(unused_unsafe)]
+            unsafe { out.write(GpuLane::current().$method($($arg),*)) }
+        }
+    };
+    (@one $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*)) => {
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty),*) {
+            // SAFETY: launched as a kernel; the caller keeps the method's obligations.
+            #[allow(unused_unsafe)]
+            unsafe { GpuLane::current().$method($($arg),*) }
+        }
+    };
+    ($($entry:ident = $method:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
+        $(entries! {
+            @one
+            #[doc = concat!("`Lane::", stringify!($method), "` alone.")]
+            $entry = $method($($arg: $ty),*) $(-> $result)?
+        })*
+    };
+}
+
+entries! {
+    lane_thread_index = thread_index() -> u32;
+    lane_block_index = block_index() -> u32;
+    lane_block_dim = block_dim() -> u32;
+    lane_grid_dim = grid_dim() -> u32;
+    lane_warp_width = warp_width() -> u32;
+    lane_lane_index = lane_index() -> u32;
+    lane_warp_index = warp_index() -> u32;
+    lane_grid_thread = grid_thread() -> u64;
+    lane_grid_threads = grid_threads() -> u64;
+    lane_lane_bit = lane_bit() -> u32;
+    lane_warp_mask = warp_mask() -> u32;
+
+    lane_load_relaxed_32 = load_relaxed_32(p: *const u32) -> u32;
+    lane_load_relaxed_64 = load_relaxed_64(p: *const u64) -> u64;
+    lane_load_acquire_32 = load_acquire_32(p: *const u32) -> u32;
+    lane_load_acquire_64 = load_acquire_64(p: *const u64) -> u64;
+    lane_store_relaxed_32 = store_relaxed_32(p: *mut u32, v: u32);
+    lane_store_relaxed_64 = store_relaxed_64(p: *mut u64, v: u64);
+    lane_store_release_32 = store_release_32(p: *mut u32, v: u32);
+    lane_store_release_64 = store_release_64(p: *mut u64, v: u64);
+    lane_cas_acquire_32 = cas_acquire_32(p: *mut u32, expected: u32, new: u32) -> u32;
+    lane_cas_acquire_64 = cas_acquire_64(p: *mut u64, expected: u64, new: u64) -> u64;
+    lane_cas_relaxed_32 = cas_relaxed_32(p: *mut u32, expected: u32, new: u32) -> u32;
+    lane_cas_relaxed_64 = cas_relaxed_64(p: *mut u64, expected: u64, new: u64) -> u64;
+    lane_exchange_acquire_32 = exchange_acquire_32(p: *mut u32, v: u32) -> u32;
+    lane_fetch_add_relaxed_32 = fetch_add_relaxed_32(p: *mut u32, v: u32) -> u32;
+    lane_fetch_add_relaxed_64 = fetch_add_relaxed_64(p: *mut u64, v: u64) -> u64;
+    lane_fetch_or_relaxed_64 = fetch_or_relaxed_64(p: *mut u64, v: u64) -> u64;
+    lane_add_relaxed_64 = add_relaxed_64(p: *mut u64, v: u64);
+    lane_fence = fence();
+
+    lane_private_load_32 = private_load_32(p: *const u32) -> u32;
+    lane_private_load_64 = private_load_64(p: *const u64) -> u64;
+    lane_private_store_32 = private_store_32(p: *mut u32, v: u32);
+    lane_private_store_64 = private_store_64(p: *mut u64, v: u64);
+
+    lane_shared_words = shared_words() -> u32;
+    lane_shared_load_32 = shared_load_32(i: u32) -> u32;
+    lane_shared_store_32 = shared_store_32(i: u32, v: u32);
+    lane_shared_fetch_add_32 = shared_fetch_add_32(i: u32, v: u32) -> u32;
+    lane_shared_cas_32 = shared_cas_32(i: u32, expected: u32, new: u32) -> u32;
+    lane_barrier = barrier();
+
+    lane_ballot = ballot(mask: u32, predicate: bool) -> u32;
+    lane_shuffle_32 = shuffle_32(mask: u32, v: u32, source: u32) -> u32;
+    lane_match_any_32 = match_any_32(mask: u32, v: u32) -> u32;
+    lane_match_any_64 = match_any_64(mask: u32, v: u64) -> u32;
+    lane_sync_warp = sync_warp(mask: u32);
+    lane_active_mask = active_mask() -> u32;
+
+    lane_clock = clock() -> u64;
+    lane_pause = pause(ns: u32);
+}

@@ -1,0 +1,29 @@
+//! The workloads as kernels: one source for GPU, CPU and simulator.
+//!
+//! Each workload is a type generic over the transactional memory's algorithm,
+//! with a parameter struct, a PTX entry point for each algorithm
+//! (`<workload>_<variant>`), and the functions by which the host makes its
+//! input and checks its result. `cargo xtask ptx` builds `ptx/*.ptx`, which
+//! this crate embeds.
+//!
+//! | module | workload | source |
+//! | --- | --- | --- |
+//! | [`ra`] | random array | Xu et al. 2014 |
+//! | [`ht`] | hash table | Xu et al. 2014 |
+
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
+
+pub mod draw;
+mod entry;
+pub mod ht;
+#[cfg(target_arch = "nvptx64")]
+pub mod lane_ops;
+pub mod ra;
+
+/// Never called: no kernel panics, and none of this is left in the PTX.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
