@@ -5,8 +5,7 @@
 ///
 /// The first four are conflicts: the attempt is made again. [`Abort::User`]
 /// ends the transaction for good, without effect. The rest are errors of the
-/// program, confirmed by revalidation before they are believed: the launch
-/// stops and the host reports them.
+/// program: the launch stops and the host reports them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum Abort {
@@ -72,8 +71,7 @@ impl Abort {
         (self as u8) <= Self::CommitStale as u8
     }
 
-    /// Whether the reason is an error of the program, if the attempt that met
-    /// it saw a consistent state.
+    /// Whether the reason is an error of the program.
     #[inline(always)]
     pub const fn is_fault(self) -> bool {
         matches!(

@@ -199,18 +199,12 @@ impl<A: Algorithm> StmRef<A> {
     ) -> Outcome {
         let lane = tx.lane;
         counts.attempts += 1;
-        let Err(mut abort) = end else {
+        let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u64::from(tx.writes.is_empty());
             *conflicts = 0;
             return Outcome::Committed;
         };
-        // A doomed attempt may ask for anything: only a consistent one is the
-        // program's fault.
-        let fault = abort.is_fault() && A::validate(tx);
-        if abort.is_fault() && !fault {
-            abort = Abort::ReadStale;
-        }
         // SAFETY: the globals are live (StmRef::from_raw).
         unsafe {
             globals::count(
@@ -221,7 +215,10 @@ impl<A: Algorithm> StmRef<A> {
             )
         };
         let mut outcome = Outcome::Ended;
-        if fault {
+        if abort.is_fault() {
+            // Every read was validated when it was made, so the attempt saw a
+            // state that existed, and run alone in that state it would have
+            // met the same fault: no doomed attempt is mistaken for one.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
                 limit: if abort == Abort::WriteSetFull {

@@ -128,12 +128,17 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             own = self.written(own, p);
         }
         let mut v = [T::from_bits64(0); N];
-        let result = if own == 0 {
-            A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v)
-        } else {
-            self.read_mixed(own, p, &mut v)
-        };
+        if N == 1 && own != 0 {
+            self.overlay(own, p, &mut v);
+            return Ok(v);
+        }
+        let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v);
         self.checked(result)?;
+        if own != 0 {
+            // A written word among several was read from memory as well: it
+            // costs an entry, and the commit locks its stripe anyway.
+            self.overlay(own, p, &mut v);
+        }
         Ok(v)
     }
 
@@ -145,43 +150,31 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         while candidates != 0 {
             let k = candidates.trailing_zeros();
             candidates &= candidates - 1;
-            // SAFETY: the logs are this lane's and hold this write set.
-            let value = unsafe {
-                self.writes.get(
-                    self.lane,
-                    &self.logs,
-                    WordAddress::of(p[k as usize].cast_const()),
-                )
-            };
-            own |= u32::from(value.is_some()) << k;
+            own |= u32::from(self.own(p[k as usize]).is_some()) << k;
         }
         own
     }
 
-    /// Reads words one by one, some of which the transaction wrote.
+    /// Puts the values of own writes in place.
     #[inline(always)]
-    fn read_mixed<T: Element, const N: usize>(
-        &mut self,
-        own: u32,
-        p: [*mut T; N],
-        v: &mut [T; N],
-    ) -> TxResult<()> {
-        for (k, (p, v)) in p.iter().zip(v).enumerate() {
-            // SAFETY: the logs are this lane's and hold this write set.
-            let written = unsafe {
-                self.writes
-                    .get(self.lane, &self.logs, WordAddress::of(p.cast_const()))
-            };
-            match written {
-                Some(bits) if own >> k & 1 != 0 => *v = T::from_bits64(bits),
-                _ => {
-                    let mut one = [T::from_bits64(0)];
-                    A::read_many(self, [p.cast_const()], &mut one)?;
-                    *v = one[0];
-                }
+    fn overlay<T: Element, const N: usize>(&self, mut own: u32, p: [*mut T; N], v: &mut [T; N]) {
+        while own != 0 {
+            let k = own.trailing_zeros() as usize;
+            own &= own - 1;
+            if let Some(bits) = self.own(p[k]) {
+                v[k] = T::from_bits64(bits);
             }
         }
-        Ok(())
+    }
+
+    /// The value that this transaction wrote to a word.
+    #[inline(always)]
+    fn own<T: Element>(&self, p: *mut T) -> Option<u64> {
+        // SAFETY: the logs are this lane's and hold this write set.
+        unsafe {
+            self.writes
+                .get(self.lane, &self.logs, WordAddress::of(p.cast_const()))
+        }
     }
 
     /// Writes `array[i]`, to take effect when the transaction commits.

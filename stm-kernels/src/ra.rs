@@ -88,31 +88,19 @@ impl<A: Algorithm> RandomArray<A> {
         let plan = p.plan;
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
             let mut k = 0;
-            while k + BATCH as u32 <= plan.reads {
+            while k < plan.reads {
+                // The last batch repeats the last word to its end.
                 let mut at = [0u64; BATCH];
                 for (j, at) in at.iter_mut().enumerate() {
-                    *at = u64::from(plan.word(i, k + j as u32));
+                    *at = u64::from(plan.word(i, (k + j as u32).min(plan.reads - 1)));
                 }
                 let found = tx.read_many(&p.words, at)?;
-                for (j, value) in found.iter().enumerate() {
-                    let k = k + j as u32;
+                for (at, value) in at.iter().zip(found) {
                     if k < plan.writes {
-                        tx.write(
-                            &p.words,
-                            u64::from(plan.word(i, k)),
-                            value.wrapping_add(plan.delta(i, k)),
-                        )?;
+                        tx.write(&p.words, *at, value.wrapping_add(plan.delta(i, k)))?;
                     }
+                    k += 1;
                 }
-                k += BATCH as u32;
-            }
-            while k < plan.reads {
-                let at = u64::from(plan.word(i, k));
-                let value = tx.read(&p.words, at)?;
-                if k < plan.writes {
-                    tx.write(&p.words, at, value.wrapping_add(plan.delta(i, k)))?;
-                }
-                k += 1;
             }
             Ok(())
         });

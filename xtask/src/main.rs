@@ -1,2 +1,104 @@
-//! xtask
-fn main() {}
+//! `cargo xtask`: builds and checks the PTX, and runs what CI runs.
+
+mod build;
+mod ci;
+mod ptxas;
+mod toolchain;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use xtask::Error;
+
+const HELP: &str = "\
+cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx/*.ptx
+cargo xtask ptx --check     build again and compare with the committed files
+cargo xtask ptxas [--arch sm_75,sm_90]
+                            assemble the committed files; registers, spills, stack
+cargo xtask ci [--skip STEP]...
+                            what CI runs; the steps: fmt clippy doc test ptx ptxas
+
+STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
+
+/// Where things are in the working tree.
+struct Tree {
+    /// The workspace's root.
+    root: PathBuf,
+    /// The target directory of the whole workspace.
+    target: PathBuf,
+}
+
+impl Tree {
+    fn find() -> Self {
+        // Set by `cargo run`; the compiled-in path serves a binary started by hand.
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = manifest.parent().unwrap_or(&manifest).to_owned();
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |dir| root.join(dir));
+        Self { root, target }
+    }
+
+    /// The committed PTX.
+    fn ptx(&self) -> PathBuf {
+        self.root.join("stm-kernels").join("ptx")
+    }
+}
+
+/// Reads a text file.
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The `.ptx` files of a directory: stem and text, by stem.
+fn read_ptx(dir: &Path) -> Result<std::collections::BTreeMap<String, String>, Error> {
+    let file = |source| Error::File {
+        path: dir.to_owned(),
+        source,
+    };
+    let mut found = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(dir).map_err(file)? {
+        let path = entry.map_err(file)?.path();
+        if path.extension().is_some_and(|e| e == "ptx")
+            && let Some(stem) = path.file_stem().and_then(|s| s.to_str())
+        {
+            found.insert(stem.to_owned(), read(&path)?);
+        }
+    }
+    Ok(found)
+}
+
+fn run(arguments: &[&str]) -> Result<(), Error> {
+    let tree = Tree::find();
+    match arguments {
+        ["ptx"] => build::write(&tree),
+        ["ptx", "--check"] => build::check(&tree),
+        ["ptxas"] => ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, &tree),
+        ["ptxas", "--arch", list] => {
+            ptxas::command(&tree.ptx(), &list.split(',').collect::<Vec<_>>(), &tree)
+        }
+        ["ci", rest @ ..] => ci::command(&tree, rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        [] => Err(Error::Usage("no command given".to_owned())),
+        _ => Err(Error::Usage(format!(
+            "`{}` is not a command",
+            arguments.join(" ")
+        ))),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

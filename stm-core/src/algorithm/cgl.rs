@@ -66,11 +66,6 @@ impl Algorithm for Cgl {
     fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     #[inline(always)]
-    fn validate<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> bool {
-        true
-    }
-
-    #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.writes.write_back(tx.lane, &tx.logs) };

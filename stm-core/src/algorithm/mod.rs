@@ -69,9 +69,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Records that a word was added to the write set.
     fn note_write<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress);
 
-    /// Whether all words read so far still form one consistent state.
-    fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
-
     /// Makes the writes visible at one point, or aborts without effect. All
     /// lanes of `mask`, and no others, call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()>;

@@ -107,11 +107,6 @@ impl Algorithm for Vbv {
     fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     #[inline(always)]
-    fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        Self::settle(tx).is_ok()
-    }
-
-    #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
         if tx.writes.is_empty() {
             return Ok(());

@@ -143,17 +143,6 @@ where
     }
 
     #[inline(always)]
-    fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        if V::VALUES {
-            // SAFETY: the clock is live. ORDER(E4): `extend` fences it.
-            let now = Version(unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) });
-            return V::extend(tx, now).is_ok();
-        }
-        // Every read was validated against the snapshot as it was made.
-        true
-    }
-
-    #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
         let lane = tx.lane;
         // A read-only transaction linearizes at its last read (line 68).
@@ -162,28 +151,30 @@ where
         } else {
             None
         };
-        let mut pending = lane.ballot(mask, result.is_none());
+        // `rest` is who still has a go in this round: all that failed together,
+        // or with `IN_TURN`, from the second round on, one after the other.
+        let mut rest = lane.ballot(mask, result.is_none());
         let mut tries = 0;
-        while pending != 0 {
-            if Q::IN_TURN && tries != 0 {
-                let mut rest = pending;
-                while rest != 0 {
-                    if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        result = Self::try_commit(tx);
-                    }
-                    rest &= rest - 1;
-                    lane.sync_warp(mask);
-                }
-            } else if result.is_none() {
+        while rest != 0 {
+            let go = if Q::IN_TURN && tries != 0 {
+                rest & rest.wrapping_neg()
+            } else {
+                rest
+            };
+            if go & lane.lane_bit() != 0 {
                 result = Self::try_commit(tx);
             }
-            tries += 1;
-            if tries == tx.stm.patience.acquire_tries {
-                break;
-            }
+            rest &= !go;
             // "On locking failure, it retries after transactions within the
             // same warp finish committing" (section 3.2.2): the ballot waits.
-            pending = lane.ballot(mask, result.is_none());
+            let pending = lane.ballot(mask, result.is_none());
+            if rest == 0 {
+                tries += 1;
+                if tries == tx.stm.patience.acquire_tries {
+                    break;
+                }
+                rest = pending;
+            }
         }
         result.unwrap_or(Err(Abort::CommitLocked))
     }

@@ -1,0 +1,158 @@
+//! What can be wrong with a history before its transactions are judged.
+//!
+//! A violation of opacity is no error: it is a finding, and stands in the
+//! [`Verdict`](crate::opacity::report::Verdict). An error says that there was
+//! nothing sound to judge.
+
+use std::path::PathBuf;
+
+/// Why a history could not be recorded, read or judged.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that is no history, or a damaged one.
+    #[error("{}: offset {offset}: expected {expected}, found {found}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where, in bytes from the start of the file.
+        offset: u64,
+        /// What the format has there.
+        expected: String,
+        /// What stood there.
+        found: String,
+    },
+    /// Records that no run of a transactional memory can produce, whatever its
+    /// transactions saw.
+    #[error("{}impossible history: {what}", place(file.as_ref()))]
+    Impossible {
+        /// The file and the offset in bytes of the record, if it came from one.
+        file: Option<(PathBuf, u64)>,
+        /// What is impossible.
+        what: Box<ImpossibleHistory>,
+    },
+    /// A lane's recording buffer was too small; the records past its end are
+    /// lost.
+    #[error("lane {lane}: its history buffer is full: it needs {needed} words and has {words_per_lane}")]
+    BufferFull {
+        /// The lane.
+        lane: u32,
+        /// Words that hold all of the lane's records.
+        needed: u64,
+        /// Words that each lane was given.
+        words_per_lane: u64,
+    },
+    /// A recording buffer holds something that no probe writes.
+    #[error("lane {lane}, word {word} of its history buffer: expected {expected}, found {found}")]
+    Record {
+        /// The lane.
+        lane: u32,
+        /// Index of the 64-bit word in the lane's buffer.
+        word: u64,
+        /// What the layout has there.
+        expected: String,
+        /// What stood there.
+        found: String,
+    },
+    /// More of something than the checker's indices can number.
+    #[error("the history has more than {limit} {what}")]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// The most that is supported.
+        limit: u64,
+    },
+}
+
+/// A record that contradicts itself or another one.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("attempt {attempt} (lane {lane}): {why}")]
+pub struct ImpossibleHistory {
+    /// Index of the attempt in the history.
+    pub attempt: usize,
+    /// The lane that made it.
+    pub lane: u32,
+    /// The contradiction.
+    pub why: Contradiction,
+}
+
+/// What makes a record impossible.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Contradiction {
+    /// Two commits claim one version.
+    #[error("commit version {version} was already produced by attempt {other} (lane {other_lane})")]
+    DuplicateVersion {
+        /// The version.
+        version: u64,
+        /// Index of the other attempt.
+        other: usize,
+        /// Its lane.
+        other_lane: u32,
+    },
+    /// A commit without a version: 0 is the state before every commit.
+    #[error("commit version 0: versions start at 1")]
+    VersionZero,
+    /// A commit that the clock had not reached when it was over.
+    #[error("commit version {version} is beyond the clock at the attempt's end, {end}")]
+    VersionBeyondEnd {
+        /// The version.
+        version: u64,
+        /// The sample.
+        end: u64,
+    },
+    /// A commit that the clock had passed before the attempt began.
+    #[error("commit version {version} is not above the clock at the attempt's begin, {begin}")]
+    VersionBeforeBegin {
+        /// The version.
+        version: u64,
+        /// The sample.
+        begin: u64,
+    },
+    /// The clock ran backwards within an attempt.
+    #[error("the clock was {begin} at its begin and {end} at its end")]
+    EndBeforeBegin {
+        /// The first sample.
+        begin: u64,
+        /// The second sample.
+        end: u64,
+    },
+    /// The clock ran backwards between two attempts of a lane.
+    #[error("the clock was {begin} at its begin, but {end} at the end of the lane's attempt before it, attempt {before}")]
+    LaneOrder {
+        /// Index of the attempt before.
+        before: usize,
+        /// Its end sample.
+        end: u64,
+        /// This attempt's begin sample.
+        begin: u64,
+    },
+    /// An attempt of a lane follows one that never ended.
+    #[error("the lane's attempt before it, attempt {before}, never ended")]
+    AfterRunning {
+        /// Index of the attempt before.
+        before: usize,
+    },
+    /// A commit that is recorded as an update and wrote nothing.
+    #[error("committed with version {version} without a write")]
+    UpdateWithoutWrites {
+        /// The version.
+        version: u64,
+    },
+    /// A commit that is recorded as read-only and wrote.
+    #[error("committed as read-only after writing 0x{word:x}")]
+    ReadOnlyWithWrites {
+        /// The first word written.
+        word: u64,
+    },
+}
+
+fn place(file: Option<&(PathBuf, u64)>) -> String {
+    file.map_or_else(String::new, |(path, offset)| format!("{}: offset {offset}: ", path.display()))
+}

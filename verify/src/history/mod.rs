@@ -1,0 +1,256 @@
+//! Histories: what the transactions of a run read, wrote and came to.
+//!
+//! A history lists *attempts*: a transaction that aborts twice and then commits
+//! is three of them. Each has two samples of the clock, its outcome, and its
+//! reads and writes in program order. Attempts of one lane stand in program
+//! order; between lanes the order means nothing.
+//!
+//! The columns are made for tens of millions of attempts: an attempt costs 44
+//! bytes and an event 12, with each distinct word kept once.
+//!
+//! * [`layout`], [`recorder`]: recording into per-lane buffers, and decoding.
+//! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
+
+pub mod file;
+pub mod layout;
+pub mod reader;
+pub mod recorder;
+pub mod words;
+pub mod writer;
+
+use crate::error::Error;
+use words::Words;
+
+/// How an attempt ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// An update committed and moved the clock to `version`.
+    Committed {
+        /// The clock that the commit produced. No two commits share one; they
+        /// may leave gaps.
+        version: u64,
+    },
+    /// A transaction without writes committed.
+    CommittedReadOnly,
+    /// The attempt was given up; its writes took no effect.
+    Aborted {
+        /// The number of an `stm_core::Abort`.
+        reason: u8,
+    },
+    /// The record stops before the attempt's end, because the launch did. Only
+    /// a lane's last attempt can be running.
+    Running,
+}
+
+/// A read or a write. A word is an opaque number; recorders take its address
+/// with the width in bit 0. Words do not overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A read that returned `value`. After a write of the same word in the same
+    /// attempt it is a read of that write.
+    Read {
+        /// The word.
+        word: u64,
+        /// What it returned, zero-extended.
+        value: u64,
+    },
+    /// A write.
+    Write {
+        /// The word.
+        word: u64,
+        /// The value, zero-extended.
+        value: u64,
+    },
+}
+
+/// What was run. Free text: it is shown, not interpreted.
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Header {
+    /// The algorithm.
+    pub variant: String,
+    /// The workload.
+    pub workload: String,
+    /// The machine.
+    pub device: String,
+    /// What replays the run.
+    pub seed: String,
+}
+
+/// What words held before the first commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InitialMemory {
+    /// Words whose value is known.
+    pub words: Vec<(u64, u64)>,
+    /// The others.
+    pub rest: Rest,
+}
+
+/// What the words held that [`InitialMemory::words`] does not list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rest {
+    /// All the same value.
+    Value(u64),
+    /// Unknown: the checker takes it from the first reads in version order.
+    Inferred,
+}
+
+impl InitialMemory {
+    /// Zero everywhere.
+    pub const ZERO: Self = Self { words: Vec::new(), rest: Rest::Value(0) };
+    /// Unknown everywhere.
+    pub const INFERRED: Self = Self { words: Vec::new(), rest: Rest::Inferred };
+}
+
+/// The begin and end samples, lane and outcome of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// The lane that made it, numbered through the launch.
+    pub lane: u32,
+    /// The clock, sampled before the attempt's first action.
+    pub begin: u64,
+    /// The clock, sampled after it committed or aborted; `u64::MAX` while
+    /// running.
+    pub end: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A history, in columns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    /// What was run.
+    pub header: Header,
+    /// Memory before the first commit.
+    pub initial: InitialMemory,
+    lanes: Vec<u32>,
+    begins: Vec<u64>,
+    ends: Vec<u64>,
+    outcomes: Vec<Outcome>,
+    /// Where each attempt's events start, and the number of all.
+    first_event: Vec<u64>,
+    /// A word's number, shifted by one, and 1 in bit 0 for a write.
+    keys: Vec<u32>,
+    values: Vec<u64>,
+    words: Words,
+}
+
+/// The most attempts in a history.
+pub const ATTEMPTS_MAX: u64 = u32::MAX as u64 - 1;
+
+impl History {
+    /// A history without attempts.
+    pub fn new(header: Header, initial: InitialMemory) -> Self {
+        Self {
+            header,
+            initial,
+            lanes: Vec::new(),
+            begins: Vec::new(),
+            ends: Vec::new(),
+            outcomes: Vec::new(),
+            first_event: vec![0],
+            keys: Vec::new(),
+            values: Vec::new(),
+            words: Words::default(),
+        }
+    }
+
+    /// Adds an attempt, after all others of its lane.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^31 distinct words.
+    pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
+        if self.len() as u64 >= ATTEMPTS_MAX {
+            return Err(Error::TooLarge { what: "attempts", limit: ATTEMPTS_MAX });
+        }
+        for &event in events {
+            let (word, value, write) = match event {
+                Event::Read { word, value } => (word, value, 0),
+                Event::Write { word, value } => (word, value, 1),
+            };
+            let Some(number) = self.words.intern(word) else {
+                self.keys.truncate(self.first_event[self.len()] as usize);
+                self.values.truncate(self.keys.len());
+                return Err(Error::TooLarge { what: "distinct words", limit: words::WORDS_MAX });
+            };
+            self.keys.push(number << 1 | write);
+            self.values.push(value);
+        }
+        self.lanes.push(attempt.lane);
+        self.begins.push(attempt.begin);
+        self.ends.push(attempt.end);
+        self.outcomes.push(attempt.outcome);
+        self.first_event.push(self.keys.len() as u64);
+        Ok(())
+    }
+
+    /// Takes all attempts out, keeping the space for new ones.
+    pub fn clear(&mut self) {
+        self.lanes.clear();
+        self.begins.clear();
+        self.ends.clear();
+        self.outcomes.clear();
+        self.first_event.truncate(1);
+        self.keys.clear();
+        self.values.clear();
+        self.words.clear();
+    }
+
+    /// The number of attempts.
+    pub fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Whether there are no attempts.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// The number of reads and writes.
+    pub fn events_len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The number of distinct words.
+    pub fn words_len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Attempt `i`.
+    ///
+    /// # Panics
+    /// `i` is not below [`Self::len`].
+    #[inline]
+    pub fn attempt(&self, i: usize) -> Attempt {
+        Attempt { lane: self.lanes[i], begin: self.begins[i], end: self.ends[i], outcome: self.outcomes[i] }
+    }
+
+    /// The reads and writes of attempt `i`, in program order.
+    ///
+    /// # Panics
+    /// `i` is not below [`Self::len`].
+    pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
+        let (keys, values) = self.columns(i);
+        keys.iter().zip(values).map(|(&key, &value)| {
+            let word = self.words.word(key >> 1);
+            if key & 1 == 0 { Event::Read { word, value } } else { Event::Write { word, value } }
+        })
+    }
+
+    /// The events of attempt `i` as columns: keys (word number and write bit)
+    /// and values.
+    #[inline]
+    pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
+        let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;
+        (&self.keys[range.clone()], &self.values[range])
+    }
+
+    /// The distinct words, by number.
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// How many attempts of its lane came before attempt `i`.
+    pub fn number_in_lane(&self, i: usize) -> usize {
+        self.lanes[..i].iter().filter(|&&lane| lane == self.lanes[i]).count()
+    }
+}

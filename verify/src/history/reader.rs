@@ -1,0 +1,322 @@
+//! Reading history files ([`super::file`] has the format).
+//!
+//! Nothing in a file is believed before its checksum agrees, and nothing is
+//! allocated by a length that a file states: space grows with the bytes that
+//! are there. Every error says at which offset, what was expected and what was
+//! found.
+
+use super::file::{self, Cursor};
+use super::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest};
+use crate::error::Error;
+use crc32fast::Hasher;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+impl History {
+    /// Reads the history in `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Malformed`], [`Error::TooLarge`].
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let input = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Self::from_reader(BufReader::new(input), path)
+    }
+
+    /// Reads a history from `input`; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn from_reader(input: impl Read, path: &Path) -> Result<Self, Error> {
+        let mut history = None;
+        read(input, path, &mut |record| {
+            match (record, &mut history) {
+                (Record::Header(header, rest), _) => {
+                    let initial = InitialMemory { words: Vec::new(), rest };
+                    history = Some(Self::new(header, initial));
+                }
+                (Record::Initial { word, value }, Some(history)) => history.initial.words.push((word, value)),
+                (Record::Attempt { attempt, events, .. }, Some(history)) => history.push(attempt, events)?,
+                (_, None) => unreachable!("the header is read first"),
+            }
+            Ok(())
+        })?;
+        Ok(history.expect("a file that was read has a header"))
+    }
+}
+
+/// The offset in the file `path` of the record of attempt `index`, or `None` if
+/// the file has fewer or has changed.
+pub(crate) fn offset_of_attempt(path: &Path, index: usize) -> Option<u64> {
+    let mut seen = 0;
+    let mut at = None;
+    let input = BufReader::new(File::open(path).ok()?);
+    read(input, path, &mut |record| {
+        if let Record::Attempt { offset, .. } = record {
+            if seen == index {
+                at = Some(offset);
+            }
+            seen += 1;
+        }
+        Ok(())
+    })
+    .ok()?;
+    at
+}
+
+/// What a file holds, in its order.
+enum Record<'a> {
+    Header(Header, Rest),
+    Initial { word: u64, value: u64 },
+    Attempt { offset: u64, attempt: Attempt, events: &'a [Event] },
+}
+
+type Sink<'a> = dyn FnMut(Record<'_>) -> Result<(), Error> + 'a;
+
+/// Reads a whole file.
+fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error> {
+    let mut source = Source { input, path, offset: 0, checksum: Hasher::new() };
+    read_header(&mut source, sink)?;
+    let mut totals = Totals::default();
+    loop {
+        let offset = source.offset;
+        let mut front = source.take(12, "a chunk's head")?;
+        let payload_bytes = u32_at(&front, 8);
+        let start = source.offset;
+        let payload = source.take(u64::from(payload_bytes), "a chunk's payload")?;
+        source.check()?;
+        let records = u32_at(&front, 4);
+        front.truncate(4);
+        let mut cursor = Cursor::new(path, start, &payload);
+        if front == file::CHUNK_INITIAL && totals.attempts == 0 {
+            read_initial(&mut cursor, records, &mut totals, sink)?;
+        } else if front == file::CHUNK_ATTEMPTS {
+            read_attempts(&mut cursor, records, &mut totals, sink)?;
+        } else if front == file::CHUNK_DONE && records == 1 {
+            totals.compare(&mut cursor)?;
+            return source.end();
+        } else {
+            let expected = if totals.attempts == 0 {
+                "an INIT, ATTS or DONE chunk"
+            } else {
+                "an ATTS or DONE chunk"
+            };
+            return Err(source.error(offset, expected, format!("{:?}", front.escape_ascii().to_string())));
+        }
+    }
+}
+
+fn read_header<R: Read>(source: &mut Source<'_, R>, sink: &mut Sink<'_>) -> Result<(), Error> {
+    let magic = source.take(8, "the magic GSTMHIST")?;
+    if magic != file::MAGIC {
+        let found = format!("\"{}\"", magic.escape_ascii());
+        return Err(source.error(0, "the magic GSTMHIST of a history file", found));
+    }
+    let numbers = source.take(8, "the format version and the header's length")?;
+    let version = u32_at(&numbers, 0);
+    if version != file::FORMAT_VERSION {
+        let expected = format!("format version {}", file::FORMAT_VERSION);
+        return Err(source.error(8, &expected, format!("version {version}")));
+    }
+    let length = u32_at(&numbers, 4);
+    if length > file::HEADER_BYTES_MAX {
+        let expected = format!("a header of at most {} bytes", file::HEADER_BYTES_MAX);
+        return Err(source.error(12, &expected, format!("{length} bytes")));
+    }
+    let start = source.offset;
+    let payload = source.take(u64::from(length), "the header")?;
+    source.check()?;
+    let mut cursor = Cursor::new(source.path, start, &payload);
+    let header = Header {
+        variant: cursor.string("the variant's name")?,
+        workload: cursor.string("the workload's name")?,
+        device: cursor.string("the device's name")?,
+        seed: cursor.string("the seed")?,
+    };
+    let offset = cursor.offset();
+    let rest = match cursor.byte("0 or 1, for initial memory")? {
+        0 => Rest::Inferred,
+        1 => Rest::Value(cursor.varint("the value of initial memory")?),
+        other => return Err(cursor.error(offset, "0 or 1, for initial memory", other.to_string())),
+    };
+    cursor.end()?;
+    sink(Record::Header(header, rest))
+}
+
+/// Counts over the whole file.
+#[derive(Default)]
+struct Totals {
+    attempts: u64,
+    events: u64,
+    initial_words: u64,
+}
+
+impl Totals {
+    /// Compares with the last chunk's payload.
+    fn compare(&self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+        let counts = [
+            ("attempts", self.attempts),
+            ("events", self.events),
+            ("initial words", self.initial_words),
+        ];
+        for (what, read) in counts {
+            let offset = cursor.offset();
+            let stated = cursor.varint("a count")?;
+            if stated != read {
+                let expected = format!("the number of {what} read, {read}");
+                return Err(cursor.error(offset, &expected, stated.to_string()));
+            }
+        }
+        cursor.end()
+    }
+}
+
+fn read_initial(
+    cursor: &mut Cursor<'_>,
+    records: u32,
+    totals: &mut Totals,
+    sink: &mut Sink<'_>,
+) -> Result<(), Error> {
+    let mut word = 0;
+    for _ in 0..records {
+        word = cursor.delta(word, "an initial word")?;
+        let value = cursor.varint("an initial value")?;
+        totals.initial_words += 1;
+        sink(Record::Initial { word, value })?;
+    }
+    cursor.end()
+}
+
+fn read_attempts(
+    cursor: &mut Cursor<'_>,
+    records: u32,
+    totals: &mut Totals,
+    sink: &mut Sink<'_>,
+) -> Result<(), Error> {
+    let mut begin = 0;
+    let mut word = 0;
+    let mut events = Vec::new();
+    for _ in 0..records {
+        let offset = cursor.offset();
+        let lane = cursor.varint("a lane")?;
+        let lane = u32::try_from(lane)
+            .map_err(|_| cursor.error(offset, "a lane below 2^32", lane.to_string()))?;
+        begin = cursor.delta(begin, "a begin sample")?;
+        let outcome_offset = cursor.offset();
+        let code = cursor.byte("an outcome")?;
+        let end = if code == file::RUNNING { u64::MAX } else { cursor.delta(begin, "an end sample")? };
+        let outcome = match code {
+            file::UPDATE => Outcome::Committed { version: cursor.delta(begin, "a version")? },
+            file::READ_ONLY => Outcome::CommittedReadOnly,
+            file::ABORT => Outcome::Aborted { reason: cursor.byte("an abort reason")? },
+            file::RUNNING => Outcome::Running,
+            other => return Err(cursor.error(outcome_offset, "an outcome from 0 to 3", other.to_string())),
+        };
+        read_events(cursor, &mut word, &mut events)?;
+        totals.attempts += 1;
+        totals.events += events.len() as u64;
+        let attempt = Attempt { lane, begin, end, outcome };
+        sink(Record::Attempt { offset, attempt, events: &events })?;
+    }
+    cursor.end()
+}
+
+fn read_events(cursor: &mut Cursor<'_>, word: &mut u64, events: &mut Vec<Event>) -> Result<(), Error> {
+    events.clear();
+    let offset = cursor.offset();
+    let number = cursor.varint("a number of events")?;
+    // An event takes two bytes at least.
+    if number > cursor.remaining() as u64 / 2 {
+        let found = format!("{number}, with {} bytes left", cursor.remaining());
+        return Err(cursor.error(offset, "a number of events that fits the chunk", found));
+    }
+    let mut writes = false;
+    while (events.len() as u64) < number {
+        let offset = cursor.offset();
+        let run = cursor.varint("the length of a run")?;
+        let left = number - events.len() as u64;
+        if run > left || run == 0 && (writes || !events.is_empty()) {
+            let expected = format!("a run of 1 to {left} events");
+            return Err(cursor.error(offset, &expected, run.to_string()));
+        }
+        for _ in 0..run {
+            *word = cursor.delta(*word, "a word")?;
+            let value = cursor.varint("a value")?;
+            let word = *word;
+            events.push(if writes { Event::Write { word, value } } else { Event::Read { word, value } });
+        }
+        writes = !writes;
+    }
+    Ok(())
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// The file, with the checksum of what was read.
+struct Source<'a, R> {
+    input: R,
+    path: &'a Path,
+    offset: u64,
+    checksum: Hasher,
+}
+
+impl<R: Read> Source<'_, R> {
+    fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
+        Error::Malformed {
+            path: self.path.to_owned(),
+            offset,
+            expected: expected.to_owned(),
+            found: found.into(),
+        }
+    }
+
+    /// The next `n` bytes, not yet in the checksum.
+    fn raw(&mut self, n: u64, what: &str) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        (&mut self.input)
+            .take(n)
+            .read_to_end(&mut bytes)
+            .map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
+        if (bytes.len() as u64) < n {
+            let expected = format!("{n} bytes: {what}");
+            let found = format!("the end of the file after {}", bytes.len());
+            return Err(self.error(self.offset, &expected, found));
+        }
+        self.offset += n;
+        Ok(bytes)
+    }
+
+    /// The next `n` bytes.
+    fn take(&mut self, n: u64, what: &str) -> Result<Vec<u8>, Error> {
+        let bytes = self.raw(n, what)?;
+        self.checksum.update(&bytes);
+        Ok(bytes)
+    }
+
+    /// Compares the checksum that comes next.
+    fn check(&mut self) -> Result<(), Error> {
+        let offset = self.offset;
+        let stored = u32_at(&self.raw(4, "a checksum")?, 0);
+        let computed = self.checksum.clone().finalize();
+        if stored == computed {
+            return Ok(());
+        }
+        let expected = format!("the checksum 0x{computed:08x} of what stands before it");
+        Err(self.error(offset, &expected, format!("0x{stored:08x}: the file is damaged")))
+    }
+
+    /// Checks that the file ends.
+    fn end(&mut self) -> Result<(), Error> {
+        let mut byte = [0];
+        let read = self
+            .input
+            .read(&mut byte)
+            .map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
+        if read == 0 {
+            return Ok(());
+        }
+        Err(self.error(self.offset, "the end of the file", format!("another byte, 0x{:02x}", byte[0])))
+    }
+}

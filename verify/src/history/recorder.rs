@@ -1,0 +1,166 @@
+//! From the lanes' recording buffers to a history.
+//!
+//! [`layout`] has the bits. [`LaneRecorder`] writes them
+//! on the host; a kernel's probe does the same with plain stores. The samples
+//! are what the check rests on, so their places matter: BEGIN's clock is loaded
+//! before the attempt's first read, the clock of an end after its last action.
+
+use super::layout;
+use super::{Attempt, Event, Header, History, InitialMemory, Outcome};
+use crate::error::Error;
+
+/// Records one lane's attempts into its buffer.
+#[derive(Debug)]
+pub struct LaneRecorder<'a> {
+    buffer: &'a mut [u64],
+}
+
+impl<'a> LaneRecorder<'a> {
+    /// A recorder that starts at the front of `buffer`.
+    ///
+    /// # Panics
+    /// The buffer has no words at all.
+    pub fn new(buffer: &'a mut [u64]) -> Self {
+        buffer[0] = layout::HEADER_WORDS;
+        Self { buffer }
+    }
+
+    fn append<const N: usize>(&mut self, record: [u64; N]) {
+        let at = self.buffer[0];
+        self.buffer[0] = at + N as u64;
+        if let Some(place) = usize::try_from(at).ok().and_then(|at| self.buffer.get_mut(at..at + N)) {
+            place.copy_from_slice(&record);
+        }
+    }
+
+    /// An attempt begins; the clock was sampled before its first action.
+    pub fn begin(&mut self, clock: u64) {
+        self.append([layout::head(layout::BEGIN, 0), clock]);
+    }
+
+    /// A read returned.
+    pub fn read(&mut self, word: u64, value: u64) {
+        self.append([layout::head(layout::READ, word), value]);
+    }
+
+    /// A write was accepted.
+    pub fn write(&mut self, word: u64, value: u64) {
+        self.append([layout::head(layout::WRITE, word), value]);
+    }
+
+    /// An update committed; the clock was sampled after that.
+    pub fn commit(&mut self, version: u64, clock: u64) {
+        self.append([layout::head(layout::COMMIT, 0), version, clock]);
+    }
+
+    /// A transaction without writes committed; the clock was sampled after that.
+    pub fn commit_read_only(&mut self, clock: u64) {
+        self.append([layout::head(layout::COMMIT_READ_ONLY, 0), clock]);
+    }
+
+    /// The attempt aborted; the clock was sampled after that.
+    pub fn abort(&mut self, reason: u8, clock: u64) {
+        self.append([layout::head(layout::ABORT, u64::from(reason)), clock]);
+    }
+}
+
+/// Reads the buffers of `lanes` lanes, `words_per_lane` words each.
+///
+/// # Errors
+/// [`Error::BufferFull`] with the lane that needs the most, if any was too
+/// small; [`Error::Record`] for what no probe writes; [`Error::TooLarge`].
+pub fn decode(
+    buffers: &[u64],
+    lanes: u32,
+    words_per_lane: u64,
+    header: Header,
+    initial: InitialMemory,
+) -> Result<History, Error> {
+    let expected = u64::from(lanes).checked_mul(words_per_lane);
+    if expected != Some(buffers.len() as u64) || words_per_lane == 0 {
+        return Err(Error::Record {
+            lane: 0,
+            word: 0,
+            expected: format!("{lanes} lanes of {words_per_lane} words, at least one each"),
+            found: format!("{} words in all", buffers.len()),
+        });
+    }
+    let of_lane = || buffers.chunks_exact(words_per_lane as usize).zip(0_u32..);
+    // The largest need, so that one more run with that size succeeds.
+    if let Some((buffer, lane)) = of_lane().max_by_key(|(buffer, _)| buffer[0])
+        && buffer[0] > words_per_lane
+    {
+        return Err(Error::BufferFull { lane, needed: buffer[0], words_per_lane });
+    }
+    let mut history = History::new(header, initial);
+    for (buffer, lane) in of_lane() {
+        LaneDecoder { lane, buffer: &buffer[..buffer[0] as usize], open: None, events: Vec::new() }
+            .run(&mut history)?;
+    }
+    Ok(history)
+}
+
+/// Walks one lane's records.
+struct LaneDecoder<'a> {
+    lane: u32,
+    buffer: &'a [u64],
+    /// The begin sample of the attempt not yet ended.
+    open: Option<u64>,
+    events: Vec<Event>,
+}
+
+impl LaneDecoder<'_> {
+    fn run(mut self, history: &mut History) -> Result<(), Error> {
+        let mut at = layout::HEADER_WORDS as usize;
+        while let Some(&head) = self.buffer.get(at) {
+            let tag = layout::tag(head);
+            let words = layout::record_words(tag)
+                .ok_or_else(|| self.error(at, "the head of a record", format!("0x{head:016x}")))?;
+            let record = self.buffer.get(at..at + words as usize).ok_or_else(|| {
+                let found = format!("{} until the end of what is in use", self.buffer.len() - at);
+                self.error(at, &format!("a record of {words} words"), found)
+            })?;
+            self.record(at, tag, record, history)?;
+            at += words as usize;
+        }
+        if let Some(begin) = self.open {
+            self.end(begin, u64::MAX, Outcome::Running, history)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, at: usize, tag: u64, record: &[u64], history: &mut History) -> Result<(), Error> {
+        let operand = layout::operand(record[0]);
+        let Some(begin) = self.open else {
+            if tag != layout::BEGIN {
+                return Err(self.error(at, "the begin of an attempt", format!("a record with tag 0x{tag:x}")));
+            }
+            self.open = Some(record[1]);
+            return Ok(());
+        };
+        match tag {
+            layout::READ => self.events.push(Event::Read { word: operand, value: record[1] }),
+            layout::WRITE => self.events.push(Event::Write { word: operand, value: record[1] }),
+            layout::COMMIT => self.end(begin, record[2], Outcome::Committed { version: record[1] }, history)?,
+            layout::COMMIT_READ_ONLY => self.end(begin, record[1], Outcome::CommittedReadOnly, history)?,
+            layout::ABORT => {
+                let reason = u8::try_from(operand)
+                    .map_err(|_| self.error(at, "an abort reason below 256", operand.to_string()))?;
+                self.end(begin, record[1], Outcome::Aborted { reason }, history)?;
+            }
+            _ => return Err(self.error(at, "the end of the attempt before", "another begin".to_owned())),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, begin: u64, end: u64, outcome: Outcome, history: &mut History) -> Result<(), Error> {
+        history.push(Attempt { lane: self.lane, begin, end, outcome }, &self.events)?;
+        self.open = None;
+        self.events.clear();
+        Ok(())
+    }
+
+    fn error(&self, at: usize, expected: &str, found: String) -> Error {
+        Error::Record { lane: self.lane, word: at as u64, expected: expected.to_owned(), found }
+    }
+}

@@ -1,0 +1,259 @@
+//! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
+
+use crate::toolchain::Toolchain;
+use crate::{Tree, ptxas, read, read_ptx};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use xtask::{Error, rules, split};
+
+/// Flags of the device build. The linker is not wanted: the assembly text is
+/// the product. Panics become nothing at all, so that neither their code nor
+/// their messages reach the PTX.
+const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Cpanic=immediate-abort";
+
+/// The release profile as the device needs it: one module, no debug sections.
+const PROFILE: [(&str, &str); 5] = [
+    ("CARGO_PROFILE_RELEASE_LTO", "fat"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+    ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
+];
+
+/// Builds the module and splits it: stem and text of each file, by stem.
+fn build(tree: &Tree, toolchain: &Toolchain) -> Result<BTreeMap<String, String>, Error> {
+    let target = tree.target.join("ptx");
+    let mut cargo = toolchain.cargo();
+    cargo
+        .current_dir(&tree.root)
+        .env("CARGO_TARGET_DIR", &target)
+        .env("RUSTFLAGS", RUSTFLAGS)
+        .envs(PROFILE);
+    cargo.args([
+        "rustc",
+        "--quiet",
+        "--locked",
+        "--package",
+        "stm-kernels",
+        "--lib",
+        "--release",
+        "-Zbuild-std=core",
+    ]);
+    cargo.args([
+        "--target",
+        "nvptx64-nvidia-cuda",
+        "--crate-type",
+        "cdylib",
+        "--",
+        "--emit=asm",
+    ]);
+    println!("building PTX with {}", toolchain.version);
+    let program = "the nvptx64 build of stm-kernels";
+    let status = cargo.status().map_err(|source| Error::Start {
+        program: cargo.get_program().into(),
+        source,
+    })?;
+    if !status.success() {
+        return Err(Error::Failed {
+            program: program.to_owned(),
+            status,
+        });
+    }
+    let assembly = target.join("nvptx64-nvidia-cuda/release/deps/stm_kernels.s");
+    if !assembly.is_file() {
+        return Err(Error::NoOutput(assembly));
+    }
+    split::files(&read(&assembly)?, &toolchain.comment())
+}
+
+/// Makes `dir` hold exactly `files`. Each is written beside its place and
+/// renamed, so that nobody reads half a file.
+fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
+    let file = |path: &Path, source| Error::File {
+        path: path.to_owned(),
+        source,
+    };
+    std::fs::create_dir_all(dir).map_err(|e| file(dir, e))?;
+    for (stem, text) in files {
+        let (temporary, path) = (
+            dir.join(format!(".{stem}.ptx.new")),
+            dir.join(format!("{stem}.ptx")),
+        );
+        std::fs::write(&temporary, text).map_err(|e| file(&temporary, e))?;
+        std::fs::rename(&temporary, &path).map_err(|e| file(&path, e))?;
+    }
+    for stem in read_ptx(dir)?
+        .keys()
+        .filter(|stem| !files.contains_key(*stem))
+    {
+        let path = dir.join(format!("{stem}.ptx"));
+        std::fs::remove_file(&path).map_err(|e| file(&path, e))?;
+        println!("removed {stem}.ptx, whose entry is gone");
+    }
+    Ok(())
+}
+
+/// `cargo xtask ptx`.
+pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+    let files = build(tree, &Toolchain::find(None)?)?;
+    replace(&tree.ptx(), &files)?;
+    table(&files, &tree.ptx(), tree)?;
+    rules(&files)
+}
+
+/// Prints each file's entry, lines and, where ptxas is at hand, registers.
+fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<(), Error> {
+    let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
+        Ok(ptxas) => {
+            let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED])?;
+            usage.into_iter().map(|u| (u.entry, u.registers)).collect()
+        }
+        Err(_) => BTreeMap::new(),
+    };
+    println!("{:<28} {:>6} {:>9}", "file", "lines", "registers");
+    for (stem, text) in files {
+        let registers = registers
+            .get(stem)
+            .map_or_else(|| "-".to_owned(), u32::to_string);
+        println!("{stem:<28} {:>6} {registers:>9}", text.lines().count());
+    }
+    Ok(())
+}
+
+/// `cargo xtask ptx --check`.
+pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+    let committed = read_ptx(&tree.ptx())?;
+    let recorded = committed
+        .values()
+        .find_map(|text| rules::recorded_version(text));
+    let toolchain = Toolchain::find(recorded)?;
+    let rebuilt = build(tree, &toolchain)?;
+    if recorded == Some(toolchain.comment().as_str()) {
+        compare(&committed, &rebuilt)?;
+        println!("{} files are what this compiler builds", rebuilt.len());
+    } else {
+        println!(
+            "the committed PTX is by {}; this compiler is another, so its text is checked for itself",
+            recorded.unwrap_or("an unknown compiler")
+        );
+        if !committed.keys().eq(rebuilt.keys()) {
+            return Err(Error::Check("the committed files are not those of the entry points: run `cargo xtask ptx` and commit".to_owned()));
+        }
+        let dir = tree.target.join("ptx").join("rebuilt");
+        replace(&dir, &rebuilt)?;
+        ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
+    }
+    rules(&rebuilt)
+}
+
+/// Any difference between what is committed and what was built is an error.
+fn compare(
+    committed: &BTreeMap<String, String>,
+    rebuilt: &BTreeMap<String, String>,
+) -> Result<(), Error> {
+    let mut wrong = String::new();
+    for stem in committed.keys().filter(|stem| !rebuilt.contains_key(*stem)) {
+        let _ = writeln!(wrong, "{stem}.ptx: no such entry any more");
+    }
+    for (stem, new) in rebuilt {
+        match committed.get(stem) {
+            None => _ = writeln!(wrong, "{stem}.ptx: missing"),
+            Some(old) if old != new => {
+                _ = writeln!(wrong, "{stem}.ptx: {}", first_difference(old, new))
+            }
+            Some(_) => {}
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Check(format!(
+        "{wrong}the committed PTX is not what the sources give: run `cargo xtask ptx` and commit"
+    )))
+}
+
+/// The first line in which two texts differ, and what stands there.
+fn first_difference(old: &str, new: &str) -> String {
+    let (mut olds, mut news) = (old.split('\n'), new.split('\n'));
+    let mut line = 1;
+    loop {
+        match (olds.next(), news.next()) {
+            (None, None) => return "differs in nothing but line ends".to_owned(),
+            (a, b) if a == b => line += 1,
+            (a, b) => {
+                let show = |text: Option<&str>| {
+                    text.map_or_else(|| "the end".to_owned(), |t| format!("`{}`", t.trim()))
+                };
+                return format!("line {line}: committed {}, built {}", show(a), show(b));
+            }
+        }
+    }
+}
+
+/// Holds each text to the rules of a shipped file.
+fn rules(files: &BTreeMap<String, String>) -> Result<(), Error> {
+    let mut wrong = String::new();
+    for (stem, text) in files {
+        for finding in rules::shipped(text) {
+            let _ = writeln!(wrong, "{stem}.ptx: {finding}");
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Check(wrong.trim_end().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(stem, text)| ((*stem).to_owned(), (*text).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn one_changed_byte_is_named_with_its_file_and_line() {
+        let error = compare(
+            &files(&[("a", "x\n\tadd 1;\n")]),
+            &files(&[("a", "x\n\tadd 2;\n")]),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.starts_with("a.ptx: line 2: committed `add 1;`, built `add 2;`\n"),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("run `cargo xtask ptx` and commit"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_lost_end_of_line_and_lost_or_extra_files_are_differences() {
+        assert!(compare(&files(&[("a", "x\n")]), &files(&[("a", "x")])).is_err());
+        assert!(compare(&files(&[]), &files(&[("a", "x")])).is_err());
+        assert!(compare(&files(&[("a", "x")]), &files(&[])).is_err());
+        assert!(compare(&files(&[("a", "x")]), &files(&[("a", "x")])).is_ok());
+    }
+
+    #[test]
+    fn a_directory_is_replaced_as_a_whole() {
+        let dir = std::env::temp_dir().join(format!("xtask-replace-{}", std::process::id()));
+        replace(&dir, &files(&[("a", "1"), ("b", "2")])).unwrap();
+        replace(&dir, &files(&[("a", "3")])).unwrap();
+        let names: Vec<_> = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["a.ptx"]);
+        assert_eq!(read_ptx(&dir).unwrap(), files(&[("a", "3")]));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,0 +1,126 @@
+//! `cargo xtask ci`: every check, in the order in which they are soonest known.
+
+use crate::{Tree, build, ptxas};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use xtask::Error;
+
+/// A step's name and what it runs.
+type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
+
+const STEPS: [Step; 6] = [
+    ("fmt", |tree| cargo(tree, &["fmt", "--all", "--check"], "")),
+    ("clippy", |tree| {
+        cargo(
+            tree,
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--all-features",
+                "--",
+                "-Dwarnings",
+            ],
+            "",
+        )
+    }),
+    ("doc", |tree| {
+        cargo(
+            tree,
+            &["doc", "--workspace", "--no-deps", "--all-features"],
+            "-Dwarnings",
+        )
+    }),
+    ("test", |tree| {
+        cargo(tree, &["test", "--workspace", "--all-features"], "")
+    }),
+    ("ptx", build::check),
+    ("ptxas", |tree| {
+        ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
+    }),
+];
+
+/// Runs the steps that `--skip` does not name and stops at the first failure.
+pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
+    let skipped = skipped(arguments)?;
+    let mut report = Vec::new();
+    let mut outcome = Ok(());
+    for (name, run) in STEPS {
+        if skipped.contains(&name) {
+            report.push(format!("{name:<8} skipped"));
+            continue;
+        }
+        println!("== {name}");
+        let start = Instant::now();
+        let result = run(tree);
+        let seconds = start.elapsed().as_secs_f64();
+        let word = if result.is_ok() { "ok" } else { "FAILED" };
+        println!("== {name}: {word} in {seconds:.1} s");
+        report.push(format!("{name:<8} {word} {seconds:8.1} s"));
+        if let Err(error) = result {
+            eprintln!("error: {error}");
+            outcome = Err(Error::Step(name));
+            break;
+        }
+    }
+    println!("{}", report.join("\n"));
+    outcome
+}
+
+/// The steps that `--skip STEP` names.
+fn skipped<'a>(arguments: &[&'a str]) -> Result<Vec<&'a str>, Error> {
+    let mut found = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match (*argument, rest.next()) {
+            ("--skip", Some(step)) if STEPS.iter().any(|(name, _)| name == step) => {
+                found.push(*step)
+            }
+            ("--skip", Some(step)) => return Err(Error::Usage(format!("`{step}` is not a step"))),
+            ("--skip", None) => return Err(Error::Usage("--skip needs a step".to_owned())),
+            (other, _) => return Err(Error::Usage(format!("`{other}` is not an option of ci"))),
+        }
+    }
+    Ok(found)
+}
+
+/// Runs the cargo that runs this program.
+fn cargo(tree: &Tree, arguments: &[&str], rustdoc_flags: &str) -> Result<(), Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(&program);
+    command
+        .args(arguments)
+        .current_dir(&tree.root)
+        .stdin(Stdio::null());
+    if !rustdoc_flags.is_empty() {
+        command.env("RUSTDOCFLAGS", rustdoc_flags);
+    }
+    let status = command.status().map_err(|source| Error::Start {
+        program: program.into(),
+        source,
+    })?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Failed {
+            program: format!("cargo {}", arguments.join(" ")),
+            status,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skips_are_read_and_unknown_steps_refused() {
+        assert_eq!(
+            skipped(&["--skip", "ptx", "--skip", "ptxas"]).unwrap(),
+            ["ptx", "ptxas"]
+        );
+        for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
+            assert_eq!(skipped(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+        }
+    }
+}

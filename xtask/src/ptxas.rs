@@ -1,0 +1,242 @@
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target.
+//!
+//! A driver does the same when a program loads a module; here it happens
+//! without a GPU, for GPUs that nobody at hand has.
+
+use crate::toolchain::output;
+use crate::{Tree, read_ptx};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use xtask::Error;
+
+/// The GPUs that every file is assembled for: Turing to Blackwell.
+pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
+
+/// The GPU whose registers and stack are reported.
+pub(crate) const REPORTED: &str = "sm_90";
+
+/// What one entry takes on one GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Usage {
+    pub(crate) entry: String,
+    pub(crate) registers: u32,
+    stack_bytes: u32,
+    spill_bytes: u32,
+}
+
+/// The assembler to use.
+///
+/// # Errors
+/// [`Error::BadPtxas`] or [`Error::NoPtxas`].
+pub(crate) fn find(tree: &Tree) -> Result<PathBuf, Error> {
+    if let Some(path) = std::env::var_os("STM_PTXAS").map(PathBuf::from) {
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Error::BadPtxas(path))
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    places.extend(std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin")));
+    let direct = places
+        .into_iter()
+        .map(|dir| dir.join("ptxas"))
+        .find(|p| p.is_file());
+    direct
+        .or_else(|| site_packages(tree).iter().find_map(|dir| in_wheel(dir)))
+        .ok_or(Error::NoPtxas)
+}
+
+/// Where Python keeps packages: the environment that .ci/run makes, and that of
+/// the `python3` on PATH.
+fn site_packages(tree: &Tree) -> Vec<PathBuf> {
+    let lib = tree.target.join("venv").join("lib");
+    let mut found: Vec<PathBuf> = children(&lib)
+        .into_iter()
+        .map(|python| python.join("site-packages"))
+        .collect();
+    let ask = "import site, sysconfig; print(sysconfig.get_path('purelib')); print(site.getusersitepackages())";
+    if let Some(text) = output(Command::new("python3").args(["-c", ask])) {
+        found.extend(text.lines().map(PathBuf::from));
+    }
+    found
+}
+
+/// The assembler of the wheel `nvidia-cuda-nvcc` (`nvidia/cu13/bin`) or of its
+/// forerunners (`nvidia/cuda_nvcc/bin`).
+fn in_wheel(site_packages: &Path) -> Option<PathBuf> {
+    let packages = children(&site_packages.join("nvidia"));
+    packages
+        .into_iter()
+        .map(|package| package.join("bin").join("ptxas"))
+        .find(|p| p.is_file())
+}
+
+/// What a directory holds, sorted; nothing if it cannot be read.
+fn children(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Assembles every file of `dir` for each of `architectures`, on all cores.
+/// Returns what each entry takes on [`REPORTED`], or on the last architecture
+/// if that is not among them.
+///
+/// # Errors
+/// [`Error::Check`] with everything that ptxas refused.
+pub(crate) fn assemble(
+    ptxas: &Path,
+    dir: &Path,
+    architectures: &[&str],
+) -> Result<Vec<Usage>, Error> {
+    let stems: Vec<String> = read_ptx(dir)?.into_keys().collect();
+    if stems.is_empty() {
+        return Err(Error::Check(format!(
+            "{} has no .ptx: run `cargo xtask ptx`",
+            dir.display()
+        )));
+    }
+    let reported = architectures
+        .iter()
+        .find(|a| **a == REPORTED)
+        .or(architectures.last());
+    let jobs: Vec<(&String, &str)> = stems
+        .iter()
+        .flat_map(|s| architectures.iter().map(move |a| (s, *a)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
+    let work = || {
+        while let Some((stem, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match one(ptxas, &dir.join(format!("{stem}.ptx")), architecture) {
+                Ok(text) if Some(architecture) == reported => {
+                    usage.lock().unwrap().extend(parse(&text))
+                }
+                Ok(_) => {}
+                Err(text) => {
+                    _ = wrong
+                        .lock()
+                        .unwrap()
+                        .insert(format!("{stem}.ptx for {architecture}: {text}"))
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let wrong: Vec<String> = wrong.into_inner().unwrap().into_iter().collect();
+    if !wrong.is_empty() {
+        return Err(Error::Check(wrong.join("\n")));
+    }
+    let mut usage: Vec<Usage> = usage.into_inner().unwrap();
+    usage.sort_by(|a, b| a.entry.cmp(&b.entry));
+    Ok(usage)
+}
+
+/// Runs ptxas on one file; gives its remarks, or its complaint.
+fn one(ptxas: &Path, file: &Path, architecture: &str) -> Result<String, String> {
+    let mut command = Command::new(ptxas);
+    command
+        .arg(format!("-arch={architecture}"))
+        .args(["-v", "-o", "/dev/null"])
+        .arg(file);
+    let output = command
+        .output()
+        .map_err(|e| format!("cannot start {}: {e}", ptxas.display()))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        Ok(text)
+    } else {
+        Err(text.trim().to_owned())
+    }
+}
+
+/// Reads the remarks of `ptxas -v`. The frame that follows "Function
+/// properties" is the entry's own or that of a function it calls; both count.
+fn parse(remarks: &str) -> Vec<Usage> {
+    let mut found: Vec<Usage> = Vec::new();
+    for line in remarks.lines() {
+        let number = |after: &str| {
+            let words = line[..line.find(after)?].split_whitespace();
+            words.last()?.parse::<u32>().ok()
+        };
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            let entry = rest.split('\'').next().unwrap_or("").to_owned();
+            found.push(Usage {
+                entry,
+                ..Usage::default()
+            });
+        } else if let Some(usage) = found.last_mut() {
+            usage.stack_bytes += number(" bytes stack frame").unwrap_or(0);
+            usage.spill_bytes += number(" bytes spill stores").unwrap_or(0)
+                + number(" bytes spill loads").unwrap_or(0);
+            usage.registers = usage.registers.max(number(" registers").unwrap_or(0));
+        }
+    }
+    found
+}
+
+/// Assembles the files of `dir` and prints what the entries take.
+pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result<(), Error> {
+    let ptxas = find(tree)?;
+    let usage = assemble(&ptxas, dir, architectures)?;
+    let on = if architectures.contains(&REPORTED) {
+        REPORTED
+    } else {
+        architectures.last().unwrap_or(&"")
+    };
+    println!(
+        "{:<28} {:>9} {:>11} {:>11}   on {on}",
+        "entry", "registers", "stack bytes", "spill bytes"
+    );
+    // The entries of single instructions say nothing about speed.
+    for u in usage
+        .iter()
+        .filter(|u| !u.entry.starts_with(xtask::split::LANE_PREFIX))
+    {
+        println!(
+            "{:<28} {:>9} {:>11} {:>11}",
+            u.entry, u.registers, u.stack_bytes, u.spill_bytes
+        );
+    }
+    println!(
+        "{} entries assembled for {}",
+        usage.len(),
+        architectures.join(", ")
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_give_registers_stack_and_spills_by_entry() {
+        let remarks = "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function 'a' for 'sm_90'\nptxas info    : Function properties for a\n    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\nptxas info    : Used 40 registers, used 0 barriers, 16 bytes cumulative stack size\nptxas info    : Compiling entry function 'b' for 'sm_90'\nptxas info    : Used 8 registers, used 0 barriers\n";
+        let usage = |entry: &str, registers, stack_bytes, spill_bytes| Usage {
+            entry: entry.to_owned(),
+            registers,
+            stack_bytes,
+            spill_bytes,
+        };
+        assert_eq!(
+            parse(remarks),
+            [usage("a", 40, 16, 12), usage("b", 8, 0, 0)]
+        );
+    }
+}

@@ -1,0 +1,311 @@
+//! What every shipped PTX file must satisfy, and what a `lane_` entry must be.
+//!
+//! The compiler is not trusted with memory orders (LLVM 22 drops those of most
+//! read-modify-writes, and `core`'s atomics are system-scoped), and a trap
+//! kills the CUDA context of the user's process. Both would pass every test on
+//! the CPU, so the text itself is checked.
+
+use crate::statement::{Statement, blank_comments, statements};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// PTX ISA version of every file: the first with what the kernels use, so that
+/// every driver since CUDA 11 loads it.
+pub const VERSION: &str = "7.0";
+
+/// Target of every file: the oldest GPU with independent thread scheduling.
+pub const TARGET: &str = "sm_70";
+
+/// Bytes of stack a function may have. A transaction's logs live in buffers
+/// and its state in registers; what is left for the stack are arrays that are
+/// indexed at run time, such as the operands of one `read_many`.
+pub const LOCAL_BYTES_MAX: usize = 512;
+
+/// A broken rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+/// The compiler version that a file records in its first line.
+pub fn recorded_version(text: &str) -> Option<&str> {
+    let comment = text.lines().next()?.strip_prefix("// rustc ")?;
+    comment
+        .contains("LLVM")
+        .then(|| text.lines().next().unwrap_or("").trim_start_matches("// "))
+}
+
+/// What a shipped file breaks; nothing for a good one.
+pub fn shipped(text: &str) -> Vec<Finding> {
+    let statements = statements(text);
+    let mut findings = header(text, &statements);
+    let defined = defined_functions(text);
+    for statement in &statements {
+        let mut wrong = |what: String| {
+            findings.push(Finding {
+                line: statement.line,
+                what,
+            })
+        };
+        if let Some(bytes) = local_bytes(statement) {
+            if bytes > LOCAL_BYTES_MAX {
+                wrong(format!(
+                    "{bytes} bytes of local memory, above {LOCAL_BYTES_MAX}"
+                ));
+            }
+        } else if statement.text.contains(".extern .func") {
+            wrong(format!("a function outside the module: {}", statement.text));
+        }
+        if !statement.is_directive()
+            && let Some(what) = instruction(statement, &defined)
+        {
+            wrong(what);
+        }
+    }
+    findings
+}
+
+/// Bytes of the stack frame of each function that has one, with its line.
+pub fn local_frames(text: &str) -> Vec<(usize, usize)> {
+    statements(text)
+        .iter()
+        .filter_map(|s| Some((s.line, local_bytes(s)?)))
+        .collect()
+}
+
+/// Size of the array that a `.local` directive declares.
+fn local_bytes(statement: &Statement) -> Option<usize> {
+    if statement.opcode() != ".local" {
+        return None;
+    }
+    let (_, size) = statement.text.rsplit_once('[')?;
+    // A size that is not a number cannot be shown to be small.
+    Some(
+        size.trim_end_matches([']', ' '])
+            .parse()
+            .unwrap_or(usize::MAX),
+    )
+}
+
+/// The rules of the first lines.
+fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if recorded_version(text).is_none() {
+        findings.push(Finding {
+            line: 1,
+            what: "no comment that records the compiler's version".to_owned(),
+        });
+    }
+    for (directive, value) in [
+        (".version", VERSION),
+        (".target", TARGET),
+        (".address_size", "64"),
+    ] {
+        let found: Vec<&Statement> = statements
+            .iter()
+            .filter(|s| s.opcode() == directive)
+            .collect();
+        match found.as_slice() {
+            [one] if one.operands() == value => {}
+            [] => findings.push(Finding {
+                line: 1,
+                what: format!("no {directive}"),
+            }),
+            [.., last] => findings.push(Finding {
+                line: last.line,
+                what: format!("{} is not {directive} {value}, once", last.text),
+            }),
+        }
+    }
+    findings
+}
+
+/// What is wrong with one instruction.
+fn instruction(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
+    let opcode = statement.opcode();
+    let base = opcode.split('.').next().unwrap_or("");
+    let any = |parts: &[&str]| parts.iter().any(|p| statement.has(p));
+    let why = match base {
+        "trap" | "brkpt" => "ends the whole CUDA context",
+        "membar" => "names no order: use fence with an order and a scope",
+        _ if any(&["sys"]) => "is system-scoped",
+        "ld" | "st" if any(&["volatile"]) => "is volatile, which is relaxed at system scope",
+        "atom" | "red" if !any(&["relaxed", "acquire", "release", "acq_rel"]) => "names no order",
+        "fence" if !any(&["acq_rel", "sc"]) => "names no order",
+        "atom" | "red" | "fence" if !any(&["gpu", "cta"]) => "names no scope of gpu or cta",
+        "call" => return call(statement, defined),
+        _ => return None,
+    };
+    Some(format!("`{opcode}` {why}"))
+}
+
+/// What is wrong with a call: it must name a function that this file defines.
+fn call(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
+    let operands = statement.operands().trim_start();
+    // `call (result), name, (arguments)` or `call name, (arguments)`.
+    let after_result = match operands.strip_prefix('(') {
+        Some(rest) => rest
+            .split_once(')')
+            .map_or("", |(_, rest)| rest)
+            .trim_start_matches([',', ' ']),
+        None => operands,
+    };
+    let name = after_result.split([',', ' ']).next().unwrap_or("");
+    (!defined.contains(name))
+        .then(|| format!("a call of `{name}`, which this file does not define"))
+}
+
+/// The names of the functions that have a body.
+fn defined_functions(text: &str) -> BTreeSet<String> {
+    let Ok(module) = crate::split::Module::parse(text) else {
+        return BTreeSet::new();
+    };
+    let functions = module
+        .items
+        .iter()
+        .filter(|i| i.kind == crate::split::Kind::Function);
+    functions
+        .filter(|i| blank_comments(i.text).contains('{'))
+        .map(|i| i.name.to_owned())
+        .collect()
+}
+
+/// The instructions of entry `entry` that touch memory, other lanes, control
+/// flow or a special register, in order: the mnemonic, and for a special
+/// register also its name. What only moves or computes registers, loads
+/// parameters or converts an address is left out; whatever is not known to do
+/// just that is kept.
+///
+/// `None` if `text` has no such entry.
+pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
+    let module = crate::split::Module::parse(text).ok()?;
+    let item = module
+        .items
+        .iter()
+        .find(|i| i.kind == crate::split::Kind::Entry && i.name == entry)?;
+    let (_, body) = item.text.split_once('{')?;
+    let statements = statements(body);
+    Some(
+        statements
+            .iter()
+            .filter(|s| !s.is_directive())
+            .filter_map(effect)
+            .collect(),
+    )
+}
+
+/// The statement as [`effects`] lists it.
+fn effect(statement: &Statement) -> Option<String> {
+    const PURE: [&str; 12] = [
+        "add", "and", "cvt", "max", "min", "mul", "not", "or", "setp", "shl", "shr", "sub",
+    ];
+    let opcode = statement.opcode();
+    let base = opcode.split('.').next().unwrap_or("");
+    if opcode == "ret"
+        || opcode.starts_with("ld.param.")
+        || opcode.starts_with("cvta.to.global.")
+        || PURE.contains(&base)
+    {
+        return None;
+    }
+    if base == "mov" {
+        let source = statement.operands().rsplit(", ").next().unwrap_or("");
+        return is_special_register(source).then(|| format!("{opcode} {source}"));
+    }
+    Some(opcode.to_owned())
+}
+
+/// Whether an operand is a register of the machine and not one that LLVM
+/// allocated (`%p1`, `%rs1`, `%r1`, `%rd1`).
+fn is_special_register(operand: &str) -> bool {
+    operand.strip_prefix('%').is_some_and(|name| {
+        !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "// rustc 1.96.0, LLVM 22.1.8; built by cargo xtask ptx\n.version 7.0\n.target sm_70\n.address_size 64\n\n.func f()\n{\n\tret;\n}\n.visible .entry a()\n{\n\t.local .align 8 .b8 __local_depot[16];\n\tatom.acquire.gpu.global.cas.b32 %r1, [%rd1], %r2, %r3;\n\tfence.acq_rel.gpu;\n\tcall.uni f, ();\n\tmov.u32 %r9, %tid.x;\n\tmov.b32 %r9, %r8;\n\tret;\n}\n";
+
+    #[test]
+    fn a_good_file_passes() {
+        assert_eq!(shipped(GOOD), []);
+        assert_eq!(local_frames(GOOD), [(12, 16)]);
+        assert_eq!(
+            recorded_version(GOOD),
+            Some("rustc 1.96.0, LLVM 22.1.8; built by cargo xtask ptx")
+        );
+    }
+
+    #[test]
+    fn each_broken_instruction_is_found_on_its_line() {
+        let broken = [
+            "atom.global.add.u32 %r1, [%rd1], 1;",
+            "atom.relaxed.global.add.u32 %r1, [%rd1], 1;",
+            "atom.gpu.global.add.u32 %r1, [%rd1], 1;",
+            "red.global.add.u64 [%rd1], 1;",
+            "@%p1 atom.relaxed.sys.global.add.u32 %r1, [%rd1], 1;",
+            "ld.acquire.sys.global.b32 %r1, [%rd1];",
+            "ld.volatile.global.b32 %r1, [%rd1];",
+            "fence.gpu;",
+            "membar.gl;",
+            "trap;",
+            "$L__BB_1: trap;",
+            "brkpt;",
+            "call.uni g, ();",
+            "call.uni (retval0), g, (param0);",
+            "call.uni (retval0), %rd1, (param0), prototype_0;",
+            ".local .align 8 .b8 __local_depot[513];",
+        ];
+        for line in broken {
+            let text = GOOD.replace("fence.acq_rel.gpu;", line);
+            let findings = shipped(&text);
+            assert_eq!(findings.len(), 1, "{line}: {findings:?}");
+            assert_eq!(findings[0].line, 14, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_declared_but_undefined_function_is_found() {
+        let text = GOOD.replace(".func f()\n{\n\tret;\n}\n", ".extern .func f();\n");
+        assert_eq!(shipped(&text).len(), 2, "the declaration and the call");
+    }
+
+    #[test]
+    fn each_line_of_the_header_counts() {
+        for (old, new) in [
+            ("7.0", "7.8"),
+            ("sm_70", "sm_75"),
+            ("size 64", "size 32"),
+            ("// rustc", "// made by"),
+            (".target sm_70\n", ""),
+        ] {
+            assert_eq!(shipped(&GOOD.replacen(old, new, 1)).len(), 1, "{old}");
+        }
+    }
+
+    #[test]
+    fn effects_keep_what_is_not_plainly_pure() {
+        assert_eq!(
+            effects(GOOD, "a").unwrap(),
+            [
+                "atom.acquire.gpu.global.cas.b32",
+                "fence.acq_rel.gpu",
+                "call.uni",
+                "mov.u32 %tid.x"
+            ]
+        );
+        assert_eq!(effects(GOOD, "b"), None);
+    }
+}

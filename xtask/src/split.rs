@@ -1,0 +1,268 @@
+//! One PTX module in, one file an entry point out.
+//!
+//! All entries are compiled together, because building the library is most of
+//! the time, but a driver compiles what it is given: a module with one entry
+//! loads in a fraction of the time. So the text is cut: a file gets the header,
+//! the declarations and functions that its entry reaches, and the entry.
+//!
+//! LLVM numbers labels and stack frames by the function's place in the module.
+//! Those numbers are dropped, so that a new entry leaves the files of the
+//! others as they are.
+//!
+//! Module-level items are told apart by their directives; bodies are not
+//! understood, only brace-matched and searched for names.
+
+use crate::Error;
+use crate::statement::{blank_comments, identifiers, is_identifier};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Entries whose names start with this share the file [`LANE_FILE`].
+pub const LANE_PREFIX: &str = "lane_";
+
+/// Stem of the file with one entry per `Lane` method.
+pub const LANE_FILE: &str = "lane_ops";
+
+/// What a module-level item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An entry point.
+    Entry,
+    /// A function, declared or defined.
+    Function,
+    /// A variable.
+    Variable,
+}
+
+/// One module-level item.
+#[derive(Debug)]
+pub struct Item<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name. A function that is declared and later defined is two items.
+    pub name: &'a str,
+    /// Its text up to the closing semicolon or brace.
+    pub text: &'a str,
+    names: BTreeSet<String>,
+}
+
+/// A module: what the compiler wrote, cut into items.
+#[derive(Debug)]
+pub struct Module<'a> {
+    /// `.version`, `.target` and `.address_size`, a line each.
+    pub header: Vec<&'a str>,
+    /// Everything else, in order.
+    pub items: Vec<Item<'a>>,
+}
+
+impl<'a> Module<'a> {
+    /// Cuts `text` into items.
+    ///
+    /// # Errors
+    /// [`Error::Parse`] for a directive that this module does not know, or a
+    /// missing end.
+    pub fn parse(text: &'a str) -> Result<Self, Error> {
+        let blanked = blank_comments(text);
+        let mut module = Module {
+            header: Vec::new(),
+            items: Vec::new(),
+        };
+        let mut at = 0;
+        while let Some(offset) = blanked[at..].find(|c: char| !c.is_whitespace()) {
+            at += offset;
+            let rest = &blanked[at..];
+            let word = rest.split_whitespace().next().unwrap_or("");
+            let wrong = |what: String| Error::Parse {
+                line: 1 + text[..at].matches('\n').count(),
+                what,
+            };
+            let length = match word {
+                ".version" | ".target" | ".address_size" => {
+                    let line = rest.lines().next().unwrap_or("");
+                    module.header.push(text[at..at + line.len()].trim_end());
+                    line.len()
+                }
+                ".visible" | ".weak" | ".extern" | ".common" | ".entry" | ".func" | ".global"
+                | ".shared" | ".const" => {
+                    let kind = kind_of(rest);
+                    let length = item_length(rest, kind)
+                        .ok_or_else(|| wrong(format!("{word} has no end")))?;
+                    let name = name_of(&rest[..length])
+                        .ok_or_else(|| wrong(format!("{word} has no name")))?;
+                    let name = &text[at + name.0..at + name.1];
+                    let names = identifiers(&rest[..length])
+                        .into_iter()
+                        .map(str::to_owned)
+                        .collect();
+                    module.items.push(Item {
+                        kind,
+                        name,
+                        text: &text[at..at + length],
+                        names,
+                    });
+                    length
+                }
+                _ => {
+                    return Err(wrong(format!(
+                        "the directive {word} is not known to the splitter"
+                    )));
+                }
+            };
+            at += length;
+        }
+        Ok(module)
+    }
+
+    /// The names of the entry points, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &'a str> {
+        self.items
+            .iter()
+            .filter(|i| i.kind == Kind::Entry)
+            .map(|i| i.name)
+    }
+
+    /// Every name that the entries `roots` reach, themselves included: a
+    /// function's own names, a variable's initialiser, and so on until nothing
+    /// new comes.
+    fn reach(&self, roots: &BTreeSet<&str>) -> BTreeSet<&'a str> {
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        loop {
+            let before = reached.len();
+            for item in &self.items {
+                if roots.contains(item.name) || reached.contains(item.name) {
+                    reached.insert(item.name);
+                    let others = self
+                        .items
+                        .iter()
+                        .filter(|o| o.kind != Kind::Entry && item.names.contains(o.name));
+                    reached.extend(others.map(|o| o.name));
+                }
+            }
+            if reached.len() == before {
+                return reached;
+            }
+        }
+    }
+
+    /// The text of a module that has just the entries `roots`, with `comment`
+    /// as its first line.
+    pub fn subset(&self, roots: &BTreeSet<&str>, comment: &str) -> String {
+        let reached = self.reach(roots);
+        let mut out = format!("// {comment}\n{}\n", self.header.join("\n"));
+        for item in self.items.iter().filter(|i| reached.contains(i.name)) {
+            out.push('\n');
+            for line in renumber(item.text).lines() {
+                out.push_str(line.trim_end());
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+/// The files of a module: stem and text, by stem. Each entry has its own,
+/// except those of [`LANE_FILE`].
+///
+/// # Errors
+/// [`Error::Parse`], or [`Error::NoEntries`].
+pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
+    let module = Module::parse(text)?;
+    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for entry in module.entries() {
+        let stem = if entry.starts_with(LANE_PREFIX) {
+            LANE_FILE
+        } else {
+            entry
+        };
+        groups.entry(stem).or_default().insert(entry);
+    }
+    if groups.is_empty() {
+        return Err(Error::NoEntries);
+    }
+    Ok(groups
+        .into_iter()
+        .map(|(stem, roots)| (stem.to_owned(), module.subset(&roots, comment)))
+        .collect())
+}
+
+/// Entry, function or variable, by the directives before the name.
+fn kind_of(item: &str) -> Kind {
+    let head = item.split(['(', '[', '=', ';', '{']).next().unwrap_or("");
+    if head.split_whitespace().any(|w| w == ".entry") {
+        Kind::Entry
+    } else if head.split_whitespace().any(|w| w == ".func") {
+        Kind::Function
+    } else {
+        Kind::Variable
+    }
+}
+
+/// Bytes up to and with the item's end: a body's closing brace, or a semicolon
+/// outside all braces.
+fn item_length(item: &str, kind: Kind) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in item.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 && kind != Kind::Variable {
+                    return Some(at + 1);
+                }
+            }
+            ';' if depth == 0 => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the item's name stands: the first identifier that is not a directive,
+/// a number or inside parentheses (a function's result comes before its name).
+fn name_of(item: &str) -> Option<(usize, usize)> {
+    let mut depth = 0_i32;
+    let mut at = 0;
+    while at < item.len() {
+        let rest = &item[at..];
+        let c = rest.chars().next()?;
+        let length = rest.find(|c| !is_identifier(c)).unwrap_or(rest.len());
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            // A directive: skip its word too.
+            '.' => at += rest[1..].find(|c| !is_identifier(c)).unwrap_or(0),
+            _ if length > 0 && (depth > 0 || c.is_ascii_digit()) => {
+                at += length;
+                continue;
+            }
+            _ if length > 0 => return Some((at, at + length)),
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    None
+}
+
+/// `text` without the numbers that stand for its place in the module.
+fn renumber(text: &str) -> String {
+    let text = drop_digits_after(text, "$L__BB");
+    let text = drop_digits_after(&text, "__local_depot");
+    let lines = text.lines().map(|line| match line.find("// callseq") {
+        Some(at) => line[..at].trim_end(),
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `text` with the digits that follow each `prefix` removed.
+fn drop_digits_after(text: &str, prefix: &str) -> String {
+    let mut parts = text.split(prefix);
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        out.push_str(prefix);
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! PTX as statements: comments gone, labels and predicates taken off.
+
+use std::collections::BTreeSet;
+
+/// One instruction or directive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Line on which it starts, counted from 1.
+    pub line: usize,
+    /// Its text without label, predicate and the closing semicolon, with
+    /// single spaces.
+    pub text: String,
+}
+
+impl Statement {
+    /// The first word: the mnemonic with all its modifiers, or a directive.
+    pub fn opcode(&self) -> &str {
+        self.text.split(' ').next().unwrap_or("")
+    }
+
+    /// What follows the opcode.
+    pub fn operands(&self) -> &str {
+        self.text.split_once(' ').map_or("", |(_, rest)| rest)
+    }
+
+    /// Whether this is a directive (`.reg`, `.param`, …) and not an instruction.
+    pub fn is_directive(&self) -> bool {
+        self.text.starts_with('.') || self.text.starts_with(')')
+    }
+
+    /// Whether the opcode has `part` between its dots.
+    pub fn has(&self, part: &str) -> bool {
+        self.opcode().split('.').any(|p| p == part)
+    }
+}
+
+/// `text` with each comment and each character of a string literal replaced by
+/// a space, so that offsets and lines stay.
+pub fn blank_comments(text: &str) -> String {
+    enum State {
+        Code,
+        Line,
+        Block,
+        Text,
+    }
+    let mut state = State::Code;
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
+        let (keep, taken) = match (&state, c, next) {
+            (State::Code, '/', Some('/')) => (State::Line, 0),
+            (State::Code, '/', Some('*')) => (State::Block, 1),
+            (State::Code, '"', _) => (State::Text, 0),
+            (State::Line, '\n', _) | (State::Text, '"', _) => (State::Code, 0),
+            (State::Block, '*', Some('/')) => (State::Code, 1),
+            (State::Code, ..) => {
+                out.push(c);
+                continue;
+            }
+            _ => {
+                blank(&mut out, c);
+                continue;
+            }
+        };
+        state = keep;
+        blank(&mut out, c);
+        for _ in 0..taken {
+            if let Some(c) = chars.next() {
+                blank(&mut out, c);
+            }
+        }
+    }
+    out
+}
+
+/// Appends as many bytes of space as `c` has; a line end stays one.
+fn blank(out: &mut String, c: char) {
+    if c == '\n' {
+        out.push('\n');
+    } else {
+        out.extend(std::iter::repeat_n(' ', c.len_utf8()));
+    }
+}
+
+/// The statements of `text` in order. The header's directives, which end with
+/// their line, are statements as well.
+pub fn statements(text: &str) -> Vec<Statement> {
+    let blanked = blank_comments(text);
+    let mut found = Vec::new();
+    let mut current = String::new();
+    let mut start = 1;
+    for (index, line) in blanked.lines().enumerate() {
+        let header = [".version", ".target", ".address_size"]
+            .iter()
+            .any(|d| line.trim_start().starts_with(d));
+        for c in line.chars().chain([if header { ';' } else { ' ' }]) {
+            if current.trim().is_empty() {
+                start = index + 1;
+            }
+            match c {
+                ';' | '{' | '}' => push(&mut found, start, &mut current),
+                // A label; `::` and an address's colon do not occur in sm_70 code.
+                ':' => current.clear(),
+                _ => current.push(c),
+            }
+        }
+    }
+    push(&mut found, start, &mut current);
+    found
+}
+
+/// Moves `current` into `found` without its predicate, if anything is left.
+fn push(found: &mut Vec<Statement>, line: usize, current: &mut String) {
+    let mut words: Vec<&str> = current.split_whitespace().collect();
+    if words.first().is_some_and(|w| w.starts_with('@')) {
+        words.remove(0);
+    }
+    if !words.is_empty() {
+        found.push(Statement {
+            line,
+            text: words.join(" "),
+        });
+    }
+    current.clear();
+}
+
+/// The identifiers of `text`, which has no comments: symbols, registers,
+/// parameters and the parts of mnemonics.
+pub fn identifiers(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !is_identifier(c))
+        .filter(|w| !w.is_empty())
+        .collect()
+}
+
+/// Whether `c` can stand in a PTX identifier.
+pub fn is_identifier(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_predicates_comments_and_line_breaks_are_taken_off() {
+        let text = "$L__BB_1:\n\t@!%p1 bra \t$L__BB_2; // then; more\n/* a;\nb */ st.global.b32 [%rd1],\n %r1;";
+        let texts: Vec<(usize, String)> = statements(text)
+            .into_iter()
+            .map(|s| (s.line, s.text))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                (2, "bra $L__BB_2".to_owned()),
+                (4, "st.global.b32 [%rd1], %r1".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn blanking_keeps_offsets_and_hides_strings() {
+        let text = ".pragma \"a{;ü\"; // }\nret;";
+        let blanked = blank_comments(text);
+        assert_eq!(blanked.len(), text.len());
+        assert_eq!(blanked.find("ret"), text.find("ret"));
+        assert!(!blanked.contains(['{', '}', 'ü']));
+    }
+
+    #[test]
+    fn parts_of_an_opcode_are_told_apart() {
+        let statement = &statements("atom.relaxed.gpu.global.add.u32 %r1, [%rd1], %r2;")[0];
+        assert!(statement.has("gpu") && !statement.has("glob"));
+        assert_eq!(statement.operands(), "%r1, [%rd1], %r2");
+    }
+}
