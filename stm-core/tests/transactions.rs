@@ -1,0 +1,467 @@
+//! Whole transactions on the CPU device, with every algorithm.
+#![cfg(feature = "host")]
+
+use core::marker::PhantomData;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::logs::Capacity;
+use stm_core::stm_ref::Patience;
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray};
+
+/// What a test kernel does, chosen at run time so that one kernel type serves.
+#[derive(Clone, Copy)]
+enum Job {
+    /// Adds 1 to word 0 (`words` 64-bit) and to word i % n (`small` 32-bit).
+    Count,
+    /// Cancels after writing.
+    Cancel,
+    /// Reads `n` distinct words, then writes `m`.
+    Fill(u64, u64),
+    /// Reads and writes past the end if the first word is nonzero.
+    PastTheEnd,
+    /// Swallows the error of an index past the end and returns Ok.
+    Swallow,
+    /// Reads two words that others keep equal, and counts where they differ.
+    Invariant,
+    /// Never commits: cancels the attempt's effect by reading a hot word twice.
+    Own,
+}
+
+#[repr(C)]
+struct Params<A> {
+    stm: StmRef<A>,
+    wide: TArray<u64>,
+    small: TArray<i32>,
+    transactions: u64,
+    job: Job,
+}
+impl<A> Clone for Params<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Params<A> {}
+
+struct Test<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Test<A> {
+    const ENTRY: &'static str = "test";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        p.stm
+            .for_each(lane, 0..p.transactions, |tx, i| match p.job {
+                Job::Count => {
+                    let n = tx.read(&p.wide, 0)?;
+                    tx.write(&p.wide, 0, n + 1)?;
+                    let at = i % p.small.len();
+                    let m = tx.read(&p.small, at)?;
+                    tx.write(&p.small, at, m - 1)
+                }
+                Job::Cancel => {
+                    tx.write(&p.wide, 0, 99)?;
+                    tx.cancel()
+                }
+                Job::Fill(reads, writes) => {
+                    for k in 0..reads {
+                        tx.read(&p.small, k)?;
+                    }
+                    for k in 0..writes {
+                        tx.write(&p.small, k, 1)?;
+                    }
+                    Ok(())
+                }
+                Job::PastTheEnd => {
+                    let len = p.small.len();
+                    tx.read(&p.small, len + 7).map(|_| ())
+                }
+                Job::Swallow => {
+                    tx.write(&p.wide, 0, 99)?;
+                    let _ = tx.read(&p.small, u64::MAX);
+                    Ok(())
+                }
+                Job::Invariant => {
+                    if i % 2 == 0 {
+                        let n = tx.read(&p.wide, 0)?;
+                        tx.write(&p.wide, 0, n + 1)?;
+                        tx.write(&p.wide, 1, n + 1)
+                    } else {
+                        let [a, b] = tx.read_many(&p.wide, [0, 1])?;
+                        let bad = tx.read(&p.wide, 2)?;
+                        if a != b {
+                            tx.write(&p.wide, 2, bad + 1)
+                        } else {
+                            Ok(())
+                        }
+                    }
+                }
+                Job::Own => {
+                    tx.write(&p.small, 0, 5)?;
+                    tx.write(&p.small, 0, 6)?;
+                    let one = tx.read(&p.small, 0)?;
+                    let [a, b] = tx.read_many(&p.small, [0, 1])?;
+                    tx.write(&p.small, 1, 10 * one + a + b)
+                }
+            });
+    }
+}
+
+type Outcome = (Result<(Duration, Statistics), Error>, Vec<u64>, Vec<i32>);
+
+fn run_with<A: Algorithm>(
+    job: Job,
+    transactions: u64,
+    shape: (u32, u32),
+    config: StmConfig,
+) -> Outcome {
+    let cpu = Cpu::new();
+    let wide = Buffer::<_, u64>::zeroed(&cpu, 4, "wide").unwrap();
+    let small = Buffer::<_, i32>::zeroed(&cpu, 8, "small").unwrap();
+    let mut stm = Stm::new(&cpu, Launch::new(shape.0, shape.1), config).unwrap();
+    let params = Params {
+        stm: stm.handle::<A>(),
+        wide: wide.tarray(),
+        small: small.tarray(),
+        transactions,
+        job,
+    };
+    // SAFETY: the buffers outlive the launch, and only transactions use them.
+    let result = unsafe { stm.launch::<Test<A>>(&params) };
+    (result, wide.download().unwrap(), small.download().unwrap())
+}
+
+fn run<A: Algorithm>(job: Job, transactions: u64) -> Outcome {
+    run_with::<A>(
+        job,
+        transactions,
+        (3, 4),
+        StmConfig {
+            locks: 1 << 6,
+            ..StmConfig::default()
+        },
+    )
+}
+
+macro_rules! for_every_algorithm {
+    ($($test:ident)*) => {
+        mod cgl { $(#[test] fn $test() { super::$test::<super::Cgl>() })* }
+        mod egpgv { $(#[test] fn $test() { super::$test::<super::Egpgv>() })* }
+        mod vbv { $(#[test] fn $test() { super::$test::<super::Vbv>() })* }
+        mod tbv_sorting { $(#[test] fn $test() { super::$test::<super::TbvSorting>() })* }
+        mod hv_sorting { $(#[test] fn $test() { super::$test::<super::HvSorting>() })* }
+        mod hv_backoff { $(#[test] fn $test() { super::$test::<super::HvBackoff>() })* }
+    };
+}
+for_every_algorithm! {
+    no_increment_is_lost
+    no_increment_is_lost_with_one_lock
+    a_cancelled_transaction_has_no_effect
+    sets_hold_their_capacity_and_name_the_limit_beyond_it
+    an_index_past_the_end_is_reported_with_index_and_length
+    a_swallowed_failure_does_not_commit
+    readers_see_writes_together
+    a_transaction_reads_its_own_last_write
+    retries_are_bounded_when_asked
+    a_memory_can_be_launched_again
+}
+
+fn no_increment_is_lost<A: Algorithm>() {
+    let (result, wide, small) = run::<A>(Job::Count, 4000);
+    let (_, statistics) = result.unwrap();
+    assert_eq!(wide[0], 4000);
+    assert_eq!(small, [-500; 8]);
+    assert_eq!(statistics.commits, 4000);
+    assert_eq!(statistics.attempts, 4000 + statistics.aborted());
+}
+
+fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
+    let config = StmConfig {
+        locks: 1,
+        stripe_bytes: 16,
+        ..StmConfig::default()
+    };
+    let (result, wide, small) = run_with::<A>(Job::Count, 1000, (2, 8), config);
+    result.unwrap();
+    assert_eq!((wide[0], small.iter().sum::<i32>()), (1000, -1000));
+}
+
+fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
+    let (result, wide, _) = run::<A>(Job::Cancel, 100);
+    let (_, statistics) = result.unwrap();
+    assert_eq!(wide[0], 0);
+    assert_eq!(statistics.commits, 0);
+    assert_eq!(statistics.aborts[Abort::User as usize], 100);
+}
+
+fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
+    let config = StmConfig {
+        capacity: Capacity {
+            reads: 5,
+            writes: 4,
+        },
+        ..StmConfig::default()
+    };
+    let go = |reads, writes| run_with::<A>(Job::Fill(reads, writes), 50, (1, 1), config).0;
+    go(5, 4).unwrap();
+    let Err(Error::CapacityExceeded {
+        set: "write set",
+        limit: 4,
+        ..
+    }) = go(5, 5)
+    else {
+        panic!("a fifth write fits into a write set of 4");
+    };
+    // The coarse lock keeps no read set: it has nothing to validate.
+    let sixth = go(6, 4);
+    if A::NAME == "cgl" {
+        sixth.unwrap();
+    } else {
+        let Err(Error::CapacityExceeded {
+            set: "read set",
+            limit: 5,
+            ..
+        }) = sixth
+        else {
+            panic!("a sixth read fits into a read set of 5");
+        };
+    }
+}
+
+fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
+    let (result, ..) = run::<A>(Job::PastTheEnd, 30);
+    let Err(Error::OutOfRange {
+        index: 15, len: 8, ..
+    }) = result
+    else {
+        panic!("{result:?}")
+    };
+}
+
+fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
+    let (result, wide, _) = run::<A>(Job::Swallow, 5);
+    assert!(
+        matches!(
+            result,
+            Err(Error::OutOfRange {
+                index: u64::MAX,
+                len: 8,
+                ..
+            })
+        ),
+        "{result:?}"
+    );
+    assert_eq!(wide[0], 0);
+}
+
+fn readers_see_writes_together<A: Algorithm>() {
+    let (result, wide, _) = run::<A>(Job::Invariant, 6000);
+    result.unwrap();
+    assert_eq!(
+        wide[..3],
+        [3000, 3000, 0],
+        "the third word counts readers that saw a torn pair"
+    );
+}
+
+fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
+    let (result, _, small) = run::<A>(Job::Own, 1);
+    result.unwrap();
+    assert_eq!(small[..2], [6, 66]);
+}
+
+fn retries_are_bounded_when_asked<A: Algorithm>() {
+    let patience = Patience {
+        read_polls: 1,
+        acquire_tries: 1,
+        retries_max: 1,
+    };
+    let config = StmConfig {
+        locks: 1,
+        patience,
+        ..StmConfig::default()
+    };
+    let (result, wide, _) = run_with::<A>(Job::Count, 2000, (2, 8), config);
+    let (_, statistics) = result.unwrap();
+    assert_eq!(statistics.commits + statistics.gave_up, 2000);
+    assert_eq!(
+        wide[0], statistics.commits,
+        "what was given up had an effect, or a commit none"
+    );
+}
+
+fn a_memory_can_be_launched_again<A: Algorithm>() {
+    let cpu = Cpu::new();
+    let wide = Buffer::<_, u64>::zeroed(&cpu, 4, "wide").unwrap();
+    let small = Buffer::<_, i32>::zeroed(&cpu, 8, "small").unwrap();
+    let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
+    let params = Params {
+        stm: stm.handle::<A>(),
+        wide: wide.tarray(),
+        small: small.tarray(),
+        transactions: 300,
+        job: Job::Count,
+    };
+    for round in 1..=3 {
+        // SAFETY: the buffers outlive the launch, and only transactions use them.
+        let (_, statistics) = unsafe { stm.launch::<Test<A>>(&params) }.unwrap();
+        assert_eq!(statistics.commits, 300, "the statistics are of one launch");
+        assert_eq!(wide.download().unwrap()[0], 300 * round);
+    }
+}
+
+mod configuration {
+    use super::*;
+
+    fn refused(config: StmConfig) -> String {
+        Stm::new(&Cpu::new(), Launch::new(1, 1), config)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn locks_must_be_a_power_of_two() {
+        let text = refused(StmConfig {
+            locks: 1000,
+            ..StmConfig::default()
+        });
+        assert!(
+            text.contains("1000") && text.contains("512") && text.contains("1024"),
+            "{text}"
+        );
+        let text = refused(StmConfig {
+            locks: 0,
+            ..StmConfig::default()
+        });
+        assert!(text.contains("0 locks"), "{text}");
+        let text = refused(StmConfig {
+            locks: 1 << 31,
+            ..StmConfig::default()
+        });
+        assert!(text.contains("2^30"), "{text}");
+    }
+
+    #[test]
+    fn stripes_sets_and_waits_have_limits() {
+        assert!(
+            refused(StmConfig {
+                stripe_bytes: 6,
+                ..StmConfig::default()
+            })
+            .contains("stripe")
+        );
+        let capacity = Capacity {
+            reads: 0,
+            writes: 1,
+        };
+        assert!(
+            refused(StmConfig {
+                capacity,
+                ..StmConfig::default()
+            })
+            .contains("read set")
+        );
+        let patience = Patience {
+            read_polls: 0,
+            acquire_tries: 1,
+            retries_max: 0,
+        };
+        assert!(
+            refused(StmConfig {
+                patience,
+                ..StmConfig::default()
+            })
+            .contains("polls")
+        );
+    }
+
+    #[test]
+    fn a_launch_of_nothing_and_one_beyond_the_limits_are_refused() {
+        let cpu = Cpu::new();
+        let new = |blocks, threads| {
+            Stm::new(&cpu, Launch::new(blocks, threads), StmConfig::default()).map(|_| ())
+        };
+        assert!(matches!(
+            new(0, 1),
+            Err(Error::ZeroLaunch { what: "blocks", .. })
+        ));
+        assert!(matches!(
+            new(1, 0),
+            Err(Error::ZeroLaunch {
+                what: "threads a block",
+                ..
+            })
+        ));
+        assert!(matches!(
+            new(1, 4096),
+            Err(Error::LaunchTooLarge {
+                asked: 4096,
+                limit: 1024,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn metadata_too_large_for_memory_names_needed_and_available() {
+        let capacity = Capacity {
+            reads: 1 << 20,
+            writes: 1 << 20,
+        };
+        let config = StmConfig {
+            capacity,
+            ..StmConfig::default()
+        };
+        let Err(Error::OutOfMemory {
+            needed, available, ..
+        }) = Stm::new(&Cpu::new(), Launch::new(1 << 20, 1024), config)
+        else {
+            panic!("petabytes were found");
+        };
+        assert!(needed > available);
+    }
+}
+
+#[test]
+fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
+    // Two transactions that claim a conflict at every attempt.
+    struct Stuck;
+    #[derive(Clone, Copy)]
+    struct P {
+        stm: StmRef<HvSorting>,
+        words: TArray<u32>,
+    }
+    impl Kernel for Stuck {
+        const ENTRY: &'static str = "stuck";
+        type Params = P;
+        fn run<L: Lane>(lane: &L, p: &P) {
+            p.stm.for_each(lane, 0..2, |tx, _| {
+                tx.write(&p.words, 0, 1)?;
+                Err(Abort::ReadStale)
+            });
+        }
+    }
+    let cpu = Cpu::new();
+    let words = Buffer::<_, u32>::zeroed(&cpu, 1, "words").unwrap();
+    let config = StmConfig {
+        time_limit: Some(Duration::from_millis(50)),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
+    let params = P {
+        stm: stm.handle(),
+        words: words.tarray(),
+    };
+    // SAFETY: the buffers outlive the launch.
+    let result = unsafe { stm.launch::<Stuck>(&params) };
+    let Err(Error::Timeout {
+        committed: 0,
+        aborted,
+        ..
+    }) = result
+    else {
+        panic!("{result:?}")
+    };
+    assert!(aborted > 0);
+    assert_eq!(words.download().unwrap(), [0]);
+}

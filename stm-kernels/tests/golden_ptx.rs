@@ -1,0 +1,286 @@
+//! The committed PTX, as text: each `Lane` operation is the instruction that it
+//! is named for, and no shipped file has what none may have.
+//!
+//! Needs no GPU and no compiler for one. What a file must satisfy is stated in
+//! `xtask::rules`, which `cargo xtask ptx` uses as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use xtask::rules;
+
+/// A `Lane` method, the effects of its entry, and the width in bits of the
+/// result that the entry stores, 0 if there is none.
+type Golden = (&'static str, &'static [&'static str], u32);
+
+/// One instruction a method; a special register counts as one.
+const METHODS: [Golden; 41] = [
+    ("thread_index", &["mov.u32 %tid.x"], 32),
+    ("block_index", &["mov.u32 %ctaid.x"], 32),
+    ("block_dim", &["mov.u32 %ntid.x"], 32),
+    ("grid_dim", &["mov.u32 %nctaid.x"], 32),
+    ("warp_width", &[], 32),
+    ("load_relaxed_32", &["ld.relaxed.gpu.global.b32"], 32),
+    ("load_relaxed_64", &["ld.relaxed.gpu.global.b64"], 64),
+    ("load_acquire_32", &["ld.acquire.gpu.global.b32"], 32),
+    ("load_acquire_64", &["ld.acquire.gpu.global.b64"], 64),
+    ("store_relaxed_32", &["st.relaxed.gpu.global.b32"], 0),
+    ("store_relaxed_64", &["st.relaxed.gpu.global.b64"], 0),
+    ("store_release_32", &["st.release.gpu.global.b32"], 0),
+    ("store_release_64", &["st.release.gpu.global.b64"], 0),
+    ("cas_acquire_32", &["atom.acquire.gpu.global.cas.b32"], 32),
+    ("cas_acquire_64", &["atom.acquire.gpu.global.cas.b64"], 64),
+    ("cas_relaxed_32", &["atom.relaxed.gpu.global.cas.b32"], 32),
+    ("cas_relaxed_64", &["atom.relaxed.gpu.global.cas.b64"], 64),
+    (
+        "exchange_acquire_32",
+        &["atom.acquire.gpu.global.exch.b32"],
+        32,
+    ),
+    (
+        "fetch_add_relaxed_32",
+        &["atom.relaxed.gpu.global.add.u32"],
+        32,
+    ),
+    (
+        "fetch_add_relaxed_64",
+        &["atom.relaxed.gpu.global.add.u64"],
+        64,
+    ),
+    (
+        "fetch_or_relaxed_64",
+        &["atom.relaxed.gpu.global.or.b64"],
+        64,
+    ),
+    ("add_relaxed_64", &["red.relaxed.gpu.global.add.u64"], 0),
+    ("fence", &["fence.acq_rel.gpu"], 0),
+    ("private_load_32", &["ld.global.b32"], 32),
+    ("private_load_64", &["ld.global.b64"], 64),
+    ("private_store_32", &["st.global.b32"], 0),
+    ("private_store_64", &["st.global.b64"], 0),
+    ("shared_words", &["mov.u32 %dynamic_smem_size"], 32),
+    ("shared_load_32", &["ld.relaxed.cta.shared.b32"], 32),
+    ("shared_store_32", &["st.relaxed.cta.shared.b32"], 0),
+    (
+        "shared_fetch_add_32",
+        &["atom.relaxed.cta.shared.add.u32"],
+        32,
+    ),
+    ("shared_cas_32", &["atom.relaxed.cta.shared.cas.b32"], 32),
+    ("barrier", &["bar.sync"], 0),
+    ("ballot", &["vote.sync.ballot.b32"], 32),
+    ("shuffle_32", &["shfl.sync.idx.b32"], 32),
+    ("match_any_32", &["match.any.sync.b32"], 32),
+    ("match_any_64", &["match.any.sync.b64"], 32),
+    ("sync_warp", &["bar.warp.sync"], 0),
+    ("active_mask", &["activemask.b32"], 32),
+    ("clock", &["mov.u64 %clock64"], 64),
+    ("pause", &["nanosleep.u32"], 0),
+];
+
+/// The methods with a body in the trait, which combine others: they read
+/// special registers, in any order, and touch nothing else.
+const PROVIDED: [Golden; 6] = [
+    ("lane_index", &["mov.u32 %tid.x"], 32),
+    ("warp_index", &["mov.u32 %tid.x"], 32),
+    (
+        "grid_thread",
+        &["mov.u32 %ctaid.x", "mov.u32 %ntid.x", "mov.u32 %tid.x"],
+        64,
+    ),
+    (
+        "grid_threads",
+        &["mov.u32 %nctaid.x", "mov.u32 %ntid.x"],
+        64,
+    ),
+    ("lane_bit", &["mov.u32 %tid.x"], 32),
+    ("warp_mask", &["mov.u32 %ntid.x", "mov.u32 %tid.x"], 32),
+];
+
+/// The committed files: stem and text.
+fn committed() -> BTreeMap<String, String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
+    let paths = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    let ptx = paths.filter(|p| p.extension().is_some_and(|e| e == "ptx"));
+    ptx.map(|p| {
+        (
+            p.file_stem().unwrap().to_str().unwrap().to_owned(),
+            std::fs::read_to_string(p).unwrap(),
+        )
+    })
+    .collect()
+}
+
+/// What is wrong with the entry of a method.
+fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Option<String> {
+    let entry = format!("lane_{method}");
+    let Some(mut found) = rules::effects(text, &entry) else {
+        return Some(format!("{entry} is missing"));
+    };
+    if result_bits > 0 && found.pop() != Some(format!("st.global.b{result_bits}")) {
+        return Some(format!("{entry} does not end with the store of its result"));
+    }
+    found.sort();
+    let mut expected = instructions.to_vec();
+    expected.sort_unstable();
+    (found != expected).then(|| format!("{entry} is {found:?} and not {expected:?}"))
+}
+
+/// The entries of all methods, checked.
+fn wrong_entries(text: &str) -> Vec<String> {
+    METHODS
+        .into_iter()
+        .chain(PROVIDED)
+        .filter_map(|golden| wrong_entry(text, golden))
+        .collect()
+}
+
+/// The names of the methods of `trait Lane` in its source: without a body, and
+/// with one.
+fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let (_, body) = source.split_once("pub trait Lane {").unwrap();
+    let body = &body[..body.find("\n}").unwrap()];
+    let (mut required, mut provided) = (BTreeSet::new(), BTreeSet::new());
+    for part in body.split("fn ").skip(1) {
+        let Some((name, signature)) = part.split_once('(') else {
+            continue;
+        };
+        // A word before "fn " in a comment leaves something that is no name.
+        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            let end = signature.find([';', '{']).unwrap();
+            let kind = if signature[end..].starts_with(';') {
+                &mut required
+            } else {
+                &mut provided
+            };
+            kind.insert(name);
+        }
+    }
+    (required, provided)
+}
+
+#[test]
+fn each_lane_method_is_its_one_instruction() {
+    let files = committed();
+    let wrong = wrong_entries(&files["lane_ops"]);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_tables_name_every_method_of_the_trait() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/src/lane/mod.rs");
+    let source = std::fs::read_to_string(source).unwrap();
+    let (required, provided) = trait_methods(&source);
+    assert_eq!(required, METHODS.iter().map(|m| m.0).collect());
+    assert_eq!(provided, PROVIDED.iter().map(|m| m.0).collect());
+}
+
+#[test]
+fn the_reader_of_the_trait_sees_a_new_method() {
+    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: u32) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
+    let (required, provided) = trait_methods(source);
+    assert_eq!(required, ["a", "b"].into());
+    assert_eq!(provided, ["c"].into());
+}
+
+#[test]
+fn every_entry_for_a_method_is_one_of_the_tables() {
+    let files = committed();
+    let module = xtask::split::Module::parse(&files["lane_ops"]).unwrap();
+    let expected: BTreeSet<String> = METHODS
+        .iter()
+        .chain(&PROVIDED)
+        .map(|m| format!("lane_{}", m.0))
+        .collect();
+    assert_eq!(
+        module.entries().map(str::to_owned).collect::<BTreeSet<_>>(),
+        expected
+    );
+}
+
+#[test]
+fn shipped_files_keep_every_rule() {
+    let files = committed();
+    assert!(
+        files.len() > 1,
+        "no kernel is committed: run `cargo xtask ptx`"
+    );
+    let mut wrong = Vec::new();
+    for (stem, text) in &files {
+        for (line, bytes) in rules::local_frames(text) {
+            println!(
+                "{stem}.ptx:{line}: {bytes} bytes of local memory, at most {}",
+                rules::LOCAL_BYTES_MAX
+            );
+        }
+        wrong.extend(
+            rules::shipped(text)
+                .iter()
+                .map(|finding| format!("{stem}.ptx: {finding}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn all_files_are_of_one_compiler() {
+    let files = committed();
+    let versions: BTreeSet<_> = files
+        .values()
+        .map(|text| rules::recorded_version(text))
+        .collect();
+    assert_eq!(
+        versions.len(),
+        1,
+        "{versions:?}: run `cargo xtask ptx` and commit all of it"
+    );
+}
+
+#[test]
+fn the_rules_find_what_is_put_into_a_shipped_file() {
+    for (stem, text) in committed() {
+        let clean = rules::shipped(&text).len();
+        for bad in [
+            "atom.global.add.u32 %r1, [%rd1], 1;",
+            "membar.gl;",
+            "trap;",
+            "ld.acquire.sys.global.b32 %r1, [%rd1];",
+        ] {
+            let at = text.rfind("\tret;").unwrap();
+            let broken = format!("{}\t{bad}\n{}", &text[..at], &text[at..]);
+            assert_eq!(rules::shipped(&broken).len(), clean + 1, "{stem}: {bad}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_lane_entry_is_found() {
+    let text = &committed()["lane_ops"];
+    // Order lost, scope widened, an atomic turned into a load and a store, an
+    // extra fence, a lost barrier: each breaks exactly one entry.
+    let changes = [
+        (
+            "atom.acquire.gpu.global.cas.b32",
+            "atom.relaxed.gpu.global.cas.b32",
+        ),
+        (
+            "red.relaxed.gpu.global.add.u64",
+            "red.relaxed.sys.global.add.u64",
+        ),
+        ("ld.relaxed.gpu.global.b64", "ld.global.b64"),
+        (
+            "fence.acq_rel.gpu;",
+            "fence.acq_rel.gpu;\n\tfence.acq_rel.gpu;",
+        ),
+        ("bar.warp.sync", "// bar.warp.sync"),
+        ("%clock64", "%globaltimer"),
+        ("%nctaid.x;\n\tst", "%ctaid.x;\n\tst"),
+    ];
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        assert_eq!(
+            wrong_entries(&text.replacen(old, new, 1)).len(),
+            1,
+            "{old} to {new}"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Opacity, checked with a witness.
+//!
+//! A history is opaque if all its attempts, committed or not, can be put in one
+//! order that respects real time and in which every read returns what the
+//! committed writes before it left. Finding such an order takes a search over
+//! all orders. A transactional memory with a clock needs none: it knows its own
+//! order, and the history brings it along as the witness.
+//!
+//! # The rule
+//! Replay the committed updates by their versions. `state(p)` is memory after
+//! all commits with a version of at most `p`; it is defined for every clock
+//! value, so versions may leave gaps. An attempt with clock samples `begin` and
+//! `end` is right if some point `p` exists with
+//!
+//! 1. `begin <= p <= end`; for an update with version `v`, `p = v - 1` exactly;
+//! 2. every read equals `state(p)`, or, after a write of the same word in the
+//!    same attempt, equals that write.
+//!
+//! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in
+//! any run, however wrong its reads; a history that breaks them is not judged
+//! but refused ([`ImpossibleHistory`]).
+//!
+//! # Why that is opacity
+//! Order the attempts by their points: an update at its version, any other
+//! attempt at its `p`, after the update with version `p` if there is one and
+//! before the next. Attempts at one `p` are all readers; take a lane's in
+//! program order. By rule 2 every read is legal in that order.
+//!
+//! It respects real time. Let A end before B begins, with B's thread aware of
+//! it: the same lane, or any chain of synchronisation. Then A's end sample is
+//! coherence-ordered before B's begin sample, and the clock only grows, so
+//! `end(A) <= begin(B)`. A's place, a `p` or a version, is at most `end(A)`.
+//! B's is a `p` of at least `begin(B)`, or a version of at least
+//! `begin(B) + 1`. So A's place is not after B's. They are equal only if B is a
+//! reader: if A is an update, B's `p` includes it; if A is a reader too, the two
+//! may stand in either order.
+//!
+//! # What the samples must be
+//! The begin sample is loaded before the attempt's first read, the end sample
+//! after its last action, also when it only reads or aborts. A begin sampled
+//! too early, or an end sampled too late, only widens the interval: the check
+//! gets weaker and never accuses a right run. The other way round it would. An
+//! end is late enough on weak memory as well: an attempt uses no value newer
+//! than a clock value that it has itself read, so by coherence a later load of
+//! the clock returns at least that.
+//!
+//! # What it does not see
+//! The converse: an opaque history whose recorded versions are not its order is
+//! rejected. For a protocol whose versions are its order that is a bug as well.
+//! A running attempt's end is open; its commit, if it had one, is unknown, and
+//! readers of its writes are then in violation. Initial values that are not
+//! recorded are inferred (`initial`), which weakens the check for words that
+//! no attempt certainly read before their first commit, and for no others.
+//!
+//! # Cost
+//! Sorting is O(n log n); each read is a binary search in its word's commits.
+//! A word that changes and changes back within an attempt's interval costs one
+//! more search each time.
+
+pub mod brute;
+mod explain;
+mod index;
+mod initial;
+mod possible;
+mod reads;
+pub mod report;
+mod witness;
+
+use crate::error::{Error, ImpossibleHistory};
+use crate::history::reader;
+use crate::history::{History, Outcome};
+use report::{Counts, Verdict};
+use std::path::Path;
+
+/// Violations that a verdict explains; the others are only counted.
+pub const EXPLAINED_MAX: usize = 16;
+
+/// Judges a history.
+///
+/// # Errors
+/// [`Error::Impossible`], if no run of any transactional memory can have made
+/// the records.
+pub fn check(history: &History) -> Result<Verdict, Error> {
+    judge(history).map_err(|what| Error::Impossible { file: None, what: Box::new(what) })
+}
+
+/// Reads a history file and judges it.
+///
+/// # Errors
+/// Whatever [`History::load`] returns; [`Error::Impossible`] with the offset in
+/// the file of the record at fault.
+pub fn check_file(path: &Path) -> Result<Verdict, Error> {
+    let history = History::load(path)?;
+    judge(&history).map_err(|what| {
+        let file = reader::offset_of_attempt(path, what.attempt).map(|offset| (path.to_owned(), offset));
+        Error::Impossible { file, what: Box::new(what) }
+    })
+}
+
+fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
+    let order = possible::version_order(history)?;
+    let commits = index::Commits::new(history, order);
+    let (initial, initial_use) = initial::resolve(history, &commits);
+    let timeline = index::Timeline { commits, initial };
+    let found = witness::violations(history, &timeline);
+    let violations_total = found.total;
+    let violations = found.first.iter().map(|&i| explain::explain(history, &timeline, i)).collect();
+    Ok(Verdict {
+        history: history.header.clone(),
+        counts: counts(history),
+        initial: initial_use,
+        violations_total,
+        violations,
+    })
+}
+
+fn counts(history: &History) -> Counts {
+    let mut counts = Counts {
+        attempts: history.len() as u64,
+        events: history.events_len() as u64,
+        words: history.words_len() as u64,
+        ..Counts::default()
+    };
+    for i in 0..history.len() {
+        *match history.attempt(i).outcome {
+            Outcome::Committed { .. } => &mut counts.updates,
+            Outcome::CommittedReadOnly => &mut counts.read_only,
+            Outcome::Aborted { .. } => &mut counts.aborted,
+            Outcome::Running => &mut counts.running,
+        } += 1;
+    }
+    counts
+}

@@ -1,0 +1,303 @@
+//! A simulation in one line.
+//!
+//! `sim:w4,its64,weak25,seed=0x2a` says everything that decides a run: what is
+//! left out has its default. [`SimConfig`] prints and parses it.
+//!
+//! | part | means | default |
+//! | --- | --- | --- |
+//! | `w4` | warps of 4 lanes | `w32` |
+//! | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
+//! | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
+//! | `votes=ordered` or `votes=relaxed` | whether votes order memory | `ordered` |
+//! | `seed=0x2a` | the seed | 0 |
+//! | `steps=50000000` | operations within which some lane must end | 50 M |
+//! | `idle=1000000` | operations within which memory must change | 1 M |
+//! | `mutant=7` | a deliberate bug | none |
+
+use super::error::ConfigError;
+use std::fmt;
+use std::str::FromStr;
+
+/// Who runs next. Each is described in `schedule.rs` and `rounds.rs`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Schedule {
+    /// All lanes of a warp execute their next operation before any executes
+    /// the one after.
+    Lockstep,
+    /// Stack-based reconvergence, as before Volta: where a warp diverges, one
+    /// side runs and the others are masked off until it blocks, ends or comes
+    /// to where they are.
+    Stack,
+    /// Independent thread scheduling: any lane that can run, chosen at random;
+    /// none waits for more than `bound` operations, plus one for each lane
+    /// that has waited as long.
+    Its {
+        /// Operations that a lane may be passed over for.
+        bound: u32,
+        /// Whether the lane whose atomic last changed memory, the likely
+        /// holder of a lock, runs only when it has to.
+        starve: bool,
+    },
+    /// Any lane that can run, in bursts whose mean length, from 1 to 8
+    /// operations, is drawn for each launch. Fair by chance only.
+    Random,
+    /// Probabilistic concurrency testing (Burckhardt et al. 2010): random
+    /// priorities, the highest runs; at `depth - 1` random operations of the
+    /// first `length`, the one that runs falls to the bottom.
+    Pct {
+        /// The number of ordering constraints of the bugs looked for, 1 or more.
+        depth: u32,
+        /// The expected number of operations of a launch, 1 or more.
+        length: u32,
+    },
+}
+
+/// What a load may return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MemoryModel {
+    /// The newest store, always: sequential consistency.
+    Sequential,
+    /// Any store that C11 lets the lane see, without load buffering.
+    Weak {
+        /// How many in a hundred loads that have a choice return an older store.
+        stale_percent: u32,
+    },
+}
+
+/// Everything that decides a run. Its text, by [`fmt::Display`], is the line
+/// that replays it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SimConfig {
+    /// Lanes of a warp, 1 to 32.
+    pub warp_width: u32,
+    /// Who runs next.
+    pub schedule: Schedule,
+    /// What a load may return.
+    pub memory: MemoryModel,
+    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of
+    /// the lanes that take part, as `sync_warp` does. PTX does not promise it.
+    pub votes_order: bool,
+    /// The seed of every choice.
+    pub seed: u64,
+    /// The launch is a livelock when no lane has ended for so many operations.
+    pub steps_max: u64,
+    /// The launch is a livelock when no operation has changed memory, and no
+    /// lane has ended, for so many operations.
+    pub idle_max: u64,
+    /// A deliberate bug for the kernel under test to show.
+    pub mutant: Option<u32>,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        Self {
+            warp_width: 32,
+            schedule: Schedule::Random,
+            memory: MemoryModel::Weak { stale_percent: 25 },
+            votes_order: true,
+            seed: 0,
+            steps_max: 50_000_000,
+            idle_max: 1_000_000,
+            mutant: None,
+        }
+    }
+}
+
+impl SimConfig {
+    /// The same but for the seed.
+    #[must_use]
+    pub const fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// What is out of its range, if anything.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        match self.schedule {
+            _ if !(1..=32).contains(&self.warp_width) => return Err("a warp width from w1 to w32"),
+            Schedule::Its { bound: 0, .. } => return Err("its or starve with a bound of 1 or more"),
+            Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. } => {
+                return Err("pctDxL with a depth and a length of 1 or more");
+            }
+            _ => {}
+        }
+        match self.memory {
+            MemoryModel::Weak { stale_percent } if stale_percent > 99 => Err("weak0 to weak99"),
+            _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Lockstep => f.write_str("lockstep"),
+            Self::Stack => f.write_str("stack"),
+            Self::Its { bound, starve: false } => write!(f, "its{bound}"),
+            Self::Its { bound, starve: true } => write!(f, "starve{bound}"),
+            Self::Random => f.write_str("random"),
+            Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
+        }
+    }
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Sequential => f.write_str("sc"),
+            Self::Weak { stale_percent } => write!(f, "weak{stale_percent}"),
+        }
+    }
+}
+
+impl fmt::Display for SimConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let default = Self::default();
+        write!(f, "sim:w{},{},{}", self.warp_width, self.schedule, self.memory)?;
+        if !self.votes_order {
+            f.write_str(",votes=relaxed")?;
+        }
+        write!(f, ",seed={:#x}", self.seed)?;
+        if self.steps_max != default.steps_max {
+            write!(f, ",steps={}", self.steps_max)?;
+        }
+        if self.idle_max != default.idle_max {
+            write!(f, ",idle={}", self.idle_max)?;
+        }
+        if let Some(mutant) = self.mutant {
+            write!(f, ",mutant={mutant}")?;
+        }
+        Ok(())
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn small(text: &str) -> Option<u32> {
+    text.parse().ok()
+}
+
+fn schedule(part: &str) -> Option<Schedule> {
+    Some(match part {
+        "lockstep" => Schedule::Lockstep,
+        "stack" => Schedule::Stack,
+        "random" => Schedule::Random,
+        _ => {
+            if let Some(bound) = part.strip_prefix("its") {
+                Schedule::Its { bound: small(bound)?, starve: false }
+            } else if let Some(bound) = part.strip_prefix("starve") {
+                Schedule::Its { bound: small(bound)?, starve: true }
+            } else {
+                let (depth, length) = part.strip_prefix("pct")?.split_once('x')?;
+                Schedule::Pct { depth: small(depth)?, length: small(length)? }
+            }
+        }
+    })
+}
+
+impl SimConfig {
+    /// Takes one comma-separated part of the line; `None` if it is not one.
+    fn set(&mut self, part: &str) -> Option<()> {
+        if let Some((key, value)) = part.split_once('=') {
+            match key {
+                "seed" => self.seed = number(value)?,
+                "steps" => self.steps_max = number(value)?,
+                "idle" => self.idle_max = number(value)?,
+                "mutant" => self.mutant = Some(small(value)?),
+                "votes" => self.votes_order = ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1,
+                _ => return None,
+            }
+        } else if part == "sc" {
+            self.memory = MemoryModel::Sequential;
+        } else if let Some(percent) = part.strip_prefix("weak") {
+            self.memory = MemoryModel::Weak { stale_percent: small(percent)? };
+        } else if let Some(schedule) = schedule(part) {
+            self.schedule = schedule;
+        } else {
+            self.warp_width = small(part.strip_prefix('w')?)?;
+        }
+        Some(())
+    }
+}
+
+impl FromStr for SimConfig {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let bad = |offset, part: &str, expected| ConfigError { offset, part: part.to_owned(), expected };
+        let Some(rest) = text.strip_prefix("sim:") else {
+            return Err(bad(0, text, "a line that begins with `sim:`"));
+        };
+        let mut config = Self::default();
+        let mut offset = 4;
+        for part in rest.split(',') {
+            if config.set(part).is_none() {
+                return Err(bad(
+                    offset,
+                    part,
+                    "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, \
+                     votes=relaxed, seed=0x1, steps=1000, idle=1000 or mutant=1",
+                ));
+            }
+            offset += part.len() + 1;
+        }
+        config.check().map_err(|expected| bad(0, text, expected))?;
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_line_parses_to_the_same_configuration() {
+        let schedules = [
+            Schedule::Lockstep,
+            Schedule::Stack,
+            Schedule::Its { bound: 64, starve: false },
+            Schedule::Its { bound: 7, starve: true },
+            Schedule::Random,
+            Schedule::Pct { depth: 3, length: 5000 },
+        ];
+        let mut rng = crate::sim::rng::Rng::new(1, 1);
+        for schedule in schedules {
+            for memory in [MemoryModel::Sequential, MemoryModel::Weak { stale_percent: rng.below(100) }] {
+                let config = SimConfig {
+                    warp_width: 1 + rng.below(32),
+                    schedule,
+                    memory,
+                    votes_order: rng.below(2) == 0,
+                    seed: rng.next(),
+                    steps_max: 1 + rng.next() % 1000,
+                    idle_max: SimConfig::default().idle_max,
+                    mutant: (rng.below(2) == 0).then(|| rng.below(30)),
+                };
+                assert_eq!(config.to_string().parse(), Ok(config));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_line_is_refused_with_the_offset_of_its_bad_part() {
+        for (line, offset) in [
+            ("its64", 0),
+            ("sim:w4,its", 7),
+            ("sim:w4,random,seed=0xg", 14),
+            ("sim:w4,,sc", 7),
+            ("sim:w4,votes=maybe", 7),
+            ("sim:w0", 0),
+            ("sim:w33", 0),
+            ("sim:pct0x4", 0),
+            ("sim:weak100", 0),
+        ] {
+            assert_eq!(line.parse::<SimConfig>().unwrap_err().offset, offset, "{line}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a lane can do, by name: for schedules, counts and messages.
+
+use std::fmt;
+
+macro_rules! ops {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// An operation of [`Lane`](stm_core::Lane), named as its method.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[repr(u8)]
+        pub enum Op {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Op {
+            /// Every operation, in the order of its number.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The method's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+ops! {
+    /// Not an operation: the lane has not begun.
+    Start = "start",
+    /// `load_relaxed_32`.
+    LoadRelaxed32 = "load_relaxed_32",
+    /// `load_relaxed_64`.
+    LoadRelaxed64 = "load_relaxed_64",
+    /// `load_acquire_32`.
+    LoadAcquire32 = "load_acquire_32",
+    /// `load_acquire_64`.
+    LoadAcquire64 = "load_acquire_64",
+    /// `store_relaxed_32`.
+    StoreRelaxed32 = "store_relaxed_32",
+    /// `store_relaxed_64`.
+    StoreRelaxed64 = "store_relaxed_64",
+    /// `store_release_32`.
+    StoreRelease32 = "store_release_32",
+    /// `store_release_64`.
+    StoreRelease64 = "store_release_64",
+    /// `cas_acquire_32`.
+    CasAcquire32 = "cas_acquire_32",
+    /// `cas_acquire_64`.
+    CasAcquire64 = "cas_acquire_64",
+    /// `cas_relaxed_32`.
+    CasRelaxed32 = "cas_relaxed_32",
+    /// `cas_relaxed_64`.
+    CasRelaxed64 = "cas_relaxed_64",
+    /// `exchange_acquire_32`.
+    ExchangeAcquire32 = "exchange_acquire_32",
+    /// `fetch_add_relaxed_32`.
+    FetchAddRelaxed32 = "fetch_add_relaxed_32",
+    /// `fetch_add_relaxed_64`.
+    FetchAddRelaxed64 = "fetch_add_relaxed_64",
+    /// `fetch_or_relaxed_64`.
+    FetchOrRelaxed64 = "fetch_or_relaxed_64",
+    /// `add_relaxed_64`.
+    AddRelaxed64 = "add_relaxed_64",
+    /// `fence`.
+    Fence = "fence",
+    /// `private_load_32`.
+    PrivateLoad32 = "private_load_32",
+    /// `private_load_64`.
+    PrivateLoad64 = "private_load_64",
+    /// `private_store_32`.
+    PrivateStore32 = "private_store_32",
+    /// `private_store_64`.
+    PrivateStore64 = "private_store_64",
+    /// `shared_load_32`.
+    SharedLoad32 = "shared_load_32",
+    /// `shared_store_32`.
+    SharedStore32 = "shared_store_32",
+    /// `shared_fetch_add_32`.
+    SharedFetchAdd32 = "shared_fetch_add_32",
+    /// `shared_cas_32`.
+    SharedCas32 = "shared_cas_32",
+    /// `barrier`.
+    Barrier = "barrier",
+    /// `ballot`.
+    Ballot = "ballot",
+    /// `shuffle_32`.
+    Shuffle32 = "shuffle_32",
+    /// `match_any_32`.
+    MatchAny32 = "match_any_32",
+    /// `match_any_64`.
+    MatchAny64 = "match_any_64",
+    /// `sync_warp`.
+    SyncWarp = "sync_warp",
+    /// `active_mask`.
+    ActiveMask = "active_mask",
+    /// `clock`.
+    Clock = "clock",
+    /// `pause`.
+    Pause = "pause",
+}
+
+impl Op {
+    /// How many operations there are.
+    pub const COUNT: usize = Self::ALL.len();
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
