@@ -23,6 +23,7 @@
 
 use crate::lane::Lane;
 use crate::logs::Logs;
+use crate::read_set::BATCH;
 use crate::stripe::Stripe;
 
 /// Buckets of the hash table; the bitmap over them is one register.
@@ -157,6 +158,27 @@ impl LockLog {
             }
         }
         self.len += 1;
+    }
+
+    /// Calls `f` for every stripe, in the order met, with a few loads in flight.
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold this log.
+    #[inline(always)]
+    pub unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: below the count, so stored in this attempt.
+            let entries: [_; BATCH] = core::array::from_fn(|j| unsafe {
+                Entry(lane.private_load_64(logs.lock(lane, (i + j as u32).min(self.len - 1))))
+            });
+            for entry in entries {
+                if i < self.len {
+                    f(entry);
+                }
+                i += 1;
+            }
+        }
     }
 
     /// A walk over the log: ascending if `ORDERED`, else in the order met.

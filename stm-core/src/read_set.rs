@@ -5,8 +5,8 @@ use crate::lane::Lane;
 use crate::logs::Logs;
 use crate::word::WordAddress;
 
-/// How many pairs are compared with their loads in flight together.
-const BATCH: u32 = 4;
+/// How many entries are looked at with their loads in flight together.
+pub const BATCH: usize = 4;
 
 /// The words an attempt has read. The pairs are in the lane's [`Logs`]; this
 /// is their count, and a register.
@@ -92,6 +92,33 @@ impl ReadSet {
         unsafe { logs.read(lane, i).address(lane) }
     }
 
+    /// The addresses of [`BATCH`] entries from `i` on, their loads in flight
+    /// together; past the end, the last entry again.
+    ///
+    /// # Safety
+    /// As for [`Self::push`], and `i < len()`.
+    #[inline(always)]
+    pub unsafe fn addresses<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [WordAddress; BATCH] {
+        // SAFETY: below the count, so stored in this attempt.
+        core::array::from_fn(|j| unsafe {
+            logs.read(lane, (i + j as u32).min(self.len - 1))
+                .address(lane)
+        })
+    }
+
+    /// The values that go with [`Self::addresses`].
+    ///
+    /// # Safety
+    /// As for [`Self::push`], and `i < len()`.
+    #[inline(always)]
+    unsafe fn values<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [u64; BATCH] {
+        // SAFETY: below the count, so stored in this attempt.
+        core::array::from_fn(|j| unsafe {
+            logs.read(lane, (i + j as u32).min(self.len - 1))
+                .value(lane)
+        })
+    }
+
     /// Value-based validation: whether every word still holds the value read
     /// (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed and in
     /// flight a few at a time; the caller fences.
@@ -101,29 +128,20 @@ impl ReadSet {
     #[inline(always)]
     pub unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;
-        while i + BATCH <= self.len {
-            let mut changed = 0;
-            let mut found = [0; BATCH as usize];
-            for (j, f) in found.iter_mut().enumerate() {
-                // SAFETY: below the count, so stored in this attempt.
-                *f = unsafe { logs.read(lane, i + j as u32).address(lane).load(lane) };
-            }
-            for (j, f) in found.iter().enumerate() {
-                // SAFETY: below the count, so stored in this attempt.
-                changed |= *f ^ unsafe { logs.read(lane, i + j as u32).value(lane) };
-            }
+        while i < self.len {
+            // SAFETY: as the caller's, and i is below the count.
+            let (addresses, values) =
+                unsafe { (self.addresses(lane, logs, i), self.values(lane, logs, i)) };
+            // SAFETY: the caller's: the words live.
+            let found = addresses.map(|address| unsafe { address.load(lane) });
+            let changed = found
+                .iter()
+                .zip(values)
+                .fold(0, |bits, (f, v)| bits | (f ^ v));
             if changed != 0 {
                 return false;
             }
-            i += BATCH;
-        }
-        while i < self.len {
-            let slot = logs.read(lane, i);
-            // SAFETY: below the count, so stored in this attempt.
-            if unsafe { slot.address(lane).load(lane) != slot.value(lane) } {
-                return false;
-            }
-            i += 1;
+            i += BATCH as u32;
         }
         true
     }

@@ -68,10 +68,15 @@ impl<T: Element> TArray<T> {
         self.len == 0
     }
 
+    /// The address of element `i`, to be followed only if `i < len()`.
+    #[inline(always)]
+    pub(crate) fn at(&self, i: u64) -> *mut T {
+        self.pointer.wrapping_add(i as usize)
+    }
+
     /// The address of element `i`, if there is one.
     #[inline(always)]
     pub fn get(&self, i: u64) -> Option<*mut T> {
-        // In range, so the product and the sum stay inside the allocation.
-        (i < self.len).then(|| self.pointer.wrapping_add(i as usize))
+        (i < self.len).then(|| self.at(i))
     }
 }

@@ -115,10 +115,17 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }
-        let mut p = [core::ptr::null_mut(); N];
-        for k in 0..N {
-            p[k] = self.locate(array, i[k])?;
+        let mut past = false;
+        for at in i {
+            past |= at >= array.len();
         }
+        if past {
+            // One of them; which, the report says.
+            for at in i {
+                self.locate(array, at)?;
+            }
+        }
+        let p = i.map(|at| array.at(at));
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
         for k in 0..N {
@@ -129,15 +136,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         let mut v = [T::from_bits64(0); N];
         if N == 1 && own != 0 {
-            self.overlay(own, p, &mut v);
-            return Ok(v);
+            return Ok(self.overlay(own, p, v));
         }
         let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v);
         self.checked(result)?;
         if own != 0 {
             // A written word among several was read from memory as well: it
             // costs an entry, and the commit locks its stripe anyway.
-            self.overlay(own, p, &mut v);
+            return Ok(self.overlay(own, p, v));
         }
         Ok(v)
     }
@@ -155,9 +161,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         own
     }
 
-    /// Puts the values of own writes in place.
+    /// The values with those of own writes in place.
     #[inline(always)]
-    fn overlay<T: Element, const N: usize>(&self, mut own: u32, p: [*mut T; N], v: &mut [T; N]) {
+    fn overlay<T: Element, const N: usize>(
+        &self,
+        mut own: u32,
+        p: [*mut T; N],
+        mut v: [T; N],
+    ) -> [T; N] {
         while own != 0 {
             let k = own.trailing_zeros() as usize;
             own &= own - 1;
@@ -165,6 +176,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 v[k] = T::from_bits64(bits);
             }
         }
+        v
     }
 
     /// The value that this transaction wrote to a word.

@@ -4,6 +4,7 @@ use crate::abort::Abort;
 use crate::bloom::Bloom;
 use crate::lane::Lane;
 use crate::logs::Logs;
+use crate::read_set::BATCH;
 use crate::word::WordAddress;
 
 /// The words an attempt has written. The pairs are in the lane's [`Logs`];
@@ -117,10 +118,19 @@ impl WriteSet {
     /// As for [`Self::get`]; the words written are live.
     #[inline(always)]
     pub unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
-        for i in 0..self.len {
-            let slot = logs.write(lane, i);
+        let mut i = 0;
+        while i < self.len {
+            // A batch of loads in flight; past the end, the last entry again,
+            // which stores the same value once more.
+            let slots: [_; BATCH] =
+                core::array::from_fn(|j| logs.write(lane, (i + j as u32).min(self.len - 1)));
             // SAFETY: below the count, so stored in this attempt.
-            unsafe { slot.address(lane).store(lane, slot.value(lane)) };
+            let pairs = slots.map(|slot| unsafe { (slot.address(lane), slot.value(lane)) });
+            for (address, value) in pairs {
+                // SAFETY: the caller's: the words live.
+                unsafe { address.store(lane, value) };
+            }
+            i += BATCH as u32;
         }
     }
 }

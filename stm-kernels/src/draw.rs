@@ -13,6 +13,15 @@ pub const fn draw(seed: u64, i: u64, k: u32) -> u64 {
     z ^ (z >> 31)
 }
 
+/// 32 bits scrambled, in few instructions: a bijection of two multiplications
+/// (the constants are Wellons' `lowbias32`).
+#[inline(always)]
+pub const fn mix(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x7FEB_352D);
+    let x = (x ^ (x >> 15)).wrapping_mul(0x846C_A68B);
+    x ^ (x >> 16)
+}
+
 /// A number below `n` from the top 32 bits of a draw, without division
 /// (Lemire 2019); biased by less than `n / 2^32`.
 #[inline(always)]

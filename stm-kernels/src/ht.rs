@@ -7,7 +7,7 @@
 //! to the node; two keys of one transaction may meet in a bucket, and then the
 //! second must see the first.
 
-use crate::draw::{below, draw};
+use crate::draw::mix;
 use crate::entry::entries;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
@@ -37,17 +37,13 @@ pub struct HtParams<A> {
 
 /// The key of a node: a bijection of its number, so that keys are unique.
 pub const fn key_of_node(seed: u64, node: u32) -> u32 {
-    // Odd multiplications and xor-shifts, each invertible.
-    let mut x = node ^ (seed ^ (seed >> 32)) as u32;
-    x = (x ^ (x >> 16)).wrapping_mul(0x7FEB_352D);
-    x = (x ^ (x >> 15)).wrapping_mul(0x846C_A68B);
-    x ^ (x >> 16)
+    mix(node ^ (seed ^ (seed >> 32)) as u32)
 }
 
 /// The bucket of a key.
 #[inline(always)]
 pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
-    below(draw(0, key as u64, 0), buckets)
+    ((mix(key ^ 0xA511_E9B3) as u64 * buckets as u64) >> 32) as u32
 }
 
 impl<A: Algorithm> HashTable<A> {

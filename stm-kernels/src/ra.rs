@@ -6,7 +6,7 @@
 //! the array never changes, and the host can replay all transactions in any
 //! order and compare every word.
 
-use crate::draw::{below, draw};
+use crate::draw::{below, draw, mix};
 use crate::entry::entries;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
@@ -34,44 +34,83 @@ pub struct RaParams<A> {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaPlan {
-    /// The seed.
-    pub seed: u64,
-    /// Words of the array.
-    pub words: u32,
-    /// Distinct words that a transaction reads, at least 1.
-    pub reads: u32,
-    /// How many of those it writes, at most `reads`.
-    pub writes: u32,
+    seed: u64,
+    words: u32,
+    reads: u32,
+    writes: u32,
+    segment: u32,
 }
 
 impl RaPlan {
-    /// The word of access `k` of transaction `i`. The array is cut into
-    /// `reads` segments, each access falls into another, in an order that
-    /// turns with the transaction: random, and no word twice.
-    #[inline(always)]
-    pub const fn word(&self, i: u64, k: u32) -> u32 {
-        let bits = draw(self.seed, i, k);
-        let turn = below(draw(self.seed, i, u32::MAX - 1), self.reads);
-        let mut segment = k + turn;
-        if segment >= self.reads {
-            segment -= self.reads;
+    /// Transactions that read `reads` distinct words of `words` and write the
+    /// first `writes` of those.
+    ///
+    /// # Panics
+    /// Unless `1 <= reads <= words` and `writes <= reads`.
+    pub const fn new(seed: u64, words: u32, reads: u32, writes: u32) -> Self {
+        assert!(
+            reads >= 1 && reads <= words && writes <= reads,
+            "reads and writes do not fit the array"
+        );
+        Self {
+            seed,
+            words,
+            reads,
+            writes,
+            segment: words / reads,
         }
-        let len = self.words / self.reads;
-        let start = segment * len;
-        let last = segment + 1 == self.reads;
-        start + below(bits, if last { self.words - start } else { len })
     }
 
-    /// What write `k` of transaction `i` adds to its word (wrapping): an even
-    /// write takes an amount from 1 to 16, the odd one after it gives it.
+    /// Transaction `i`.
     #[inline(always)]
-    pub const fn delta(&self, i: u64, k: u32) -> u32 {
-        let pair = k / 2;
-        if pair * 2 + 1 >= self.writes {
+    pub const fn transaction(&self, i: u64) -> RaTransaction {
+        let bits = draw(self.seed, i, 0);
+        RaTransaction {
+            plan: *self,
+            key: bits as u32,
+            turn: below(bits, self.reads),
+        }
+    }
+}
+
+/// One transaction of a plan: its words and what it adds to them.
+#[derive(Clone, Copy, Debug)]
+pub struct RaTransaction {
+    plan: RaPlan,
+    key: u32,
+    turn: u32,
+}
+
+impl RaTransaction {
+    /// The word of access `k`, `k < reads`. The array is cut into `reads`
+    /// segments, each access falls into another, in an order that turns with
+    /// the transaction: random, and no word twice.
+    #[inline(always)]
+    pub const fn word(&self, k: u32) -> u32 {
+        let plan = &self.plan;
+        let mut segment = k + self.turn;
+        if segment >= plan.reads {
+            segment -= plan.reads;
+        }
+        let start = segment * plan.segment;
+        let len = if segment + 1 == plan.reads {
+            plan.words - start
+        } else {
+            plan.segment
+        };
+        let bits = mix(self.key.wrapping_add(k.wrapping_mul(0x9E37_79B9)));
+        start + ((bits as u64 * len as u64) >> 32) as u32
+    }
+
+    /// What write `k` adds to its word (wrapping): an even write takes an
+    /// amount from 1 to 16, the odd one after it gives it.
+    #[inline(always)]
+    pub const fn delta(&self, k: u32) -> u32 {
+        if k | 1 >= self.plan.writes {
             return 0; // the last of an odd number of writes
         }
-        let amount = (draw(self.seed, i, pair) & 15) as u32 + 1;
-        if k.is_multiple_of(2) {
+        let amount = (self.key.rotate_right(k / 2) & 15) + 1;
+        if k & 1 == 0 {
             amount.wrapping_neg()
         } else {
             amount
@@ -87,17 +126,17 @@ impl<A: Algorithm> RandomArray<A> {
     fn body<L: Lane>(lane: &L, p: &RaParams<A>) {
         let plan = p.plan;
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let me = plan.transaction(i);
             let mut k = 0;
             while k < plan.reads {
                 // The last batch repeats the last word to its end.
-                let mut at = [0u64; BATCH];
-                for (j, at) in at.iter_mut().enumerate() {
-                    *at = u64::from(plan.word(i, (k + j as u32).min(plan.reads - 1)));
-                }
+                let at: [u64; BATCH] = core::array::from_fn(|j| {
+                    u64::from(me.word((k + j as u32).min(plan.reads - 1)))
+                });
                 let found = tx.read_many(&p.words, at)?;
                 for (at, value) in at.iter().zip(found) {
                     if k < plan.writes {
-                        tx.write(&p.words, *at, value.wrapping_add(plan.delta(i, k)))?;
+                        tx.write(&p.words, *at, value.wrapping_add(me.delta(k)))?;
                     }
                     k += 1;
                 }
@@ -124,16 +163,11 @@ mod tests {
     fn a_transaction_never_draws_a_word_twice_or_past_the_end() {
         for words in [4, 5, 31, 1000] {
             for reads in 1..=words.min(16) {
-                let plan = RaPlan {
-                    seed: 9,
-                    words,
-                    reads,
-                    writes: reads,
-                };
+                let plan = RaPlan::new(9, words, reads, reads);
                 for i in 0..50 {
                     let mut drawn: [u32; 16] = [u32::MAX; 16];
                     for k in 0..reads {
-                        let w = plan.word(i, k);
+                        let w = plan.transaction(i).word(k);
                         assert!(w < words, "word {w} of {words}");
                         assert!(
                             !drawn.contains(&w),
@@ -148,20 +182,15 @@ mod tests {
 
     #[test]
     fn every_word_is_drawn_and_amounts_cancel() {
-        let plan = RaPlan {
-            seed: 3,
-            words: 61,
-            reads: 7,
-            writes: 5,
-        };
+        let plan = RaPlan::new(3, 61, 7, 5);
         let mut drawn = [false; 61];
         for i in 0..2000 {
             let mut sum = 0u32;
             for k in 0..plan.reads {
-                drawn[plan.word(i, k) as usize] = true;
+                drawn[plan.transaction(i).word(k) as usize] = true;
             }
             for k in 0..plan.writes {
-                sum = sum.wrapping_add(plan.delta(i, k));
+                sum = sum.wrapping_add(plan.transaction(i).delta(k));
             }
             assert_eq!(sum, 0, "transaction {i} makes or loses money");
         }

@@ -1,1 +1,5 @@
 //! verify
+
+pub mod error;
+pub mod history;
+pub mod opacity;

@@ -1,7 +1,7 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
 use crate::toolchain::Toolchain;
-use crate::{Tree, ptxas, read, read_ptx};
+use crate::{Tree, ci, ptxas, read, read_ptx};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -143,9 +143,16 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         }
         let dir = tree.target.join("ptx").join("rebuilt");
         replace(&dir, &rebuilt)?;
+        golden(tree, &dir)?;
         ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
     }
     rules(&rebuilt)
+}
+
+/// Runs the golden tests on the files of `dir` instead of the committed ones.
+fn golden(tree: &Tree, dir: &Path) -> Result<(), Error> {
+    let arguments = "test --package stm-kernels --test golden_ptx";
+    ci::cargo(tree, arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
 /// Any difference between what is committed and what was built is an error.
@@ -161,7 +168,7 @@ fn compare(
         match committed.get(stem) {
             None => _ = writeln!(wrong, "{stem}.ptx: missing"),
             Some(old) if old != new => {
-                _ = writeln!(wrong, "{stem}.ptx: {}", first_difference(old, new))
+                _ = writeln!(wrong, "{stem}.ptx: {}", first_difference(old, new));
             }
             Some(_) => {}
         }

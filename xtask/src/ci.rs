@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: every check, in the order in which they are soonest known.
 
 use crate::{Tree, build, ptxas};
+use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use xtask::Error;
@@ -9,30 +10,19 @@ use xtask::Error;
 type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
 
 const STEPS: [Step; 6] = [
-    ("fmt", |tree| cargo(tree, &["fmt", "--all", "--check"], "")),
+    ("fmt", |tree| {
+        cargo(tree, "fmt --all --check -- --color=never", &[])
+    }),
     ("clippy", |tree| {
-        cargo(
-            tree,
-            &[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--all-features",
-                "--",
-                "-Dwarnings",
-            ],
-            "",
-        )
+        let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
+        cargo(tree, command, &[])
     }),
     ("doc", |tree| {
-        cargo(
-            tree,
-            &["doc", "--workspace", "--no-deps", "--all-features"],
-            "-Dwarnings",
-        )
+        let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
+        cargo(tree, "doc --workspace --no-deps --all-features", &deny)
     }),
     ("test", |tree| {
-        cargo(tree, &["test", "--workspace", "--all-features"], "")
+        cargo(tree, "test --workspace --all-features", &[])
     }),
     ("ptx", build::check),
     ("ptxas", |tree| {
@@ -74,7 +64,7 @@ fn skipped<'a>(arguments: &[&'a str]) -> Result<Vec<&'a str>, Error> {
     while let Some(argument) = rest.next() {
         match (*argument, rest.next()) {
             ("--skip", Some(step)) if STEPS.iter().any(|(name, _)| name == step) => {
-                found.push(*step)
+                found.push(*step);
             }
             ("--skip", Some(step)) => return Err(Error::Usage(format!("`{step}` is not a step"))),
             ("--skip", None) => return Err(Error::Usage("--skip needs a step".to_owned())),
@@ -84,17 +74,18 @@ fn skipped<'a>(arguments: &[&'a str]) -> Result<Vec<&'a str>, Error> {
     Ok(found)
 }
 
-/// Runs the cargo that runs this program.
-fn cargo(tree: &Tree, arguments: &[&str], rustdoc_flags: &str) -> Result<(), Error> {
+/// Runs the cargo that runs this program, with `environment` added to its own.
+pub(crate) fn cargo(
+    tree: &Tree,
+    arguments: &str,
+    environment: &[(&str, &OsStr)],
+) -> Result<(), Error> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&program);
     command
-        .args(arguments)
-        .current_dir(&tree.root)
-        .stdin(Stdio::null());
-    if !rustdoc_flags.is_empty() {
-        command.env("RUSTDOCFLAGS", rustdoc_flags);
-    }
+        .args(arguments.split(' '))
+        .envs(environment.iter().copied());
+    command.current_dir(&tree.root).stdin(Stdio::null());
     let status = command.status().map_err(|source| Error::Start {
         program: program.into(),
         source,
@@ -103,7 +94,7 @@ fn cargo(tree: &Tree, arguments: &[&str], rustdoc_flags: &str) -> Result<(), Err
         Ok(())
     } else {
         Err(Error::Failed {
-            program: format!("cargo {}", arguments.join(" ")),
+            program: format!("cargo {arguments}"),
             status,
         })
     }

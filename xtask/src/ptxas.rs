@@ -120,14 +120,14 @@ pub(crate) fn assemble(
         while let Some((stem, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             match one(ptxas, &dir.join(format!("{stem}.ptx")), architecture) {
                 Ok(text) if Some(architecture) == reported => {
-                    usage.lock().unwrap().extend(parse(&text))
+                    usage.lock().unwrap().extend(parse(&text));
                 }
                 Ok(_) => {}
                 Err(text) => {
                     _ = wrong
                         .lock()
                         .unwrap()
-                        .insert(format!("{stem}.ptx for {architecture}: {text}"))
+                        .insert(format!("{stem}.ptx for {architecture}: {text}"));
                 }
             }
         }

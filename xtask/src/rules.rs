@@ -57,7 +57,7 @@ pub fn shipped(text: &str) -> Vec<Finding> {
             findings.push(Finding {
                 line: statement.line,
                 what,
-            })
+            });
         };
         if let Some(bytes) = local_bytes(statement) {
             if bytes > LOCAL_BYTES_MAX {

@@ -4,6 +4,7 @@
 use super::Algorithm;
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::read_set::BATCH;
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 
@@ -59,17 +60,21 @@ impl Validation for Hierarchical {
             // ORDER(E2): values before lock words, as in a read (line 12).
             lane.fence();
             let mut settled = true;
-            for i in 0..tx.reads.len() {
+            let mut i = 0;
+            while i < tx.reads.len() && settled {
                 // SAFETY: i is below the count; the lock table is live.
-                let word = unsafe {
-                    let address = tx.reads.address(lane, &tx.logs, i).address();
-                    LockWord(lane.load_relaxed_64(stm.lock_of(address)))
+                let words = unsafe {
+                    tx.reads.addresses(lane, &tx.logs, i).map(|address| {
+                        LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
+                    })
                 };
-                if word.is_locked() || word.version() > snapshot {
-                    snapshot = snapshot.max(word.version());
-                    settled = false;
-                    break;
+                for word in words {
+                    if word.is_locked() || word.version() > snapshot {
+                        snapshot = snapshot.max(word.version());
+                        settled = false;
+                    }
                 }
+                i += BATCH as u32;
             }
             if settled {
                 tx.snapshot = snapshot;

@@ -23,7 +23,7 @@ use super::validation::{POLL_NS, Validation};
 use super::{Algorithm, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
-use crate::lock_log::Access;
+use crate::lock_log::{Access, Entry};
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 use crate::word::{self, Element, WordAddress};
@@ -272,10 +272,14 @@ where
         let mut walk = tx.locks.walk::<ORDERED>();
         let mut held = 0;
         // SAFETY: the logs are this lane's and hold its sets.
-        while let Some(entry) = unsafe { walk.next(lane, &tx.logs) } {
+        let mut next = unsafe { walk.next(lane, &tx.logs) };
+        while let Some(entry) = next {
             let lock = stm.lock(entry.stripe());
             // SAFETY: the lock table is live.
             let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
+            // The log's next entry is on its way while the lock's answer is.
+            // SAFETY: as above.
+            next = unsafe { walk.next(lane, &tx.logs) };
             let mut polls = 0;
             while Q::WAITS && word.is_locked() && polls != stm.patience.read_polls {
                 polls += 1;
@@ -313,22 +317,20 @@ where
     /// `ReleaseLocks`. In the order met, which needs no sorting.
     #[inline(always)]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
-        let mut walk = tx.locks.walk::<false>();
-        // SAFETY: the logs are this lane's and hold its sets.
-        while let Some(entry) = unsafe { walk.next(tx.lane, &tx.logs) } {
-            match version {
-                Some(version) if entry.access().contains(Access::WRITE) => {
-                    // SAFETY: the lock table is live. Relaxed: E5 precedes.
-                    unsafe {
-                        tx.lane.store_relaxed_64(
-                            tx.stm.lock(entry.stripe()),
-                            LockWord::unlocked(version).0,
-                        );
-                    }
+        let release = |entry: Entry| match version {
+            Some(version) if entry.access().contains(Access::WRITE) => {
+                // SAFETY: the lock table is live. Relaxed: E5 precedes.
+                unsafe {
+                    tx.lane.store_relaxed_64(
+                        tx.stm.lock(entry.stripe()),
+                        LockWord::unlocked(version).0,
+                    );
                 }
-                _ => Self::unlock(tx, entry.stripe()),
             }
-        }
+            _ => Self::unlock(tx, entry.stripe()),
+        };
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.locks.each(tx.lane, &tx.logs, release) };
     }
 
     /// Releases a stripe held but not written, with its old version. The bit

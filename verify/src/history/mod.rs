@@ -19,10 +19,13 @@ pub mod words;
 pub mod writer;
 
 use crate::error::Error;
+use std::fmt;
+use stm_core::Abort;
 use words::Words;
 
 /// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
@@ -40,6 +43,20 @@ pub enum Outcome {
     /// The record stops before the attempt's end, because the launch did. Only
     /// a lane's last attempt can be running.
     Running,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Committed { version } => write!(f, "committed version {version}"),
+            Self::CommittedReadOnly => write!(f, "committed read-only"),
+            Self::Aborted { reason } => match Abort::ALL.get(usize::from(reason)) {
+                Some(abort) => write!(f, "aborted: {}", abort.name()),
+                None => write!(f, "aborted: reason {reason}"),
+            },
+            Self::Running => write!(f, "still running"),
+        }
+    }
 }
 
 /// A read or a write. A word is an opaque number; recorders take its address
@@ -79,7 +96,7 @@ pub struct Header {
 /// What words held before the first commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InitialMemory {
-    /// Words whose value is known.
+    /// Words whose value is known. If one is listed twice, the later counts.
     pub words: Vec<(u64, u64)>,
     /// The others.
     pub rest: Rest,

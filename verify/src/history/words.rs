@@ -23,7 +23,7 @@ impl Hasher for NumberHasher {
     fn write_u64(&mut self, n: u64) {
         // The table takes its bucket from the low bits and its tag from the
         // high ones: fold, so that both depend on all of the key.
-        let wide = u128::from(self.0 ^ n ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835_u128;
+        let wide = u128::from(self.0 ^ n ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
         self.0 = (wide >> 64) as u64 ^ wide as u64;
     }
 }

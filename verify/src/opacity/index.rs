@@ -43,31 +43,167 @@ impl Commits {
     /// The index of the updates in `order`: (version, attempt), by version.
     pub(crate) fn new(history: &History, order: Vec<(u64, u32)>) -> Self {
         let (versions, attempts): (Vec<u64>, Vec<u32>) = order.into_iter().unzip();
-        let mut first = entry_starts(history, &attempts);
-        let total = first.last().copied().unwrap_or(0);
+        let first = entry_starts(history, &attempts);
+        let mut next = first.clone();
+        let total = first[history.words_len()];
         let mut ranks = vec![0; total];
         let mut values = vec![0; total];
-        // `first[w + 1]` walks from the start of word w's entries to their end,
-        // and so becomes the start of the next word's.
         for (rank, &attempt) in (0_u32..).zip(&attempts) {
-            let (keys, written) = history.columns(attempt as usize);
-            for (&key, &value) in keys.iter().zip(written).filter(|(key, _)| *key & 1 == 1) {
-                let word = (key >> 1) as usize;
-                let next = &mut first[word + 1];
-                // The last of several writes by one commit counts. The entry
-                // before may be another word's, but then it is its last, or 0
-                // and not yet filled; `written_by` tells.
-                let again = *next > 0 && written_by(&ranks, *next, rank, word, history, attempt, key, keys);
-                if again {
-                    values[*next - 1] = value;
+            for (word, value) in writes(history, attempt) {
+                let at = &mut next[word];
+                // The last of several writes by one commit counts.
+                if *at > first[word] && ranks[*at - 1] == rank {
+                    values[*at - 1] = value;
                 } else {
-                    ranks[*next] = rank;
-                    values[*next] = value;
-                    *next += 1;
+                    ranks[*at] = rank;
+                    values[*at] = value;
+                    *at += 1;
                 }
             }
         }
         let (value_index, by_value) = index_values(&first, &values);
         Self { versions, attempts, first, ranks, values, value_index, by_value }
+    }
+
+    /// The number of commits.
+    pub(crate) fn len(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    /// The version of commit `rank`.
+    pub(crate) fn version(&self, rank: u32) -> u64 {
+        self.versions[rank as usize]
+    }
+
+    /// The attempt that was commit `rank`.
+    pub(crate) fn attempt(&self, rank: u32) -> usize {
+        self.attempts[rank as usize] as usize
+    }
+
+    /// The state of memory when the clock reads `clock`.
+    pub(crate) fn state_at(&self, clock: u64) -> u32 {
+        match (self.versions.first(), self.versions.last()) {
+            // Without gaps, and that is the rule, a version is a place.
+            (Some(1), Some(&last)) if last == self.versions.len() as u64 => clock.min(last) as u32,
+            _ => self.versions.partition_point(|&version| version <= clock) as u32,
+        }
+    }
+
+    /// The commits that wrote a word.
+    pub(crate) fn entries(&self, word: u32) -> Entries<'_> {
+        let range = self.first[word as usize]..self.first[word as usize + 1];
+        Entries { ranks: &self.ranks[range.clone()], values: &self.values[range] }
+    }
+
+    /// The first entry of a word, from entry `from` on, that wrote `value`.
+    pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
+        let values = self.entries(word).values;
+        let near = values.len().min(from + LINEAR_MAX);
+        if let Some(at) = values[from..near].iter().position(|&v| v == value) {
+            return Some(from + at);
+        }
+        let index = &self.by_value[*self.value_index.get(&word)?..][..values.len()];
+        let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, near));
+        let entry = *index.get(place)? as usize;
+        (values[entry] == value).then_some(entry)
+    }
+}
+
+/// The writes of an attempt as (word number, value), in program order.
+fn writes(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u64)> + '_ {
+    let (keys, values) = history.columns(attempt as usize);
+    let of_key = |(&key, &value): (&u32, &u64)| (key & 1 == 1).then_some(((key >> 1) as usize, value));
+    keys.iter().zip(values).filter_map(of_key)
+}
+
+/// Where each word's entries start: one entry for each commit that wrote it.
+fn entry_starts(history: &History, attempts: &[u32]) -> Vec<usize> {
+    let words = history.words_len();
+    let mut starts = vec![0_usize; words + 1];
+    let mut last = vec![u32::MAX; words];
+    for (rank, &attempt) in (0_u32..).zip(attempts) {
+        for (word, _) in writes(history, attempt) {
+            if last[word] != rank {
+                last[word] = rank;
+                starts[word + 1] += 1;
+            }
+        }
+    }
+    for word in 0..words {
+        starts[word + 1] += starts[word];
+    }
+    starts
+}
+
+/// For each word with many entries, these sorted by value and then rank.
+fn index_values(first: &[usize], values: &[u64]) -> (NumberMap<u32, usize>, Vec<u32>) {
+    let mut starts = NumberMap::default();
+    let mut by_value = Vec::new();
+    for (word, bounds) in (0_u32..).zip(first.windows(2)) {
+        let values = &values[bounds[0]..bounds[1]];
+        if values.len() > LINEAR_MAX {
+            let start = by_value.len();
+            starts.insert(word, start);
+            by_value.extend(0..values.len() as u32);
+            by_value[start..].sort_unstable_by_key(|&entry| (values[entry as usize], entry));
+        }
+    }
+    (starts, by_value)
+}
+
+/// A stretch of states in which a word holds a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Span {
+    /// The first state.
+    pub(crate) from: u32,
+    /// The last state; `u32::MAX` if the value was never overwritten.
+    pub(crate) to: u32,
+    /// The commit that wrote the value, if it is not initial.
+    pub(crate) set_by: Option<u32>,
+    /// The commit that wrote another value.
+    pub(crate) overwritten_by: Option<u32>,
+}
+
+/// Memory over time, with what it held at first.
+pub(crate) struct Timeline {
+    pub(crate) commits: Commits,
+    pub(crate) initial: Initial,
+}
+
+impl Timeline {
+    /// The first state, from `state` on, in which a word holds `value`.
+    pub(crate) fn first_holding(&self, word: u32, value: u64, state: u32) -> Option<u32> {
+        let entries = self.commits.entries(word);
+        let from = entries.ranks.partition_point(|&rank| rank < state);
+        let holds = match from.checked_sub(1) {
+            Some(current) => entries.values[current] == value,
+            None => self.initial.may_be(word, value),
+        };
+        if holds {
+            return Some(state);
+        }
+        self.commits.entry_with(word, value, from).map(|entry| entries.ranks[entry] + 1)
+    }
+
+    /// All stretches in which a word holds `value`. Walks all of the word's
+    /// commits: for explanations.
+    pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
+        let entries = self.commits.entries(word);
+        let mut spans = Vec::new();
+        let mut open = self.initial.may_be(word, value).then_some((0, None));
+        for (&rank, &written) in entries.ranks.iter().zip(entries.values) {
+            match open {
+                Some((from, set_by)) if written != value => {
+                    spans.push(Span { from, to: rank, set_by, overwritten_by: Some(rank) });
+                    open = None;
+                }
+                None if written == value => open = Some((rank + 1, Some(rank))),
+                _ => {}
+            }
+        }
+        if let Some((from, set_by)) = open {
+            spans.push(Span { from, to: u32::MAX, set_by, overwritten_by: None });
+        }
+        spans
     }
 }

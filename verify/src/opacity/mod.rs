@@ -23,17 +23,17 @@
 //! # Why that is opacity
 //! Order the attempts by their points: an update at its version, any other
 //! attempt at its `p`, after the update with version `p` if there is one and
-//! before the next. Attempts at one `p` are all readers; take a lane's in
-//! program order. By rule 2 every read is legal in that order.
+//! before the next. The non-updates at one `p` change nothing: take them in
+//! their real-time order. By rule 2 every read is legal in that order.
 //!
 //! It respects real time. Let A end before B begins, with B's thread aware of
 //! it: the same lane, or any chain of synchronisation. Then A's end sample is
 //! coherence-ordered before B's begin sample, and the clock only grows, so
 //! `end(A) <= begin(B)`. A's place, a `p` or a version, is at most `end(A)`.
 //! B's is a `p` of at least `begin(B)`, or a version of at least
-//! `begin(B) + 1`. So A's place is not after B's. They are equal only if B is a
-//! reader: if A is an update, B's `p` includes it; if A is a reader too, the two
-//! may stand in either order.
+//! `begin(B) + 1`. So A's place is not after B's. They are equal only if B is no
+//! update: then B's `p` includes A if A is one, and otherwise the two share a
+//! point and were taken in real-time order.
 //!
 //! # What the samples must be
 //! The begin sample is loaded before the attempt's first read, the end sample

@@ -281,10 +281,8 @@ pub enum SimError {
 /// To whom a word belongs that was to be private.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// Private to another lane.
+    /// Private to this lane.
     Lane(LaneId),
-    /// Private to a lane, and accessed atomically.
-    PrivateTo(LaneId),
     /// Accessed atomically in this launch.
     Everyone,
 }
@@ -292,7 +290,7 @@ pub enum Owner {
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lane(lane) | Self::PrivateTo(lane) => write!(f, "private to {lane}"),
+            Self::Lane(lane) => write!(f, "private to {lane}"),
             Self::Everyone => f.write_str("shared: this launch accessed it atomically"),
         }
     }

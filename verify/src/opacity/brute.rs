@@ -1,0 +1,116 @@
+//! Opacity by its definition, for a handful of attempts: the check of the
+//! check. Tries all orders; shares no code with the witness algorithm.
+
+use crate::history::{Attempt, Event, History, Outcome, Rest};
+
+/// The most attempts that [`is_opaque`] takes.
+pub const ATTEMPTS_MAX: usize = 8;
+
+/// Which orders are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Orders {
+    /// All that respect real time: attempts of a lane in program order, and one
+    /// whose end sample is below another's begin sample before that one.
+    RealTime,
+    /// Of these, the ones with the updates in version order and every attempt
+    /// at a point that its samples allow.
+    Witness,
+}
+
+/// Whether some order of the attempts is legal: every read returns the latest
+/// write before it, of the attempt itself or else of a committed one.
+///
+/// # Panics
+/// More than [`ATTEMPTS_MAX`] attempts, or initial memory that is to be
+/// inferred.
+pub fn is_opaque(history: &History, orders: Orders) -> bool {
+    assert!(history.len() <= ATTEMPTS_MAX, "more than {ATTEMPTS_MAX} attempts");
+    let Rest::Value(rest) = history.initial.rest else {
+        panic!("initial memory must be known");
+    };
+    let attempts: Vec<Attempt> = (0..history.len()).map(|i| history.attempt(i)).collect();
+    let events = (0..history.len()).map(|i| history.events(i).collect()).collect();
+    Search { attempts, events, rest, orders }.extend(&mut Vec::new(), &history.initial.words.clone())
+}
+
+struct Search {
+    attempts: Vec<Attempt>,
+    events: Vec<Vec<Event>>,
+    rest: u64,
+    orders: Orders,
+}
+
+/// What words other than the rest hold.
+type Memory = Vec<(u64, u64)>;
+
+impl Search {
+    /// Whether the attempts placed so far, which left `memory`, can be followed
+    /// by the others.
+    fn extend(&self, placed: &mut Vec<usize>, memory: &Memory) -> bool {
+        if placed.len() == self.attempts.len() {
+            return true;
+        }
+        for next in 0..self.attempts.len() {
+            if placed.contains(&next) || !self.may_follow(placed, next) {
+                continue;
+            }
+            let mut after = memory.clone();
+            if !self.run(next, &mut after) {
+                continue;
+            }
+            let committed = matches!(self.attempts[next].outcome, Outcome::Committed { .. });
+            placed.push(next);
+            let done = self.extend(placed, if committed { &after } else { memory });
+            placed.pop();
+            if done {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether `next` may be placed after `placed` and before all others.
+    fn may_follow(&self, placed: &[usize], next: usize) -> bool {
+        let waiting = (0..self.attempts.len()).filter(|i| !placed.contains(i) && *i != next);
+        let mut before_it = waiting.clone().filter(|&other| {
+            let (a, b) = (self.attempts[other], self.attempts[next]);
+            a.end < b.begin || a.lane == b.lane && other < next
+        });
+        if before_it.next().is_some() {
+            return false;
+        }
+        if self.orders == Orders::RealTime {
+            return true;
+        }
+        let version = |i: usize| match self.attempts[i].outcome {
+            Outcome::Committed { version } => Some(version),
+            _ => None,
+        };
+        let Attempt { begin, end, .. } = self.attempts[next];
+        let last = placed.iter().filter_map(|&i| version(i)).max().unwrap_or(0);
+        let following = waiting.filter_map(version).min();
+        match version(next) {
+            Some(own) => last < own && following.is_none_or(|v| own < v) && begin < own && own <= end,
+            None => last <= end && following.is_none_or(|v| begin < v),
+        }
+    }
+
+    /// Replays an attempt on `memory`; false if a read returned anything else.
+    fn run(&self, i: usize, memory: &mut Memory) -> bool {
+        for &event in &self.events[i] {
+            match event {
+                Event::Read { word, value } => {
+                    let cell = memory.iter().rfind(|cell| cell.0 == word);
+                    if cell.map_or(self.rest, |cell| cell.1) != value {
+                        return false;
+                    }
+                }
+                Event::Write { word, value } => {
+                    memory.retain(|cell| cell.0 != word);
+                    memory.push((word, value));
+                }
+            }
+        }
+        true
+    }
+}

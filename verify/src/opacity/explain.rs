@@ -1,0 +1,220 @@
+//! Why an attempt has no point, in as few reads as possible.
+
+use super::index::{Span, Timeline};
+use super::initial::window;
+use super::reads::{MemoryRead, Splitter};
+use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
+use crate::history::{Event, History, Outcome};
+
+/// Intervals shown for one read.
+const HELD_MAX: usize = 4;
+/// Distinct reads up to which the smallest conflict of two is looked for.
+const PAIRS_MAX: usize = 256;
+
+/// Explains the violation of attempt `i`.
+pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
+    let attempt = history.attempt(i);
+    let mut splitter = Splitter::default();
+    let (keys, values) = history.columns(i);
+    let finding = match splitter.split(keys, values) {
+        Some(lost) => Finding::OwnWriteLost {
+            event: lost.event,
+            word: history.words().word(lost.word),
+            wrote: lost.wrote,
+            read: lost.read,
+        },
+        None => no_common_point(history, timeline, i, &splitter.memory),
+    };
+    Violation {
+        attempt: attempt_ref(history, i),
+        begin: attempt.begin,
+        end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
+        finding,
+    }
+}
+
+fn attempt_ref(history: &History, i: usize) -> AttemptRef {
+    let attempt = history.attempt(i);
+    AttemptRef {
+        attempt: i,
+        lane: attempt.lane,
+        number_in_lane: history.number_in_lane(i),
+        outcome: attempt.outcome,
+    }
+}
+
+fn no_common_point(history: &History, timeline: &Timeline, i: usize, reads: &[MemoryRead]) -> Finding {
+    let (low, high) = window(history, &timeline.commits, i);
+    let mut distinct: Vec<MemoryRead> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    distinct.extend(reads.iter().filter(|read| seen.insert((read.word, read.value))));
+    let spans: Vec<Vec<Span>> = distinct.iter().map(|r| timeline.spans(r.word, r.value)).collect();
+    let sets: Vec<Vec<(u32, u32)>> = spans.iter().map(|spans| clip(spans, low, high)).collect();
+    let core = smallest_conflict(&sets);
+    let attempt = history.attempt(i);
+    let points = match attempt.outcome {
+        Outcome::Committed { version } => Interval { from: version - 1, to: Some(version - 1) },
+        Outcome::Running => Interval { from: attempt.begin, to: None },
+        _ => Interval { from: attempt.begin, to: Some(attempt.end) },
+    };
+    let evidence = |&k: &usize| evidence(history, timeline, i, distinct[k], &spans[k], (low, high));
+    Finding::NoCommonPoint {
+        points,
+        reads_total: reads.len(),
+        reads: core.iter().map(evidence).collect(),
+    }
+}
+
+/// The parts of the spans from `low` to `high`.
+fn clip(spans: &[Span], low: u32, high: u32) -> Vec<(u32, u32)> {
+    spans
+        .iter()
+        .filter(|span| span.from <= high && span.to >= low)
+        .map(|span| (span.from.max(low), span.to.min(high)))
+        .collect()
+}
+
+/// Where two ascending lists of stretches overlap.
+fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let (mut i, mut j) = (0, 0);
+    let mut common = Vec::new();
+    while let (Some(&(a_from, a_to)), Some(&(b_from, b_to))) = (a.get(i), b.get(j)) {
+        let (from, to) = (a_from.max(b_from), a_to.min(b_to));
+        if from <= to {
+            common.push((from, to));
+        }
+        if a_to <= b_to { i += 1 } else { j += 1 }
+    }
+    common
+}
+
+/// Indices of sets without a common point, none of which can be left out: one
+/// or two if one or two suffice, otherwise not necessarily the fewest.
+fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
+    if let Some(empty) = sets.iter().position(Vec::is_empty) {
+        return vec![empty];
+    }
+    if sets.len() <= PAIRS_MAX {
+        for j in 1..sets.len() {
+            if let Some(i) = (0..j).find(|&i| intersection(&sets[i], &sets[j]).is_empty()) {
+                return vec![i, j];
+            }
+        }
+    }
+    // The set at which the intersection becomes empty belongs to a conflict
+    // with sets before it. Keep it, and look again among those before.
+    let mut core = Vec::new();
+    let mut common = vec![(0, u32::MAX)];
+    let mut limit = sets.len();
+    while !common.is_empty() {
+        let mut rest = common.clone();
+        let Some(last) = (0..limit).find(|&k| {
+            rest = intersection(&rest, &sets[k]);
+            rest.is_empty()
+        }) else {
+            break;
+        };
+        core.push(last);
+        common = intersection(&common, &sets[last]);
+        limit = last;
+    }
+    core.reverse();
+    core
+}
+
+fn evidence(
+    history: &History,
+    timeline: &Timeline,
+    i: usize,
+    read: MemoryRead,
+    spans: &[Span],
+    (low, high): (u32, u32),
+) -> ReadEvidence {
+    let word = history.words().word(read.word);
+    let held = |span: &Span| held(history, timeline, word, span);
+    let inside: Vec<&Span> = spans.iter().filter(|span| span.from <= high && span.to >= low).collect();
+    let before = spans.iter().rev().find(|span| span.to < low);
+    let after = spans.iter().find(|span| span.from > high);
+    let elsewhere = if inside.is_empty() { before.into_iter().chain(after).map(held).collect() } else { vec![] };
+    ReadEvidence {
+        event: read.event,
+        word,
+        value: read.value,
+        holds: inside.iter().take(HELD_MAX).map(|span| held(span)).collect(),
+        holds_left_out: inside.len().saturating_sub(HELD_MAX),
+        elsewhere,
+        initial_unknown: !timeline.initial.is_known(read.word),
+        never_visible_write_by: if spans.is_empty() {
+            writer(history, i, word, read.value).map(|writer| attempt_ref(history, writer))
+        } else {
+            None
+        },
+    }
+}
+
+/// An attempt, other than `reader`, that wrote a value which memory never held.
+fn writer(history: &History, reader: usize, word: u64, value: u64) -> Option<usize> {
+    let wanted = Event::Write { word, value };
+    (0..history.len()).find(|&i| i != reader && history.events(i).any(|event| event == wanted))
+}
+
+fn held(history: &History, timeline: &Timeline, word: u64, span: &Span) -> Held {
+    let commits = &timeline.commits;
+    let commit_ref = |rank: u32| {
+        let attempt = commits.attempt(rank);
+        let value = history.events(attempt).filter_map(|event| match event {
+            Event::Write { word: written, value } if written == word => Some(value),
+            _ => None,
+        });
+        CommitRef {
+            version: commits.version(rank),
+            attempt,
+            lane: history.attempt(attempt).lane,
+            value: value.last().expect("the word's commits wrote it"),
+        }
+    };
+    let from = span.from.checked_sub(1).map_or(0, |rank| commits.version(rank));
+    let to = (span.to < commits.len()).then(|| commits.version(span.to) - 1);
+    Held {
+        points: Interval { from, to },
+        set_by: span.set_by.map(commit_ref),
+        overwritten_by: span.overwritten_by.map(commit_ref),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{intersection, smallest_conflict};
+
+    #[test]
+    fn an_intersection_has_the_points_of_both_lists() {
+        let a = [(0, 2), (5, 9), (12, 12)];
+        let b = [(1, 5), (8, 12)];
+        assert_eq!(intersection(&a, &b), [(1, 2), (5, 5), (8, 9), (12, 12)]);
+        assert!(intersection(&a, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_conflict_of_one_or_two_is_found_before_a_larger_one() {
+        let three = [vec![(0, 1)], vec![(1, 2)], vec![(0, 0), (2, 2)]];
+        assert_eq!(smallest_conflict(&three), [0, 1, 2]);
+        let two = [vec![(0, 1)], vec![(1, 2)], vec![(0, 0), (2, 2)], vec![(0, 0)]];
+        assert_eq!(smallest_conflict(&two), [1, 3]);
+        let one = [vec![(0, 1)], vec![(3, 4)], vec![]];
+        assert_eq!(smallest_conflict(&one), [2]);
+    }
+
+    #[test]
+    fn a_conflict_among_many_sets_has_none_to_spare() {
+        // Set k misses point k only: all are needed. More sets than pairs are
+        // tried for, and sets that exclude nothing in between.
+        let mut sets = Vec::new();
+        for k in 0..300_u32 {
+            sets.push(vec![(0, 299)]);
+            let around = [(0, k.wrapping_sub(1)), (k + 1, 299)];
+            sets.push(around.into_iter().filter(|&(from, to)| from <= to && to < 300).collect());
+        }
+        let core = smallest_conflict(&sets);
+        assert_eq!(core, (0..300).map(|k| 2 * k + 1).collect::<Vec<_>>());
+    }
+}

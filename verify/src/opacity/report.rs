@@ -1,0 +1,274 @@
+//! The verdict on a history, as text and for JSON.
+//!
+//! Points are clock values. `Display` prints the text; every struct serializes.
+
+use crate::history::{Header, Outcome};
+use serde::Serialize;
+use std::fmt;
+
+/// The verdict on a history.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Verdict {
+    /// What was run.
+    pub history: Header,
+    /// What the history holds.
+    pub counts: Counts,
+    /// Where the initial values came from.
+    pub initial: InitialUse,
+    /// Attempts in violation.
+    pub violations_total: u64,
+    /// The first of them, explained; at most [`EXPLAINED_MAX`](super::EXPLAINED_MAX).
+    pub violations: Vec<Violation>,
+}
+
+impl Verdict {
+    /// Whether every attempt saw a state that existed when it ran.
+    pub fn is_opaque(&self) -> bool {
+        self.violations_total == 0
+    }
+}
+
+/// What a history holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Attempts in all: the four that follow.
+    pub attempts: u64,
+    /// Committed updates.
+    pub updates: u64,
+    /// Commits without writes.
+    pub read_only: u64,
+    /// Aborted attempts.
+    pub aborted: u64,
+    /// Attempts without an end.
+    pub running: u64,
+    /// Reads and writes.
+    pub events: u64,
+    /// Distinct words.
+    pub words: u64,
+}
+
+/// Where the words' initial values came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct InitialUse {
+    /// Words whose value the history gives.
+    pub given: u64,
+    /// Words whose value was inferred from reads.
+    pub inferred: u64,
+    /// Words that no read determines: any value was accepted.
+    pub unknown: u64,
+}
+
+/// An attempt that saw no state that existed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Violation {
+    /// The attempt.
+    pub attempt: AttemptRef,
+    /// The clock at its begin.
+    pub begin: u64,
+    /// The clock at its end, if it had one.
+    pub end: Option<u64>,
+    /// What is wrong with it.
+    pub finding: Finding,
+}
+
+/// Names an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct AttemptRef {
+    /// Index in the history, from 0.
+    pub attempt: usize,
+    /// The lane.
+    pub lane: u32,
+    /// How many attempts the lane made before.
+    pub number_in_lane: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What is wrong with an attempt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Finding {
+    /// The reads listed hold together at no point where the attempt may stand.
+    /// Without any one of them, the others do.
+    NoCommonPoint {
+        /// Where the attempt may stand.
+        points: Interval,
+        /// Reads from memory that the attempt made.
+        reads_total: usize,
+        /// Those in contradiction.
+        reads: Vec<ReadEvidence>,
+    },
+    /// A read after a write of the same word did not return it.
+    OwnWriteLost {
+        /// Index of the read among the attempt's events, from 0.
+        event: u32,
+        /// The word.
+        word: u64,
+        /// The value written last.
+        wrote: u64,
+        /// The value read.
+        read: u64,
+    },
+}
+
+/// Clock values from `from` to `to`, both included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Interval {
+    /// The first.
+    pub from: u64,
+    /// The last; `None` for no end.
+    pub to: Option<u64>,
+}
+
+/// A read, and when memory held its value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ReadEvidence {
+    /// Index among the attempt's events, from 0.
+    pub event: u32,
+    /// The word.
+    pub word: u64,
+    /// The value it returned.
+    pub value: u64,
+    /// When memory held the value, where the attempt may stand: the first few
+    /// intervals, at full length.
+    pub holds: Vec<Held>,
+    /// Such intervals that are not listed.
+    pub holds_left_out: usize,
+    /// If there are none: the last interval before and the first one after.
+    pub elsewhere: Vec<Held>,
+    /// The word's initial value is unknown, and counts as any value.
+    pub initial_unknown: bool,
+    /// If memory never held the value: an attempt whose write, never visible,
+    /// it was.
+    pub never_visible_write_by: Option<AttemptRef>,
+}
+
+/// A stretch during which memory held a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Held {
+    /// When.
+    pub points: Interval,
+    /// The commit that wrote the value; `None` for initial memory.
+    pub set_by: Option<CommitRef>,
+    /// The commit that wrote another one.
+    pub overwritten_by: Option<CommitRef>,
+}
+
+/// A commit's write of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct CommitRef {
+    /// The version.
+    pub version: u64,
+    /// Index of the attempt in the history.
+    pub attempt: usize,
+    /// The lane.
+    pub lane: u32,
+    /// What it wrote.
+    pub value: u64,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Header { variant, workload, device, seed } = &self.history;
+        writeln!(f, "history: {variant}, {workload}, {device}, seed {seed}")?;
+        let c = self.counts;
+        writeln!(
+            f,
+            "{} attempts ({} updates, {} read-only, {} aborted, {} running), {} events on {} words",
+            c.attempts, c.updates, c.read_only, c.aborted, c.running, c.events, c.words
+        )?;
+        let InitialUse { inferred, unknown, .. } = self.initial;
+        if inferred + unknown > 0 {
+            writeln!(f, "initial values: {inferred} inferred from reads, {unknown} unknown")?;
+        }
+        if self.is_opaque() {
+            return writeln!(f, "opaque: every attempt saw a state that existed while it ran");
+        }
+        writeln!(f, "NOT opaque: {} attempts saw no state that existed while they ran", self.violations_total)?;
+        for violation in &self.violations {
+            write!(f, "{violation}")?;
+        }
+        let left_out = self.violations_total - self.violations.len() as u64;
+        if left_out > 0 {
+            writeln!(f, "and {left_out} more")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: clock {} at begin", self.attempt, self.begin)?;
+        if let Some(end) = self.end {
+            write!(f, ", {end} at end")?;
+        }
+        writeln!(f)?;
+        match &self.finding {
+            Finding::OwnWriteLost { event, word, wrote, read } => {
+                writeln!(f, "  event {event} read {read} from word 0x{word:x}, to which the attempt had written {wrote}")
+            }
+            Finding::NoCommonPoint { points, reads_total, reads } => {
+                let shown = reads.len();
+                writeln!(f, "  no point in {points} satisfies {shown} of its {reads_total} reads:")?;
+                reads.iter().try_for_each(|read| write!(f, "{read}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for AttemptRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attempt, lane, number_in_lane, outcome } = self;
+        write!(f, "attempt {attempt} (lane {lane}, its number {number_in_lane}; {outcome})")
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to {
+            Some(to) => write!(f, "[{}, {to}]", self.from),
+            None => write!(f, "[{}, ..)", self.from),
+        }
+    }
+}
+
+impl fmt::Display for ReadEvidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  event {} read {} from word 0x{:x}", self.event, self.value, self.word)?;
+        for held in &self.holds {
+            writeln!(f, "    held in {held}")?;
+        }
+        if self.holds_left_out > 0 {
+            writeln!(f, "    and in {} more intervals", self.holds_left_out)?;
+        }
+        for held in &self.elsewhere {
+            writeln!(f, "    held only outside: in {held}")?;
+        }
+        if self.holds.is_empty() && self.elsewhere.is_empty() {
+            write!(f, "    never held")?;
+            if let Some(writer) = self.never_visible_write_by {
+                write!(f, "; written, but not made visible, by {writer}")?;
+            }
+            writeln!(f)?;
+        }
+        if self.initial_unknown {
+            writeln!(f, "    (the word's initial value is unknown and taken for any)")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.points)?;
+        match self.set_by {
+            Some(by) => write!(f, ", from commit {} (attempt {}, lane {})", by.version, by.attempt, by.lane)?,
+            None => write!(f, ", from initial memory")?,
+        }
+        if let Some(by) = self.overwritten_by {
+            let CommitRef { version, attempt, lane, value } = by;
+            write!(f, " until commit {version} (attempt {attempt}, lane {lane}) wrote {value}")?;
+        }
+        Ok(())
+    }
+}

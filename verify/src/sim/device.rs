@@ -1,0 +1,324 @@
+//! The simulator's [`Device`]: it owns the memory, makes a fibre of each lane
+//! and runs them on the calling thread.
+
+use super::config::SimConfig;
+use super::error::SimError;
+use super::lane::SimLane;
+use super::machine::Machine;
+use super::op::Op;
+use super::schedule::Shape;
+use super::space::BYTES_MAX;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{Device, Error, Launch, Limits, Memory};
+
+/// Bytes of a fibre's stack: room for a kernel, and for the message if it
+/// panics. Only what is touched takes memory.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Most threads of a launch: each has a stack, and the system limits mappings.
+const LANES_MAX: u32 = 8192;
+
+type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
+
+/// What a launch did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// The configuration; its text, the program and [`Run::launch`] replay it.
+    pub config: SimConfig,
+    /// The launch's number since [`Sim::new`] or [`Sim::configure`], from 0. It
+    /// is part of the seed.
+    pub launch: u64,
+    /// Operations scheduled.
+    pub steps: u64,
+    /// Times that another lane went on than the one before.
+    pub switches: u64,
+    /// Loads that returned another store than the newest.
+    pub stale_loads: u64,
+    /// A hash of every operation in order, with lane, operand and value: equal
+    /// for equal runs, whatever the process.
+    pub trace: u64,
+    ops: [u64; Op::COUNT],
+}
+
+impl Run {
+    /// How often an operation was executed, private ones included.
+    pub const fn count(&self, op: Op) -> u64 {
+        self.ops[op as usize]
+    }
+}
+
+struct Inner {
+    machine: UnsafeCell<Machine>,
+    /// Whether a launch runs; then nothing else may touch the machine.
+    running: Cell<bool>,
+    launches: Cell<u64>,
+    stacks: RefCell<Vec<DefaultStack>>,
+    last: RefCell<Option<(Run, Result<(), SimError>)>>,
+}
+
+impl Inner {
+    /// The machine, for the host's side.
+    fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
+        assert!(!self.running.get(), "the simulator's memory was used by the host during a launch");
+        // SAFETY: no launch runs, the type is not `Sync`, and no `f` in this
+        // file comes back here.
+        f(unsafe { &mut *self.machine.get() })
+    }
+}
+
+/// A simulated device. Clones share memory and runs. One thread only.
+#[derive(Clone)]
+pub struct Sim(Rc<Inner>);
+
+impl std::fmt::Debug for Sim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Sim").field(&self.id()).finish()
+    }
+}
+
+impl Sim {
+    /// A device with empty memory.
+    ///
+    /// # Panics
+    /// If a value of `config` is out of its range.
+    pub fn new(config: SimConfig) -> Self {
+        assert!(config.check().is_ok(), "{config}: {:?}", config.check());
+        Self(Rc::new(Inner {
+            machine: UnsafeCell::new(Machine::new(config)),
+            running: Cell::new(false),
+            launches: Cell::new(0),
+            stacks: RefCell::default(),
+            last: RefCell::default(),
+        }))
+    }
+
+    /// The configuration of the next launch.
+    pub fn config(&self) -> SimConfig {
+        self.0.with(|machine| machine.config)
+    }
+
+    /// Changes the configuration for the launches that follow, which are
+    /// numbered from 0 again; the memory stays. The warp width must stay, as
+    /// metadata may be laid out by it.
+    ///
+    /// # Panics
+    /// If the warp width is another, or a value is out of its range.
+    pub fn configure(&self, config: SimConfig) {
+        assert!(config.check().is_ok(), "{config}: {:?}", config.check());
+        assert_eq!(config.warp_width, self.config().warp_width, "a device's warp width is fixed");
+        self.0.with(|machine| machine.config = config);
+        self.0.launches.set(0);
+    }
+
+    /// What the last launch did, and how it ended; `None` before the first.
+    pub fn last_run(&self) -> Option<(Run, Result<(), SimError>)> {
+        self.0.last.borrow().clone()
+    }
+
+    /// Runs a closure as every lane of a launch, on the calling thread.
+    ///
+    /// # Errors
+    /// Whatever ends the launch early. The memory is then as it was left.
+    pub fn run(&self, launch: &Launch, kernel: impl Fn(&SimLane<'_>)) -> Result<Run, SimError> {
+        launch.check(&self.limits()).map_err(|error| SimError::Launch(error.to_string()))?;
+        let shape = Shape { blocks: launch.blocks, threads: launch.threads, width: self.config().warp_width };
+        let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
+        if lanes > u64::from(LANES_MAX) {
+            return Err(SimError::Launch(format!("{lanes} threads in all are more than {LANES_MAX}")));
+        }
+        let number = self.0.launches.replace(self.0.launches.get() + 1);
+        self.0.with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
+        self.0.running.set(true);
+        let mut stacks = self.0.stacks.take();
+        let stacked = grow(&mut stacks, lanes as usize);
+        if stacked.is_ok() {
+            run_fibres(self.0.machine.get(), &mut stacks[..lanes as usize], &kernel);
+        }
+        self.0.stacks.replace(stacks);
+        self.0.running.set(false);
+        stacked?;
+        self.0.with(|machine| {
+            let run = Run {
+                config: machine.config,
+                launch: number,
+                steps: machine.counts.steps,
+                switches: machine.counts.switches,
+                stale_loads: if machine.weak { machine.views.stale } else { 0 },
+                trace: machine.counts.trace,
+                ops: machine.counts.ops,
+            };
+            let end = machine.error.take().map_or(Ok(()), Err);
+            self.0.last.replace(Some((run.clone(), end.clone())));
+            end.map(|()| run)
+        })
+    }
+}
+
+fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
+    while stacks.len() < lanes {
+        let stack = DefaultStack::new(STACK_BYTES)
+            .map_err(|error| SimError::Launch(format!("no stack for lane {}: {error}", stacks.len())))?;
+        stacks.push(stack);
+    }
+    Ok(())
+}
+
+/// Runs the launch that the machine is set up for, to its end or its error.
+fn run_fibres<'a>(machine: *mut Machine, stacks: &'a mut [DefaultStack], kernel: &'a impl Fn(&SimLane<'_>)) {
+    let mut fibres: Vec<Fibre<'a>> = (0..)
+        .zip(stacks)
+        .map(|(lane, stack)| {
+            // SAFETY: what the closure borrows outlives `fibres`, whose every
+            // fibre is driven to its end or unwound below.
+            unsafe {
+                Fibre::with_stack_unchecked(stack, move |yielder, ()| {
+                    // SAFETY: the machine is live while this function runs, and
+                    // while a fibre runs nobody else holds a reference to it.
+                    kernel(&SimLane::new(machine, yielder, lane));
+                })
+            }
+        })
+        .collect();
+    let outcome = catch_unwind(AssertUnwindSafe(|| drive(machine, &mut fibres)));
+    // SAFETY: no fibre runs, so this is the only reference.
+    let m = unsafe { &mut *machine };
+    m.ending = true;
+    if let Err(panic) = outcome {
+        let message = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|&s| s.to_owned()))
+            .unwrap_or_else(|| "a payload that is no text".to_owned());
+        let lane = m.id(m.current);
+        m.error.get_or_insert(SimError::Panicked { lane, message });
+    }
+    for fibre in &mut fibres {
+        fibre.force_unwind();
+    }
+}
+
+/// Resumes the fibre of the machine's choice until all have ended or the
+/// launch is over.
+fn drive(machine: *mut Machine, fibres: &mut [Fibre<'_>]) {
+    // SAFETY: here and below, no fibre runs, so this is the only reference.
+    let mut go_on = unsafe { (*machine).next() }.is_ok();
+    while go_on {
+        // SAFETY: as above.
+        let lane = unsafe { (*machine).current };
+        let result = fibres[lane as usize].resume(());
+        // SAFETY: as above.
+        let m = unsafe { &mut *machine };
+        go_on = match result {
+            CoroutineResult::Yield(()) => m.error.is_none(),
+            CoroutineResult::Return(()) => m.ended(lane).is_ok() && m.live != 0 && m.next().is_ok(),
+        };
+    }
+}
+
+/// An allocation in a [`Sim`]'s memory, given back when dropped.
+pub struct SimMemory {
+    device: Rc<Inner>,
+    number: u32,
+    address: u64,
+    bytes: usize,
+}
+
+impl std::fmt::Debug for SimMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimMemory").field("address", &self.address).field("bytes", &self.bytes).finish()
+    }
+}
+
+impl Drop for SimMemory {
+    fn drop(&mut self) {
+        self.device.with(|machine| machine.space.free(self.number));
+    }
+}
+
+impl Memory for SimMemory {
+    fn address(&self) -> *mut u8 {
+        std::ptr::without_provenance_mut(self.address as usize)
+    }
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        self.device.with(|machine| machine.space.write(self.number, offset, data));
+        Ok(())
+    }
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+        self.device.with(|machine| machine.space.read(self.number, offset, data));
+        Ok(())
+    }
+    fn clear(&mut self) -> Result<(), Error> {
+        self.device.with(|machine| machine.space.clear(self.number));
+        Ok(())
+    }
+}
+
+impl Device for Sim {
+    type Memory = SimMemory;
+
+    fn name(&self) -> String {
+        format!("simulator, warps of {}", self.config().warp_width)
+    }
+
+    /// The line that replays a run.
+    fn id(&self) -> String {
+        self.config().to_string()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            warp_width: self.config().warp_width,
+            threads_max: 1024,
+            blocks_max: LANES_MAX,
+            shared_bytes_max: 228 << 10,
+            processors: 1,
+        }
+    }
+
+    fn available_bytes(&self) -> Result<u64, Error> {
+        Ok(self.0.with(|machine| machine.space.available()))
+    }
+
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<SimMemory, Error> {
+        let available = self.available_bytes()?;
+        let needed = bytes as u64;
+        if needed > available.min(BYTES_MAX) {
+            return Err(Error::OutOfMemory { what, needed, available });
+        }
+        let (number, address) = self.0.with(|machine| {
+            let number = machine.space.allocate(needed, what);
+            (number, machine.space.address(number))
+        });
+        Ok(SimMemory { device: Rc::clone(&self.0), number, address, bytes })
+    }
+
+    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
+    }
+
+    /// Launches a kernel. The simulator's clock counts operations, each of which
+    /// takes a nanosecond, for the time returned and for the time limit.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] with the line that replays the run, if a
+    /// [`SimError`] ended it, which [`Sim::last_run`] has.
+    unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration, Error> {
+        launch.check(&self.limits())?;
+        match self.run(launch, |lane| K::run(lane, params)) {
+            Ok(run) => Ok(Duration::from_nanos(run.steps)),
+            Err(error) => Err(Error::DeviceLost {
+                during: format!("{} on {}", K::ENTRY, self.id()),
+                code: error.to_string(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The state of a running launch: lanes, warps, blocks, memory, the schedule,
+//! and the checks that end it.
+//!
+//! One operation goes through these steps, in `lane.rs`:
+//!
+//! 1. [`Machine::announce`]: the lane says what it is about to do.
+//! 2. [`Machine::next`]: the schedule picks who goes on. If that is another lane,
+//!    this one's fibre is left.
+//! 3. When it is picked, the lane executes the operation ([`Machine::word`] and
+//!    `views.rs`) and reports it ([`Machine::done`]).
+//!
+//! At a warp operation or barrier the lane first arrives, in `meet.rs`, which
+//! may put it to sleep, and then step 2 follows.
+
+use super::config::{MemoryModel, SimConfig};
+use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
+use super::meet::{Block, Warp};
+use super::op::Op;
+use super::rng::Rng;
+use super::schedule::{Scheduler, Shape};
+use super::space::{Found, Missing, Space, Use};
+use super::views::Views;
+use stm_core::host::StopAt;
+
+/// What a lane is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It can run.
+    Ready,
+    /// It waits at a warp operation with this mask.
+    Warp(u32),
+    /// It waits at the barrier.
+    Barrier,
+    /// It has ended.
+    Ended,
+}
+
+/// An operation with its operand: an address, an index or a mask.
+#[derive(Clone, Copy)]
+pub(super) struct Act {
+    pub(super) op: Op,
+    pub(super) at: u64,
+}
+
+/// One lane.
+#[derive(Clone, Copy)]
+pub(super) struct LaneState {
+    pub(super) state: State,
+    /// What it is about to do.
+    pub(super) next: Act,
+    /// What it did, and the value that gave.
+    last: Option<(Act, u64)>,
+    /// The result of a warp operation, for when it goes on.
+    pub(super) result: u64,
+}
+
+/// How often something happened in a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) steps: u64,
+    pub(super) switches: u64,
+    pub(super) ops: [u64; Op::COUNT],
+    pub(super) trace: u64,
+}
+
+impl Counts {
+    pub(super) const ZERO: Self = Self { steps: 0, switches: 0, ops: [0; Op::COUNT], trace: 0 };
+}
+
+/// A running launch. Lives from launch to launch, so that nothing is allocated
+/// anew.
+pub(super) struct Machine {
+    pub(super) config: SimConfig,
+    pub(super) shape: Shape,
+    pub(super) space: Space,
+    pub(super) views: Views,
+    pub(super) weak: bool,
+    pub(super) rng: Rng,
+    pub(super) schedule: Scheduler,
+    pub(super) lanes: Vec<LaneState>,
+    pub(super) warps: Vec<Warp>,
+    pub(super) blocks: Vec<Block>,
+    /// Shared memory of all blocks, and the words of each.
+    pub(super) shared: Vec<u32>,
+    pub(super) shared_words: u32,
+    pub(super) counts: Counts,
+    /// The lane whose fibre is to run.
+    pub(super) current: u32,
+    /// Lanes that have not ended.
+    pub(super) live: u32,
+    pub(super) error: Option<SimError>,
+    /// Whether fibres are being unwound: nothing has an effect any more.
+    pub(super) ending: bool,
+    stop: Option<StopAt>,
+    /// The operations at which a lane last ended and memory last changed.
+    last_end: u64,
+    last_change: u64,
+    /// The operation at which [`Self::look`] has something to look at.
+    look_at: u64,
+}
+
+/// The launch cannot go on; the reason is in [`Machine::error`].
+pub(super) struct Over;
+
+impl Machine {
+    pub(super) fn new(config: SimConfig) -> Self {
+        let shape = Shape { blocks: 0, threads: 1, width: config.warp_width };
+        let mut rng = Rng::new(0, 0);
+        Self {
+            config,
+            shape,
+            space: Space::new(),
+            views: Views::new(),
+            weak: false,
+            schedule: Scheduler::new(config.schedule, shape, &mut rng),
+            rng,
+            lanes: Vec::new(),
+            warps: Vec::new(),
+            blocks: Vec::new(),
+            shared: Vec::new(),
+            shared_words: 0,
+            counts: Counts::ZERO,
+            current: 0,
+            live: 0,
+            error: None,
+            ending: false,
+            stop: None,
+            last_end: 0,
+            last_change: 0,
+            look_at: 0,
+        }
+    }
+
+    /// Sets everything up for launch number `launch`; all lanes can run.
+    pub(super) fn begin_launch(&mut self, launch: u64, shape: Shape, shared_words: u32, stop: Option<StopAt>) {
+        self.shape = shape;
+        self.rng = Rng::new(self.config.seed, launch);
+        self.schedule = Scheduler::new(self.config.schedule, shape, &mut self.rng);
+        self.space.begin_launch();
+        self.weak = false;
+        if let MemoryModel::Weak { stale_percent } = self.config.memory {
+            self.weak = true;
+            self.views.begin_launch(shape.lanes(), stale_percent);
+        }
+        let start = LaneState {
+            state: State::Ready,
+            next: Act { op: Op::Start, at: 0 },
+            last: None,
+            result: 0,
+        };
+        self.lanes.clear();
+        self.lanes.resize(shape.lanes() as usize, start);
+        self.warps.clear();
+        self.warps.resize_with(shape.warps() as usize, Warp::default);
+        self.blocks.clear();
+        self.blocks.resize(shape.blocks as usize, Block::default());
+        self.shared.clear();
+        self.shared.resize(shape.blocks as usize * shared_words as usize, 0);
+        self.shared_words = shared_words;
+        self.counts = Counts::ZERO;
+        self.live = shape.lanes();
+        self.error = None;
+        self.ending = false;
+        self.stop = stop;
+        self.last_end = 0;
+        self.last_change = 0;
+        self.look_at = 0;
+        for lane in 0..shape.lanes() {
+            self.schedule.wake(lane, 0);
+        }
+    }
+
+    /// Step 1: what the lane is about to do. One operation has passed.
+    #[inline]
+    pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
+        self.lanes[lane as usize].next = Act { op, at };
+        let space = &self.space;
+        self.schedule.announce(lane, || op as u32 | space.allocation_at(at) << 8);
+        self.counts.ops[op as usize] += 1;
+        self.counts.steps += 1;
+        if self.counts.steps >= self.look_at { self.look(lane) } else { Ok(()) }
+    }
+
+    /// Step 2: who goes on.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<u32, Over> {
+        if let Some(lane) = self.schedule.pick(self.counts.steps, &mut self.rng) {
+            self.counts.switches += u64::from(lane != self.current);
+            self.current = lane;
+            return Ok(lane);
+        }
+        let lanes = self.reports();
+        self.fail(SimError::Deadlock { lanes })
+    }
+
+    /// Step 3: the operation announced is done and gave a value.
+    #[inline]
+    pub(super) fn done(&mut self, lane: u32, value: u64) {
+        let state = &mut self.lanes[lane as usize];
+        state.last = Some((state.next, value));
+        self.trace(lane, value);
+    }
+
+    /// Adds what a lane just did to the hash of the run.
+    #[inline]
+    pub(super) fn trace(&mut self, lane: u32, value: u64) {
+        const K: u64 = 0xF135_7AEA_2E62_A9C5;
+        let Act { op, at } = self.lanes[lane as usize].next;
+        let what = (u64::from(lane) << 8 | op as u64) ^ at.rotate_left(24);
+        let trace = (self.counts.trace ^ what).wrapping_mul(K);
+        self.counts.trace = (trace.rotate_left(26) ^ value).wrapping_mul(K);
+    }
+
+    #[cold]
+    pub(super) fn fail<T>(&mut self, error: SimError) -> Result<T, Over> {
+        self.error.get_or_insert(error);
+        Err(Over)
+    }
+
+    /// Memory changed.
+    #[inline]
+    pub(super) fn changed(&mut self) {
+        self.last_change = self.counts.steps;
+    }
+
+    /// What is checked now and then: the time limit and livelock.
+    #[cold]
+    fn look(&mut self, lane: u32) -> Result<(), Over> {
+        let now = self.counts.steps;
+        if let Some(stop) = self.stop
+            && u128::from(now) >= stop.after.as_nanos()
+        {
+            self.stop = None;
+            let found = self.word::<false>(lane, stop.flag as u64, Use::Shared32)?;
+            self.store::<false>(lane, found, 1, false);
+        }
+        if now - self.last_end >= self.config.steps_max {
+            let lanes = self.reports();
+            return self.fail(SimError::Livelock { why: Stuck::NoneEnded(now - self.last_end), lanes });
+        }
+        let idle = now - self.last_change.max(self.last_end);
+        if idle >= self.config.idle_max {
+            let lanes = self.reports();
+            return self.fail(SimError::Livelock { why: Stuck::NothingChanged(idle), lanes });
+        }
+        self.look_at = (self.last_end + self.config.steps_max)
+            .min(self.last_change.max(self.last_end) + self.config.idle_max);
+        if let Some(stop) = self.stop {
+            let after = u64::try_from(stop.after.as_nanos()).unwrap_or(u64::MAX);
+            self.look_at = self.look_at.min(after);
+        }
+        Ok(())
+    }
+
+    /// A lane's fibre has returned.
+    pub(super) fn ended(&mut self, lane: u32) -> Result<(), Over> {
+        self.live -= 1;
+        self.last_end = self.counts.steps;
+        self.lanes[lane as usize].state = State::Ended;
+        self.schedule.sleep(lane);
+        self.lane_left(lane)
+    }
+
+    /// Finds the word that an operation goes to, and checks its use.
+    #[inline]
+    pub(super) fn word<const WIDE: bool>(&mut self, lane: u32, at: u64, how: Use) -> Result<Found, Over> {
+        let bytes = if WIDE { 8 } else { 4 };
+        match self.space.find(at, bytes) {
+            Ok(found) => match self.space.claim(found, how) {
+                Ok(()) => Ok(found),
+                Err(other) => self.misused(lane, at, found, other),
+            },
+            Err(missing) => self.missing(lane, at, bytes, &missing),
+        }
+    }
+
+    #[cold]
+    fn missing<T>(&mut self, lane: u32, address: u64, bytes: u64, missing: &Missing) -> Result<T, Over> {
+        let (op, lane) = (self.lanes[lane as usize].next.op, self.id(lane));
+        let error = match missing {
+            Missing::Misaligned => SimError::Misaligned { lane, op, address, bytes },
+            Missing::OutOfBounds => {
+                let near = self.space.before(address).map_or_else(String::new, |(name, bytes, past)| {
+                    format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
+                });
+                SimError::OutOfBounds { lane, op, address, near }
+            }
+        };
+        self.fail(error)
+    }
+
+    #[cold]
+    fn misused<T>(&mut self, lane: u32, at: u64, found: Found, other: Use) -> Result<T, Over> {
+        let access = self.access(Act { op: self.lanes[lane as usize].next.op, at });
+        let is_private = matches!(
+            access.op,
+            Op::PrivateLoad32 | Op::PrivateLoad64 | Op::PrivateStore32 | Op::PrivateStore64
+        );
+        let error = match other {
+            Use::Private => {
+                let owner = self.space.beside(found).max(self.space.beside(found.other_half()));
+                let owner = Owner::Lane(self.id(owner - 1));
+                SimError::NotPrivate { lane: self.id(lane), access, owner }
+            }
+            _ if is_private => SimError::NotPrivate { lane: self.id(lane), access, owner: Owner::Everyone },
+            Use::Shared32 => SimError::MixedWidth { lane: self.id(lane), access, other: 32 },
+            Use::Shared64 => SimError::MixedWidth { lane: self.id(lane), access, other: 64 },
+        };
+        self.fail(error)
+    }
+
+    /// Finds a private word, and checks that it is this lane's.
+    #[inline]
+    pub(super) fn private_word<const WIDE: bool>(&mut self, lane: u32, op: Op, at: u64) -> Result<Found, Over> {
+        self.lanes[lane as usize].next = Act { op, at };
+        self.counts.ops[op as usize] += 1;
+        let found = self.word::<WIDE>(lane, at, Use::Private)?;
+        self.own(lane, at, found)?;
+        if WIDE {
+            self.own(lane, at, found.other_half())?;
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn own(&mut self, lane: u32, at: u64, half: Found) -> Result<(), Over> {
+        let owner = self.space.beside(half);
+        if owner == lane + 1 {
+            return Ok(());
+        }
+        if owner == 0 {
+            self.space.set_beside(half, lane + 1);
+            return Ok(());
+        }
+        let access = self.access(Act { op: self.lanes[lane as usize].next.op, at });
+        let owner = Owner::Lane(self.id(owner - 1));
+        self.fail(SimError::NotPrivate { lane: self.id(lane), access, owner })
+    }
+
+    /// Stores to a word that `word` found.
+    #[inline]
+    pub(super) fn store<const WIDE: bool>(&mut self, lane: u32, found: Found, value: u64, release: bool) {
+        if self.weak {
+            let history = self.history::<WIDE>(found);
+            self.views.store(history, lane, value, release);
+        }
+        if self.space.store::<WIDE>(found, value) {
+            self.changed();
+        }
+    }
+
+    /// The number of a word's history, made if it has none.
+    #[inline]
+    pub(super) fn history<const WIDE: bool>(&mut self, found: Found) -> u32 {
+        let mut history = self.space.beside(found);
+        if history == 0 {
+            history = self.views.new_history(self.space.load::<WIDE>(found));
+            self.space.set_beside(found, history);
+        }
+        history
+    }
+
+    /// Block, thread, warp and lane of a lane's number.
+    pub(super) fn id(&self, lane: u32) -> LaneId {
+        let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
+        LaneId { block, thread, warp: thread / self.shape.width, lane: thread % self.shape.width }
+    }
+
+    /// An operation and its operand, with names.
+    pub(super) fn access(&self, act: Act) -> Access {
+        let Act { op, at } = act;
+        let place = match op {
+            Op::Start | Op::Fence | Op::Barrier | Op::ActiveMask | Op::Clock | Op::Pause => Place::Nothing,
+            Op::SharedLoad32 | Op::SharedStore32 | Op::SharedFetchAdd32 | Op::SharedCas32 => Place::Shared(at),
+            Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => Place::Mask(at as u32),
+            _ => {
+                let bytes = if op.name().ends_with("64") { 8 } else { 4 };
+                match self.space.name(at, bytes) {
+                    Some((name, index)) => Place::Word { name, index },
+                    None => Place::Address(at),
+                }
+            }
+        };
+        Access { op, place }
+    }
+
+    /// What every lane that has not ended is about to do.
+    fn reports(&self) -> Vec<LaneReport> {
+        let mut reports = Vec::new();
+        for (lane, state) in (0..).zip(&self.lanes) {
+            let (warp, index) = self.shape.warp_of(lane);
+            let access = self.access(state.next);
+            let waiting = match state.state {
+                State::Ended => continue,
+                State::Ready if self.schedule.is_masked_off(warp, index) => Waiting::MaskedOff(access),
+                State::Ready => Waiting::Ready(access),
+                State::Warp(mask) => {
+                    let arrived = self.warps[warp as usize].arrived(access.op, mask);
+                    Waiting::Warp { access, missing: mask & !arrived }
+                }
+                State::Barrier => {
+                    let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
+                    Waiting::Barrier { missing: self.shape.threads - arrived }
+                }
+            };
+            let last = state.last.map(|(act, value)| (self.access(act), value));
+            reports.push(LaneReport { lane: self.id(lane), last, waiting });
+        }
+        reports
+    }
+}

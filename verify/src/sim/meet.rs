@@ -1,0 +1,177 @@
+//! Where lanes wait for each other: warp operations and the block's barrier.
+//!
+//! A lane that arrives sleeps until all lanes of its mask are at the same
+//! operation with the same mask. Lanes of one warp may wait at several
+//! operations with different masks at a time, as independent lanes may; but two
+//! lanes that name each other and are at different ones would wait for ever,
+//! and are reported at once. So is a lane that waits for one that has ended.
+
+use super::error::SimError;
+use super::machine::{Act, Machine, Over, State};
+use super::op::Op;
+use super::rounds::bits;
+
+/// Lanes that are at one operation with one mask.
+#[derive(Clone, Copy)]
+struct Meeting {
+    op: Op,
+    mask: u32,
+    arrived: u32,
+}
+
+/// A warp's meetings.
+#[derive(Default)]
+pub(super) struct Warp {
+    open: Vec<Meeting>,
+    ended: u32,
+}
+
+impl Warp {
+    /// The lanes at an operation with a mask.
+    pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
+        self.open.iter().find(|m| m.op == op && m.mask == mask).map_or(0, |m| m.arrived)
+    }
+}
+
+/// A block's barrier.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Block {
+    pub(super) arrived: u32,
+    /// One more than a lane that has ended, or 0.
+    ended: u32,
+}
+
+impl Machine {
+    fn at_warp_operation(&self, lane: u32) -> super::error::Access {
+        self.access(self.lanes[lane as usize].next)
+    }
+
+    /// The lane arrives at the warp operation it announced, bringing a value.
+    /// Unless it is the last, it sleeps.
+    pub(super) fn meet(&mut self, lane: u32, value: u64) -> Result<(), Over> {
+        let Act { op, at } = self.lanes[lane as usize].next;
+        let mask = at as u32;
+        let (warp, index) = self.shape.warp_of(lane);
+        let (base, own) = (self.shape.base_of(warp), 1 << index);
+        let all = self.shape.lanes_of(warp);
+        if mask & own == 0 || mask & !all != 0 {
+            let lane = self.id(lane);
+            return self.fail(SimError::BadMask { lane, op, mask, warp: all });
+        }
+        self.lanes[lane as usize].result = value;
+        let meetings = &mut self.warps[warp as usize];
+        if let Some(other) = bits(meetings.ended & mask).next() {
+            let (ended, waiting) = (self.id(base + other), self.id(lane));
+            let access = self.at_warp_operation(lane);
+            return self.fail(SimError::LaneEnded { ended, waiting, access });
+        }
+        let same = |m: &Meeting| m.op == op && m.mask == mask;
+        let apart = |m: &&Meeting| !same(m) && m.mask & own != 0 && m.arrived & mask != 0;
+        if let Some(other) = meetings.open.iter().find(apart).map(|m| base + (m.arrived & mask).trailing_zeros()) {
+            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
+            let (lane, other) = (self.id(lane), self.id(other));
+            return self.fail(SimError::WarpMismatch { lane, here, other, there });
+        }
+        let place = meetings.open.iter().position(same).unwrap_or_else(|| {
+            meetings.open.push(Meeting { op, mask, arrived: 0 });
+            meetings.open.len() - 1
+        });
+        meetings.open[place].arrived |= own;
+        if meetings.open[place].arrived != mask {
+            self.lanes[lane as usize].state = State::Warp(mask);
+            self.schedule.sleep(lane);
+            return Ok(());
+        }
+        meetings.open.swap_remove(place);
+        self.complete(lane, op, base, mask);
+        Ok(())
+    }
+
+    /// All lanes of a meeting are there; `last` is not asleep.
+    fn complete(&mut self, last: u32, op: Op, base: u32, mask: u32) {
+        let lanes = bits(mask).map(|i| base + i);
+        let values = |machine: &Self, i: u32| machine.lanes[(base + i) as usize].result;
+        match op {
+            Op::Ballot => {
+                let votes = bits(mask).fold(0, |votes, i| votes | values(self, i) << i);
+                lanes.clone().for_each(|lane| self.lanes[lane as usize].result = votes);
+            }
+            Op::Shuffle32 => {
+                // The value in the low half, the source lane in the high one.
+                let mut brought = [0; 32];
+                bits(mask).for_each(|i| brought[i as usize] = values(self, i));
+                for lane in lanes.clone() {
+                    let source = (self.lanes[lane as usize].result >> 32) as usize;
+                    self.lanes[lane as usize].result = brought[source] & u64::from(u32::MAX);
+                }
+            }
+            Op::MatchAny32 | Op::MatchAny64 => {
+                let mut brought = [0; 32];
+                bits(mask).for_each(|i| brought[i as usize] = values(self, i));
+                for i in bits(mask) {
+                    let equal = bits(mask).filter(|&j| brought[j as usize] == brought[i as usize]);
+                    self.lanes[(base + i) as usize].result = equal.fold(0, |m, j| m | 1 << j);
+                }
+            }
+            _ => {}
+        }
+        if self.weak && (op == Op::SyncWarp || self.config.votes_order) {
+            self.views.synchronize(lanes.clone());
+        }
+        for lane in lanes.filter(|&lane| lane != last) {
+            self.lanes[lane as usize].state = State::Ready;
+            self.schedule.wake(lane, self.counts.steps);
+        }
+    }
+
+    /// The lane arrives at its block's barrier. Unless it is the last, it sleeps.
+    pub(super) fn meet_block(&mut self, lane: u32) -> Result<(), Over> {
+        let number = lane / self.shape.threads;
+        let block = &mut self.blocks[number as usize];
+        if block.ended != 0 {
+            let (ended, waiting) = (self.id(block.ended - 1), self.id(lane));
+            let access = self.at_warp_operation(lane);
+            return self.fail(SimError::LaneEnded { ended, waiting, access });
+        }
+        block.arrived += 1;
+        if block.arrived != self.shape.threads {
+            self.lanes[lane as usize].state = State::Barrier;
+            self.schedule.sleep(lane);
+            return Ok(());
+        }
+        block.arrived = 0;
+        let first = number * self.shape.threads;
+        let lanes = first..first + self.shape.threads;
+        if self.weak {
+            self.views.synchronize(lanes.clone());
+        }
+        for other in lanes.filter(|&other| other != lane) {
+            self.lanes[other as usize].state = State::Ready;
+            self.schedule.wake(other, self.counts.steps);
+        }
+        Ok(())
+    }
+
+    /// A lane has ended: does another wait for it?
+    pub(super) fn lane_left(&mut self, lane: u32) -> Result<(), Over> {
+        let (warp, index) = self.shape.warp_of(lane);
+        let base = self.shape.base_of(warp);
+        self.warps[warp as usize].ended |= 1 << index;
+        let block = &mut self.blocks[(lane / self.shape.threads) as usize];
+        block.ended = lane + 1;
+        let mut waiting = None;
+        if block.arrived != 0 {
+            let first = lane - lane % self.shape.threads;
+            let mut threads = first..first + self.shape.threads;
+            waiting = threads.find(|&other| self.lanes[other as usize].state == State::Barrier);
+        }
+        let meeting = self.warps[warp as usize].open.iter().find(|m| m.mask >> index & 1 != 0);
+        if let Some(meeting) = meeting {
+            waiting = Some(base + meeting.arrived.trailing_zeros());
+        }
+        let Some(waiting) = waiting else { return Ok(()) };
+        let access = self.at_warp_operation(waiting);
+        let (ended, waiting) = (self.id(lane), self.id(waiting));
+        self.fail(SimError::LaneEnded { ended, waiting, access })
+    }
+}

@@ -1,0 +1,72 @@
+//! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and
+//! replayable from one line.
+//!
+//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a
+//! [`Lane`](stm_core::Lane), so the code under test is the code that ships.
+//! Each lane is a fibre. Every memory operation on global or shared memory,
+//! every fence, warp operation, barrier, clock reading and pause is a point at
+//! which the schedule may let another lane run; private memory is not, as
+//! nobody else sees it.
+//!
+//! | file | is |
+//! | --- | --- |
+//! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
+//! | `device.rs` | memory, launches, fibres |
+//! | `lane.rs` | the operations |
+//! | `machine.rs` | a running launch |
+//! | `meet.rs` | warp operations and barriers |
+//! | `schedule.rs`, `rounds.rs` | who runs next |
+//! | `space.rs` | allocations, addresses, widths and owners |
+//! | `views.rs` | weak memory |
+//! | `error.rs`, `op.rs` | what went wrong, in whose words |
+//!
+//! # What is simulated, and what is not
+//!
+//! - All blocks are resident; a launch has at most 8,192 threads.
+//! - Global memory is C11 without load buffering and with modification order
+//!   equal to execution order; each word remembers eight stores.
+//! - A failed compare-and-swap reads the newest store.
+//! - `sync_warp` and `barrier` order the memory accesses of those that meet;
+//!   votes do so too unless the line says `votes=relaxed`.
+//! - Shared memory is sequentially consistent, and orders nothing else.
+//! - Errors are typed and end the launch: accesses outside allocations,
+//!   misaligned or of mixed width, private words of two lanes, wrong masks,
+//!   lanes that wait for others for ever, lanes that run and change nothing.
+//!
+//! # Example
+//!
+//! ```
+//! use stm_core::Lane;
+//! use stm_core::host::{Buffer, Launch};
+//! use verify::sim::{Sim, SimConfig};
+//!
+//! let sim = Sim::new("sim:w4,its16,weak25,seed=7".parse::<SimConfig>()?);
+//! let counter = Buffer::<_, u64>::zeroed(&sim, 1, "counter")?;
+//! let word = counter.as_mut_ptr();
+//! let run = sim.run(&Launch::new(2, 8), |lane| {
+//!     // SAFETY: the counter is live, and every access to it is of 64 bits.
+//!     unsafe { lane.add_relaxed_64(word, 1) };
+//! })?;
+//! assert_eq!(counter.download()?, [16]);
+//! assert_eq!(run.steps, 16);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod config;
+mod device;
+mod error;
+mod lane;
+mod machine;
+mod meet;
+mod op;
+mod rng;
+mod rounds;
+mod schedule;
+mod space;
+mod views;
+
+pub use config::{MemoryModel, Schedule, SimConfig};
+pub use device::{Run, Sim, SimMemory};
+pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
+pub use lane::SimLane;
+pub use op::Op;

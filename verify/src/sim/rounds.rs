@@ -1,0 +1,193 @@
+//! Schedules that run a warp as hardware without independent threads does.
+//!
+//! A warp at random takes a *round*: each of its lanes that take part executes
+//! one operation, from a random lane on in ascending order.
+//!
+//! **Lockstep**: all lanes take part that can run. So no lane executes its
+//! operation n + 1 after a point where all could run before each other has
+//! executed its operation n. Lanes on different sides of a branch advance in
+//! turns, as if the hardware alternated between them.
+//!
+//! **Stack**: as before Volta, a warp that diverges runs one side and masks the
+//! other off, until the side that runs blocks at a warp operation or a barrier,
+//! ends, or comes to where masked-off lanes are. Hardware decides by program
+//! counter and by reconvergence points that the compiler placed. We see neither,
+//! and take a lane's *site* for its program counter: the kind of its next
+//! operation and the allocation that it goes to. What this changes:
+//!
+//! - Lanes with one site run together even if two lines of the source have that
+//!   site, and lanes that diverge and do the same for a while stay together.
+//! - A divergence is seen at the first operations that differ, not at the branch.
+//! - Which side goes first: the one at a site that the warp has lately been at,
+//!   as it is in a loop, and hardware makes lanes that left a loop wait for it;
+//!   if there is none, one at random. A loop of more than [`RECENT`] operations
+//!   is not recognised.
+//! - Masked-off lanes rejoin at an equal site; the last masked off run first
+//!   when the side that ran is blocked or gone.
+
+use super::rng::Rng;
+use super::schedule::{Set, Shape};
+
+/// Sites that a warp remembers.
+const RECENT: usize = 8;
+
+/// One warp's lanes.
+#[derive(Clone)]
+struct Warp {
+    /// Lanes that can run.
+    ready: u32,
+    /// Lanes of the side that runs.
+    side: u32,
+    recent: [u32; RECENT],
+}
+
+/// Warps in turn.
+pub(super) struct Rounds {
+    shape: Shape,
+    stack: bool,
+    warps: Vec<Warp>,
+    /// Warps with lanes that can run.
+    awake: Set,
+    /// The warp whose round it is.
+    warp: u32,
+    /// Lanes of the round that have not had their turn: first these, then those.
+    rest: u32,
+    late: u32,
+    /// What each lane is about to do.
+    site: Vec<u32>,
+    /// When each lane was masked off.
+    masked: Vec<u64>,
+    divergences: u64,
+}
+
+impl Rounds {
+    pub(super) fn new(shape: Shape, stack: bool) -> Self {
+        let mut awake = Set::default();
+        awake.begin(shape.warps());
+        let lanes = shape.lanes() as usize;
+        Self {
+            shape,
+            stack,
+            warps: vec![Warp { ready: 0, side: 0, recent: [u32::MAX; RECENT] }; shape.warps() as usize],
+            awake,
+            warp: 0,
+            rest: 0,
+            late: 0,
+            site: vec![0; lanes],
+            masked: vec![0; lanes],
+            divergences: 0,
+        }
+    }
+
+    pub(super) fn wake(&mut self, lane: u32) {
+        let (warp, index) = self.shape.warp_of(lane);
+        self.warps[warp as usize].ready |= 1 << index;
+        self.awake.insert(warp);
+    }
+
+    pub(super) fn sleep(&mut self, lane: u32) {
+        let (warp, index) = self.shape.warp_of(lane);
+        let state = &mut self.warps[warp as usize];
+        state.ready &= !(1 << index);
+        if state.ready == 0 {
+            self.awake.remove(warp);
+        }
+    }
+
+    #[inline]
+    pub(super) fn announce(&mut self, lane: u32, site: impl FnOnce() -> u32) {
+        if self.stack {
+            self.site[lane as usize] = site();
+        }
+    }
+
+    #[inline]
+    pub(super) fn pick(&mut self, rng: &mut Rng) -> Option<u32> {
+        loop {
+            let ready = self.warps[self.warp as usize].ready;
+            self.rest &= ready;
+            if self.rest == 0 {
+                self.rest = self.late & ready;
+                self.late = 0;
+            }
+            if self.rest != 0 {
+                let index = self.rest.trailing_zeros();
+                self.rest &= self.rest - 1;
+                return Some(self.shape.base_of(self.warp) + index);
+            }
+            if self.awake.is_empty() {
+                return None;
+            }
+            self.warp = self.awake.any(rng);
+            let lanes =
+                if self.stack { self.side(self.warp, rng) } else { self.warps[self.warp as usize].ready };
+            let early = u32::MAX << rng.below(self.shape.width);
+            self.rest = lanes & early;
+            self.late = lanes & !early;
+        }
+    }
+
+    /// The lanes of a warp that have their turn in the running round still to come.
+    pub(super) fn together(&self, warp: u32) -> u32 {
+        if self.warp == warp { self.rest | self.late } else { 0 }
+    }
+
+    /// Whether the warp runs another side than the lane's.
+    pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
+        self.stack && self.warps[warp as usize].side >> index & 1 == 0
+    }
+
+    /// The lanes of `among` at a site.
+    fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
+        let base = self.shape.base_of(warp);
+        bits(among).filter(|i| self.site[(base + i) as usize] == site).fold(0, |mask, i| mask | 1 << i)
+    }
+
+    /// The side of a warp that runs the next round.
+    fn side(&mut self, warp: u32, rng: &mut Rng) -> u32 {
+        let base = self.shape.base_of(warp);
+        let Warp { ready, side, recent } = self.warps[warp as usize];
+        let mut among = side & ready;
+        if among == 0 {
+            // The side that ran is blocked or gone: the last masked off.
+            let last = bits(ready).map(|i| self.masked[(base + i) as usize]).max().unwrap_or(0);
+            among = bits(ready).filter(|i| self.masked[(base + i) as usize] == last).fold(0, |m, i| m | 1 << i);
+        }
+        let mut site = self.site[(base + among.trailing_zeros()) as usize];
+        if self.at(warp, among, site) != among {
+            site = self.choose(warp, among, &recent, rng);
+            let running = self.at(warp, among, site);
+            self.divergences += 1;
+            for i in bits(among & !running) {
+                self.masked[(base + i) as usize] = self.divergences;
+            }
+        }
+        let state = &mut self.warps[warp as usize];
+        state.recent.rotate_right(1);
+        state.recent[0] = site;
+        // Lanes that are where this side is rejoin it.
+        let side = self.at(warp, ready, site);
+        self.warps[warp as usize].side = side;
+        side
+    }
+
+    /// The site that goes on where lanes `among` are at several.
+    fn choose(&self, warp: u32, among: u32, recent: &[u32; RECENT], rng: &mut Rng) -> u32 {
+        let base = self.shape.base_of(warp);
+        let site_of = |i: u32| self.site[(base + i) as usize];
+        if let Some(&site) = recent.iter().find(|&&site| bits(among).any(|i| site_of(i) == site)) {
+            return site;
+        }
+        let nth = rng.below(among.count_ones()) as usize;
+        bits(among).nth(nth).map_or(0, site_of)
+    }
+}
+
+/// The numbers of the bits set, ascending.
+pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros());
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
+}

@@ -1,0 +1,289 @@
+//! The device's memory: allocations at addresses of our own making.
+//!
+//! Kernels see addresses that start at [`BASE`] and mean nothing to the
+//! process, so a run depends neither on where the system puts memory nor on
+//! anything but the order of allocations, and no access can be wild: each is
+//! looked up first. A page table maps pages of [`PAGE`] bytes to allocations;
+//! every allocation starts on a page of its own and is followed by a page that
+//! belongs to none.
+//!
+//! Beside each 8-byte granule lies what the running launch knows of it: the
+//! way it is used, and for each of its two 32-bit halves (or for the whole, in
+//! the first) either the number of its store history or its owner. The stamp
+//! holds the launch's number, so nothing is cleared between launches.
+
+use std::ops::Range;
+
+/// The first address.
+pub(super) const BASE: u64 = 0x1000_0000_0000;
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 1 << PAGE_LOG2;
+const PAGE_LOG2: u32 = 12;
+/// What all allocations together may take, in bytes.
+pub(super) const BYTES_MAX: u64 = 8 << 30;
+
+// The first 32-bit word of a granule is its low half, as on a GPU.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+/// How a granule is used in one launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(super) enum Use {
+    /// By atomic accesses of 32 bits.
+    Shared32 = 1,
+    /// By atomic accesses of 64 bits.
+    Shared64 = 2,
+    /// By private accesses; its halves hold their owners plus one.
+    Private = 3,
+}
+
+/// The stamp of a granule is the launch's number and, in these low bits, its use.
+const USE_BITS: u32 = 2;
+
+/// Launches before the stamps repeat.
+const LAUNCH_MAX: u32 = (1 << (32 - USE_BITS)) - 1;
+
+/// A granule's stamp, then a number for each half.
+type Granule = [u32; 3];
+
+/// A piece of the device's memory.
+pub(super) struct Allocation {
+    pub(super) name: &'static str,
+    /// Offset of its first byte from [`BASE`].
+    offset: u64,
+    bytes: u64,
+    data: Vec<u64>,
+    granules: Vec<Granule>,
+}
+
+/// A word found.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    /// Its allocation.
+    pub(super) allocation: u32,
+    /// Its granule there.
+    granule: u32,
+    /// Which half of the granule, for 32 bits.
+    half: u32,
+}
+
+/// Why there is no word at an address.
+pub(super) enum Missing {
+    Misaligned,
+    OutOfBounds,
+}
+
+/// All allocations.
+pub(super) struct Space {
+    /// Entry 0 stands for no allocation; freed ones are empty.
+    allocations: Vec<Allocation>,
+    /// The allocation of each page from [`BASE`], or 0.
+    pages: Vec<u32>,
+    /// Bytes of the live allocations.
+    used: u64,
+    launch: u32,
+}
+
+impl Space {
+    pub(super) fn new() -> Self {
+        let mut space = Self { allocations: Vec::new(), pages: Vec::new(), used: 0, launch: 0 };
+        space.reset();
+        space
+    }
+
+    fn reset(&mut self) {
+        self.pages.clear();
+        self.allocations.clear();
+        let none = Allocation { name: "", offset: 0, bytes: 0, data: Vec::new(), granules: Vec::new() };
+        self.allocations.push(none);
+    }
+
+    /// Bytes that could still be allocated.
+    pub(super) fn available(&self) -> u64 {
+        BYTES_MAX - self.used
+    }
+
+    /// Zeroed memory; its number. The caller has checked [`Self::available`].
+    pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
+        if self.used == 0 {
+            // Addresses decide stripes: what follows must not depend on what
+            // lived here before.
+            self.reset();
+        }
+        let number = self.allocations.len() as u32;
+        let granules = bytes.div_ceil(8) as usize;
+        let offset = (self.pages.len() as u64) << PAGE_LOG2;
+        let pages = bytes.div_ceil(PAGE) as usize;
+        self.pages.resize(self.pages.len() + pages, number);
+        self.pages.push(0);
+        self.used += bytes;
+        self.allocations.push(Allocation {
+            name,
+            offset,
+            bytes,
+            data: vec![0; granules],
+            granules: vec![[0; 3]; granules],
+        });
+        number
+    }
+
+    /// Gives memory back; its addresses are not used again while others live.
+    pub(super) fn free(&mut self, number: u32) {
+        let allocation = &mut self.allocations[number as usize];
+        let first = (allocation.offset >> PAGE_LOG2) as usize;
+        let pages = allocation.bytes.div_ceil(PAGE) as usize;
+        self.used -= allocation.bytes;
+        allocation.data = Vec::new();
+        allocation.granules = Vec::new();
+        self.pages[first..first + pages].fill(0);
+    }
+
+    pub(super) fn address(&self, number: u32) -> u64 {
+        BASE + self.allocations[number as usize].offset
+    }
+
+    pub(super) fn bytes(&self, number: u32) -> u64 {
+        self.allocations[number as usize].bytes
+    }
+
+    fn range(&self, number: u32, offset: usize, len: usize) -> Range<usize> {
+        let bytes = self.bytes(number) as usize;
+        assert!(
+            offset.checked_add(len).is_some_and(|end| end <= bytes),
+            "{len} bytes at {offset} are outside an allocation of {bytes} bytes"
+        );
+        offset..offset + len
+    }
+
+    /// Copies bytes in. Panics if they do not fit.
+    pub(super) fn write(&mut self, number: u32, offset: usize, bytes: &[u8]) {
+        let range = self.range(number, offset, bytes.len());
+        let data = &mut self.allocations[number as usize].data;
+        // SAFETY: the same memory seen as bytes, of which any are a u64.
+        let all = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), data.len() * 8) };
+        all[range].copy_from_slice(bytes);
+    }
+
+    /// Copies bytes out. Panics if they are not there.
+    pub(super) fn read(&self, number: u32, offset: usize, bytes: &mut [u8]) {
+        let range = self.range(number, offset, bytes.len());
+        let data = &self.allocations[number as usize].data;
+        // SAFETY: the same memory seen as bytes.
+        let all = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), data.len() * 8) };
+        bytes.copy_from_slice(&all[range]);
+    }
+
+    pub(super) fn clear(&mut self, number: u32) {
+        self.allocations[number as usize].data.fill(0);
+    }
+
+    /// Forgets how memory was used.
+    pub(super) fn begin_launch(&mut self) {
+        if self.launch == LAUNCH_MAX {
+            self.launch = 0;
+            for allocation in &mut self.allocations {
+                allocation.granules.fill([0; 3]);
+            }
+        }
+        self.launch += 1;
+    }
+
+    /// The word of `bytes` (4 or 8) at an address.
+    #[inline]
+    pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, Missing> {
+        let offset = address.wrapping_sub(BASE);
+        let allocation = self.allocation_at(address);
+        let a = &self.allocations[allocation as usize];
+        // For allocation 0 every offset is at or past its end.
+        let at = offset.wrapping_sub(a.offset);
+        if at.checked_add(bytes).is_none_or(|end| end > a.bytes) {
+            return Err(Missing::OutOfBounds);
+        }
+        if at & (bytes - 1) != 0 {
+            return Err(Missing::Misaligned);
+        }
+        Ok(Found { allocation, granule: (at >> 3) as u32, half: (at >> 2) as u32 & 1 })
+    }
+
+    /// The allocation that an address's page belongs to, or 0.
+    #[inline]
+    pub(super) fn allocation_at(&self, address: u64) -> u32 {
+        let page = address.wrapping_sub(BASE) >> PAGE_LOG2;
+        self.pages.get(page as usize).copied().unwrap_or(0)
+    }
+
+    /// Name and word index of an address, in words of `bytes`.
+    pub(super) fn name(&self, address: u64, bytes: u64) -> Option<(&'static str, u64)> {
+        let found = self.find(address & !(bytes - 1), bytes).ok()?;
+        let a = &self.allocations[found.allocation as usize];
+        Some((a.name, (address - BASE - a.offset) / bytes))
+    }
+
+    /// The live allocation that lies last before an address, and how far past
+    /// its end the address is.
+    pub(super) fn before(&self, address: u64) -> Option<(&'static str, u64, u64)> {
+        let offset = address.checked_sub(BASE)?;
+        let live = self.allocations.iter().filter(|a| !a.data.is_empty() && a.offset <= offset);
+        let a = live.max_by_key(|a| a.offset)?;
+        Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
+    }
+
+    /// Takes note of an access; `Err` is how the granule is used instead.
+    #[inline]
+    pub(super) fn claim(&mut self, found: Found, how: Use) -> Result<(), Use> {
+        let stamp = self.launch << USE_BITS | how as u32;
+        let granule = &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
+        if granule[0] == stamp {
+            return Ok(());
+        }
+        if granule[0] >> USE_BITS != self.launch {
+            *granule = [stamp, 0, 0];
+            return Ok(());
+        }
+        Err(match granule[0] & ((1 << USE_BITS) - 1) {
+            1 => Use::Shared32,
+            2 => Use::Shared64,
+            _ => Use::Private,
+        })
+    }
+
+    /// The number kept beside a word: 0, or what [`Self::set_beside`] put there.
+    #[inline]
+    pub(super) fn beside(&self, found: Found) -> u32 {
+        self.allocations[found.allocation as usize].granules[found.granule as usize][1 + found.half as usize]
+    }
+
+    #[inline]
+    pub(super) fn set_beside(&mut self, found: Found, number: u32) {
+        self.allocations[found.allocation as usize].granules[found.granule as usize][1 + found.half as usize] =
+            number;
+    }
+
+    /// The value of a word.
+    #[inline]
+    pub(super) fn load<const WIDE: bool>(&self, found: Found) -> u64 {
+        let word = self.allocations[found.allocation as usize].data[found.granule as usize];
+        if WIDE { word } else { u64::from((word >> (found.half * 32)) as u32) }
+    }
+
+    /// Sets a word; whether that changed it.
+    #[inline]
+    pub(super) fn store<const WIDE: bool>(&mut self, found: Found, value: u64) -> bool {
+        let word = &mut self.allocations[found.allocation as usize].data[found.granule as usize];
+        let old = *word;
+        if WIDE {
+            *word = value;
+        } else {
+            let shift = found.half * 32;
+            *word = old & !(u64::from(u32::MAX) << shift) | u64::from(value as u32) << shift;
+        }
+        *word != old
+    }
+}
+
+impl Found {
+    /// The other half of the word's granule.
+    pub(super) const fn other_half(self) -> Self {
+        Self { half: self.half ^ 1, ..self }
+    }
+}

@@ -1,0 +1,392 @@
+//! Weak memory: which stores a load may return.
+//!
+//! The model is C11's without load buffering: modification order is the order
+//! in which stores execute, and what a lane may still see follows from
+//! happens-before, kept as vector clocks.
+//!
+//! - A lane's *view* says, for each lane, up to which of its times everything
+//!   it did happens before now. A store carries its lane and that lane's time.
+//! - A *released view* travels with a store: the writer's view, for a release
+//!   store; the view at its last fence, for a relaxed one; and for a
+//!   read-modify-write that joined with what it read (a release sequence).
+//! - An acquire load joins the released view into its lane's view; a relaxed
+//!   load into what the lane's next fence will join.
+//! - A lane's time advances whenever its view is released, so that what it does
+//!   afterwards is not taken for released.
+//!
+//! A load may return any store not older than its *floor*: the newest store
+//! that happens before the load, or that some load read which happens before it
+//! (coherence of reads). Words never written in this launch have no history,
+//! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
+//! taken to be seen by all, which only forbids behaviours.
+
+use super::rng::Rng;
+
+/// Stores kept for each word.
+const KEPT: usize = 8;
+
+/// No view, no readers: row 0 is a lane's own view, never one that is shared.
+const NONE: u32 = 0;
+
+/// In a row of readers: this lane has not read the store. Later than any time.
+const NOT_READ: i32 = i32::MAX;
+
+#[derive(Clone, Copy)]
+struct Store {
+    value: u64,
+    lane: u32,
+    time: i32,
+    /// The released view, or [`NONE`].
+    view: u32,
+    /// Row of the times at which lanes first read this store, or [`NONE`].
+    readers: u32,
+}
+
+/// A word's stores, oldest first, in a ring.
+struct History {
+    first: u32,
+    len: u32,
+    ring: [Store; KEPT],
+}
+
+impl History {
+    #[inline]
+    fn at(&mut self, i: u32) -> &mut Store {
+        &mut self.ring[(self.first + i) as usize % KEPT]
+    }
+}
+
+/// The views of all lanes and the histories of all words written.
+pub(super) struct Views {
+    lanes: u32,
+    stride: usize,
+    /// Rows of a number for each lane. The first `lanes` are the lanes' views,
+    /// the next `lanes` what their next fences will join; then released views
+    /// and readers.
+    rows: Vec<i32>,
+    /// Users of each row.
+    users: Vec<u32>,
+    free: Vec<u32>,
+    /// Histories; number 0 is none.
+    histories: Vec<History>,
+    /// The view that each lane's last fence released, or [`NONE`].
+    released: Vec<u32>,
+    /// Whether each lane's next fence has something to join.
+    pending: Vec<bool>,
+    stale_percent: u32,
+    /// Loads that returned another store than the newest.
+    pub(super) stale: u64,
+}
+
+/// What a load found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acquire {
+    /// Its view waits for a fence.
+    No,
+    /// Its view is joined now.
+    Yes,
+}
+
+impl Views {
+    pub(super) const fn new() -> Self {
+        Self {
+            lanes: 0,
+            stride: 0,
+            rows: Vec::new(),
+            users: Vec::new(),
+            free: Vec::new(),
+            histories: Vec::new(),
+            released: Vec::new(),
+            pending: Vec::new(),
+            stale_percent: 0,
+            stale: 0,
+        }
+    }
+
+    /// Everything stored so far is seen by all of `lanes` lanes.
+    pub(super) fn begin_launch(&mut self, lanes: u32, stale_percent: u32) {
+        self.lanes = lanes;
+        self.stale_percent = stale_percent;
+        self.stale = 0;
+        self.stride = lanes.next_multiple_of(8) as usize;
+        self.histories.clear();
+        self.free.clear();
+        self.rows.clear();
+        self.rows.resize(2 * lanes as usize * self.stride, 0);
+        self.users.clear();
+        self.users.resize(2 * lanes as usize, 1);
+        self.released.clear();
+        self.released.resize(lanes as usize, NONE);
+        self.pending.clear();
+        self.pending.resize(lanes as usize, false);
+        for lane in 0..lanes as usize {
+            self.rows[lane * self.stride + lane] = 1;
+        }
+    }
+
+    #[inline]
+    fn row(&self, row: u32) -> &[i32] {
+        &self.rows[row as usize * self.stride..][..self.stride]
+    }
+
+    #[inline]
+    fn row_mut(&mut self, row: u32) -> &mut [i32] {
+        &mut self.rows[row as usize * self.stride..][..self.stride]
+    }
+
+    /// A row to write to and another to read.
+    #[inline]
+    fn two_rows(&mut self, to: u32, from: u32) -> (&mut [i32], &[i32]) {
+        let (stride, to, from) = (self.stride, to as usize * self.stride, from as usize * self.stride);
+        if to < from {
+            let (low, high) = self.rows.split_at_mut(from);
+            (&mut low[to..to + stride], &high[..stride])
+        } else {
+            let (low, high) = self.rows.split_at_mut(to);
+            (&mut high[..stride], &low[from..from + stride])
+        }
+    }
+
+    /// Joins `from`, another row, into `to`.
+    #[inline]
+    fn join(&mut self, to: u32, from: u32) {
+        let (to, from) = self.two_rows(to, from);
+        for (t, &f) in to.iter_mut().zip(from) {
+            *t = (*t).max(f);
+        }
+    }
+
+    #[inline]
+    fn copy_of(&mut self, from: u32) -> u32 {
+        let row = self.new_row();
+        let (to, from) = self.two_rows(row, from);
+        to.copy_from_slice(from);
+        row
+    }
+
+    #[inline]
+    fn new_row(&mut self) -> u32 {
+        if let Some(row) = self.free.pop() {
+            self.users[row as usize] = 1;
+            return row;
+        }
+        let row = self.users.len() as u32;
+        self.users.push(1);
+        self.rows.resize(self.rows.len() + self.stride, 0);
+        row
+    }
+
+    #[inline]
+    fn let_go(&mut self, row: u32) {
+        if row != NONE {
+            self.users[row as usize] -= 1;
+            if self.users[row as usize] == 0 {
+                self.free.push(row);
+            }
+        }
+    }
+
+    #[inline]
+    fn share(&mut self, row: u32) -> u32 {
+        if row != NONE {
+            self.users[row as usize] += 1;
+        }
+        row
+    }
+
+    #[inline]
+    fn time(&self, lane: u32) -> i32 {
+        self.rows[lane as usize * self.stride + lane as usize]
+    }
+
+    /// What the lane does from here on is not in the view just released.
+    #[inline]
+    fn advance(&mut self, lane: u32) {
+        let stride = self.stride;
+        let time = &mut self.rows[lane as usize * stride + lane as usize];
+        *time += 1;
+        assert!(*time < NOT_READ, "a lane released its view 2^31 times");
+    }
+
+    /// A history for a word whose contents all lanes see; its number.
+    pub(super) fn new_history(&mut self, initial: u64) -> u32 {
+        // Time 0 of any lane is before every view.
+        let store = Store { value: initial, lane: 0, time: 0, view: NONE, readers: NONE };
+        self.histories.push(History { first: 0, len: 1, ring: [store; KEPT] });
+        self.histories.len() as u32
+    }
+
+    #[inline]
+    fn history(&mut self, number: u32) -> &mut History {
+        &mut self.histories[number as usize - 1]
+    }
+
+    /// Whether the store itself happens before what the lane does now.
+    #[inline]
+    fn before(&self, store: Store, lane: u32) -> bool {
+        self.rows[lane as usize * self.stride + store.lane as usize] >= store.time
+    }
+
+    /// Whether a load of the store happens before what the lane does now.
+    #[inline]
+    fn read_before(&self, store: Store, lane: u32) -> bool {
+        store.readers != NONE
+            && self.row(lane).iter().zip(self.row(store.readers)).fold(false, |any, (view, read)| any | (view >= read))
+    }
+
+    /// The position of the oldest store that the lane may see.
+    #[inline]
+    fn floor(&mut self, number: u32, lane: u32) -> u32 {
+        let mut floor = self.history(number).len - 1;
+        while floor != 0 {
+            let store = *self.history(number).at(floor);
+            if self.before(store, lane) || self.read_before(store, lane) {
+                break;
+            }
+            floor -= 1;
+        }
+        floor
+    }
+
+    /// The lane reads the store at position `i`, above its floor.
+    fn note_reader(&mut self, number: u32, i: u32, lane: u32) {
+        let mut readers = self.history(number).at(i).readers;
+        if readers == NONE {
+            readers = self.new_row();
+            self.row_mut(readers).fill(NOT_READ);
+            self.history(number).at(i).readers = readers;
+        }
+        let time = self.time(lane);
+        self.row_mut(readers)[lane as usize] = time;
+    }
+
+    #[inline]
+    fn take_view(&mut self, view: u32, lane: u32, acquire: Acquire) {
+        if view == NONE {
+            return;
+        }
+        if acquire == Acquire::Yes {
+            self.join(lane, view);
+        } else {
+            self.pending[lane as usize] = true;
+            self.join(self.lanes + lane, view);
+        }
+    }
+
+    /// Loads a word: any store from the lane's floor up.
+    #[inline]
+    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u64 {
+        let newest = self.history(number).len - 1;
+        let mut store = *self.history(number).at(newest);
+        if !self.before(store, lane) {
+            let floor = self.floor(number, lane);
+            let mut chosen = newest;
+            if floor != newest && rng.below(100) < self.stale_percent {
+                chosen = floor + rng.below(newest - floor);
+                store = *self.history(number).at(chosen);
+                self.stale += 1;
+            }
+            if chosen != floor {
+                self.note_reader(number, chosen, lane);
+            }
+        }
+        self.take_view(store.view, lane, acquire);
+        store.value
+    }
+
+    /// The read of a read-modify-write that writes nothing: the newest store.
+    pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
+        let newest = self.history(number).len - 1;
+        let store = *self.history(number).at(newest);
+        self.take_view(store.view, lane, acquire);
+        if newest != 0 && !self.before(store, lane) && !self.read_before(store, lane) {
+            self.note_reader(number, newest, lane);
+        }
+    }
+
+    fn push(&mut self, number: u32, value: u64, lane: u32, view: u32) {
+        let time = self.time(lane);
+        let history = self.history(number);
+        let mut evicted = (NONE, NONE);
+        if history.len as usize == KEPT {
+            let oldest = history.at(0);
+            evicted = (oldest.view, oldest.readers);
+            history.first = (history.first + 1) % KEPT as u32;
+            history.len -= 1;
+        }
+        let len = history.len;
+        *history.at(len) = Store { value, lane, time, view, readers: NONE };
+        history.len += 1;
+        self.let_go(evicted.0);
+        self.let_go(evicted.1);
+    }
+
+    /// Stores to a word.
+    #[inline]
+    pub(super) fn store(&mut self, number: u32, lane: u32, value: u64, release: bool) {
+        if release {
+            let view = self.copy_of(lane);
+            self.push(number, value, lane, view);
+            self.advance(lane);
+        } else {
+            let view = self.share(self.released[lane as usize]);
+            self.push(number, value, lane, view);
+        }
+    }
+
+    /// A read-modify-write that writes `value`: reads the newest store and
+    /// continues its release sequence.
+    #[inline]
+    pub(super) fn modify(&mut self, number: u32, lane: u32, value: u64, acquire: Acquire) {
+        let newest = self.history(number).len - 1;
+        let before = *self.history(number).at(newest);
+        let own = self.released[lane as usize];
+        if value == before.value && (own == NONE || own == before.view) {
+            // Same value, same view: nobody could tell this store from the one
+            // before, so that one stays the newest.
+            self.load_newest(number, lane, acquire);
+            return;
+        }
+        self.take_view(before.view, lane, acquire);
+        let view = if own == NONE || own == before.view {
+            self.share(before.view)
+        } else if before.view == NONE {
+            self.share(own)
+        } else {
+            let view = self.copy_of(before.view);
+            self.join(view, own);
+            view
+        };
+        self.push(number, value, lane, view);
+    }
+
+    /// `fence.acq_rel`.
+    pub(super) fn fence(&mut self, lane: u32) {
+        if self.pending[lane as usize] {
+            self.pending[lane as usize] = false;
+            // What was joined stays in the row: it is in the view from now on,
+            // so joining it again changes nothing.
+            self.join(lane, self.lanes + lane);
+        }
+        let view = self.copy_of(lane);
+        let old = std::mem::replace(&mut self.released[lane as usize], view);
+        self.let_go(old);
+        self.advance(lane);
+    }
+
+    /// What each of the lanes did happens before what each does next.
+    pub(super) fn synchronize(&mut self, lanes: impl Iterator<Item = u32> + Clone) {
+        let mut rest = lanes.clone();
+        let Some(first) = rest.next() else { return };
+        for lane in rest.clone() {
+            self.join(first, lane);
+        }
+        for lane in rest {
+            let (to, from) = self.two_rows(lane, first);
+            to.copy_from_slice(from);
+        }
+        for lane in lanes {
+            self.advance(lane);
+        }
+    }
+}
