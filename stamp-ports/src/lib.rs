@@ -1,1 +1,35 @@
-//! lib
+//! Host drivers of the workloads: make the input, launch, verify the result,
+//! measure, report. The program `stamp` is [`main_of`] around its arguments.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | [`cli`] | the command line |
+//! | [`numbers`] | numbers as people write them: `8M`, `2^20`, and back |
+//! | [`devices`] | the devices found, and the choice of one |
+//! | [`variants`] | the variants' names, and from a name to an algorithm's type |
+//! | [`workload`] | what a workload is |
+//! | [`ra`], [`ht`] | the workloads |
+//! | [`launches`] | default launches and sizes, all in one file |
+//! | [`runner`] | one measurement: reset, launch, verify, repeat |
+//! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
+//! | [`tune`] | the search for the best launch |
+//! | [`output`] | tables for people, JSON for programs |
+//! | [`progress`] | a spinner on standard error, when somebody may be watching |
+
+pub mod cli;
+pub mod commands;
+pub mod devices;
+pub mod error;
+pub mod ht;
+pub mod launches;
+pub mod numbers;
+pub mod output;
+pub mod progress;
+pub mod ra;
+pub mod runner;
+pub mod tune;
+pub mod variants;
+pub mod workload;
+
+pub use commands::main_of;
+pub use error::Error;

@@ -6,8 +6,11 @@
 /// The first four are conflicts: the attempt is made again. [`Abort::User`]
 /// ends the transaction for good, without effect. The rest are errors of the
 /// program: the launch stops and the host reports them.
+///
+/// 32 bits, so that a `TxResult` of an array of words has no odd-sized tag: the
+/// compiler would move the array byte by byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[repr(u8)]
+#[repr(u32)]
 pub enum Abort {
     /// A stripe stayed locked by a committing transaction for longer than a
     /// read waits.
@@ -68,7 +71,7 @@ impl Abort {
     /// Whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
-        (self as u8) <= Self::CommitStale as u8
+        (self as u32) <= Self::CommitStale as u32
     }
 
     /// Whether the reason is an error of the program.

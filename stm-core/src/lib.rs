@@ -44,12 +44,14 @@ pub mod abort;
 pub mod algorithm;
 pub mod bloom;
 pub mod globals;
+pub mod history_layout;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
 pub mod kernel;
 pub mod lane;
 pub mod lock_log;
 pub mod logs;
+pub mod probe;
 pub mod read_set;
 mod run;
 pub mod stm_ref;

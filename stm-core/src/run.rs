@@ -10,6 +10,7 @@ use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
 use crate::globals::{self, Counter, FaultRecord};
 use crate::lane::Lane;
+use crate::probe::{Event, Probe};
 use crate::stm_ref::StmRef;
 use crate::tx::Tx;
 use core::ops::Range;
@@ -94,6 +95,7 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Committed | Outcome::Ended => break result,
             }
         };
+        self.probe.close(lane, tx.cursor);
         counts.flush(lane, self);
         result
     }
@@ -166,6 +168,7 @@ impl<A: Algorithm> StmRef<A> {
                 i += stride;
             }
         }
+        self.probe.close(lane, tx.cursor);
         counts.flush(lane, self);
     }
 
@@ -199,6 +202,11 @@ impl<A: Algorithm> StmRef<A> {
     ) -> Outcome {
         let lane = tx.lane;
         counts.attempts += 1;
+        tx.observe(|tx| match end {
+            Err(abort) => Event::Abort(abort, A::now(tx)),
+            Ok(()) if tx.writes.is_empty() => Event::CommitReadOnly(A::now(tx)),
+            Ok(()) => Event::Commit(tx.version, A::now(tx)),
+        });
         let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u64::from(tx.writes.is_empty());

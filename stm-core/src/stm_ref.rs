@@ -26,7 +26,7 @@ pub struct Patience {
 /// The metadata of a transactional memory whose algorithm is `A`: `Copy`, and
 /// part of a kernel's parameters. The host's `Stm` owns what it points to.
 #[repr(C)]
-pub struct StmRef<A> {
+pub struct StmRef<A: Algorithm> {
     pub(crate) globals: *mut Globals,
     pub(crate) locks: *mut u64,
     pub(crate) region: *mut u64,
@@ -34,23 +34,24 @@ pub struct StmRef<A> {
     pub(crate) map: StripeMap,
     pub(crate) bucket_shift: u32,
     pub(crate) patience: Patience,
+    pub(crate) probe: A::Probe,
     algorithm: PhantomData<A>,
 }
 
 // SAFETY: the pointers are only followed through a `Lane`: atomically, or in a
 // lane's own column of the logs.
-unsafe impl<A> Send for StmRef<A> {}
+unsafe impl<A: Algorithm> Send for StmRef<A> {}
 // SAFETY: as above.
-unsafe impl<A> Sync for StmRef<A> {}
+unsafe impl<A: Algorithm> Sync for StmRef<A> {}
 
-impl<A> Clone for StmRef<A> {
+impl<A: Algorithm> Clone for StmRef<A> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<A> Copy for StmRef<A> {}
+impl<A: Algorithm> Copy for StmRef<A> {}
 
-impl<A> core::fmt::Debug for StmRef<A> {
+impl<A: Algorithm> core::fmt::Debug for StmRef<A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("StmRef")
             .field("capacity", &self.capacity)
@@ -75,6 +76,7 @@ impl<A: Algorithm> StmRef<A> {
         capacity: Capacity,
         map: StripeMap,
         patience: Patience,
+        probe: A::Probe,
     ) -> Self {
         let locks_log2 = map.locks().trailing_zeros();
         let bucket_shift = locks_log2.saturating_sub(BUCKETS.trailing_zeros());
@@ -86,6 +88,7 @@ impl<A: Algorithm> StmRef<A> {
             map,
             bucket_shift,
             patience,
+            probe,
             algorithm: PhantomData,
         }
     }

@@ -5,6 +5,7 @@ use crate::algorithm::Algorithm;
 use crate::lane::Lane;
 use crate::lock_log::LockLog;
 use crate::logs::Logs;
+use crate::probe::{Event, Probe};
 use crate::read_set::ReadSet;
 use crate::stm_ref::StmRef;
 use crate::tarray::TArray;
@@ -30,6 +31,10 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) snapshot: Version,
     /// The first failure; an attempt that has one cannot commit.
     pub(crate) failed: Option<Abort>,
+    /// Where the probe of this lane stands.
+    pub(crate) cursor: <A::Probe as Probe>::Cursor,
+    /// The version of a commit, for the probe.
+    pub(crate) version: Version,
     /// The index and the length behind an [`Abort::OutOfRange`].
     pub(crate) out_of_range: (u64, u64),
 }
@@ -47,6 +52,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             locks: LockLog::EMPTY,
             snapshot: Version(0),
             failed: None,
+            cursor: stm.probe.open(lane),
+            version: Version(0),
             out_of_range: (0, 0),
         }
     }
@@ -58,7 +65,25 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.writes = WriteSet::EMPTY;
         self.locks = LockLog::EMPTY;
         self.failed = None;
+        self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
+    }
+
+    /// Tells the probe, if there is one.
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
+        if <A::Probe as Probe>::RECORDS {
+            let event = event(self);
+            self.stm.probe.record(self.lane, &mut self.cursor, event);
+        }
+    }
+
+    /// Notes the version of a commit, for the probe.
+    #[inline(always)]
+    pub(crate) fn committed_as(&mut self, version: Version) {
+        if <A::Probe as Probe>::RECORDS {
+            self.version = version;
+        }
     }
 
     /// Remembers the first failure, so that a closure that swallows it does
@@ -140,6 +165,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v);
         self.checked(result)?;
+        for k in 0..N {
+            if own >> k & 1 == 0 {
+                self.observe(|_| Event::Read(WordAddress::of(p[k].cast_const()), v[k].to_bits64()));
+            }
+        }
         if own != 0 {
             // A written word among several was read from memory as well: it
             // costs an entry, and the commit locks its stripe anyway.
@@ -207,6 +237,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         };
         self.checked(pushed)?;
         A::note_write(self, address);
+        self.observe(|_| Event::Write(address, value.to_bits64()));
         Ok(())
     }
 

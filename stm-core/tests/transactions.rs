@@ -6,6 +6,7 @@ use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
+use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray};
 
@@ -29,19 +30,19 @@ enum Job {
 }
 
 #[repr(C)]
-struct Params<A> {
+struct Params<A: Algorithm> {
     stm: StmRef<A>,
     wide: TArray<u64>,
     small: TArray<i32>,
     transactions: u64,
     job: Job,
 }
-impl<A> Clone for Params<A> {
+impl<A: Algorithm> Clone for Params<A> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<A> Copy for Params<A> {}
+impl<A: Algorithm> Copy for Params<A> {}
 
 struct Test<A>(PhantomData<A>);
 
@@ -109,7 +110,7 @@ impl<A: Algorithm> Kernel for Test<A> {
 
 type Outcome = (Result<(Duration, Statistics), Error>, Vec<u64>, Vec<i32>);
 
-fn run_with<A: Algorithm>(
+fn run_with<A: Algorithm<Probe = Silent>>(
     job: Job,
     transactions: u64,
     shape: (u32, u32),
@@ -131,7 +132,7 @@ fn run_with<A: Algorithm>(
     (result, wide.download().unwrap(), small.download().unwrap())
 }
 
-fn run<A: Algorithm>(job: Job, transactions: u64) -> Outcome {
+fn run<A: Algorithm<Probe = Silent>>(job: Job, transactions: u64) -> Outcome {
     run_with::<A>(
         job,
         transactions,
@@ -166,7 +167,7 @@ for_every_algorithm! {
     a_memory_can_be_launched_again
 }
 
-fn no_increment_is_lost<A: Algorithm>() {
+fn no_increment_is_lost<A: Algorithm<Probe = Silent>>() {
     let (result, wide, small) = run::<A>(Job::Count, 4000);
     let (_, statistics) = result.unwrap();
     assert_eq!(wide[0], 4000);
@@ -175,7 +176,7 @@ fn no_increment_is_lost<A: Algorithm>() {
     assert_eq!(statistics.attempts, 4000 + statistics.aborted());
 }
 
-fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
+fn no_increment_is_lost_with_one_lock<A: Algorithm<Probe = Silent>>() {
     let config = StmConfig {
         locks: 1,
         stripe_bytes: 16,
@@ -186,7 +187,7 @@ fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
     assert_eq!((wide[0], small.iter().sum::<i32>()), (1000, -1000));
 }
 
-fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
+fn a_cancelled_transaction_has_no_effect<A: Algorithm<Probe = Silent>>() {
     let (result, wide, _) = run::<A>(Job::Cancel, 100);
     let (_, statistics) = result.unwrap();
     assert_eq!(wide[0], 0);
@@ -194,7 +195,7 @@ fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
     assert_eq!(statistics.aborts[Abort::User as usize], 100);
 }
 
-fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
+fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm<Probe = Silent>>() {
     let config = StmConfig {
         capacity: Capacity {
             reads: 5,
@@ -228,7 +229,7 @@ fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
     }
 }
 
-fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
+fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm<Probe = Silent>>() {
     let (result, ..) = run::<A>(Job::PastTheEnd, 30);
     let Err(Error::OutOfRange {
         index: 15, len: 8, ..
@@ -238,7 +239,7 @@ fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
     };
 }
 
-fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
+fn a_swallowed_failure_does_not_commit<A: Algorithm<Probe = Silent>>() {
     let (result, wide, _) = run::<A>(Job::Swallow, 5);
     assert!(
         matches!(
@@ -254,7 +255,7 @@ fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
     assert_eq!(wide[0], 0);
 }
 
-fn readers_see_writes_together<A: Algorithm>() {
+fn readers_see_writes_together<A: Algorithm<Probe = Silent>>() {
     let (result, wide, _) = run::<A>(Job::Invariant, 6000);
     result.unwrap();
     assert_eq!(
@@ -264,13 +265,13 @@ fn readers_see_writes_together<A: Algorithm>() {
     );
 }
 
-fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
+fn a_transaction_reads_its_own_last_write<A: Algorithm<Probe = Silent>>() {
     let (result, _, small) = run::<A>(Job::Own, 1);
     result.unwrap();
     assert_eq!(small[..2], [6, 66]);
 }
 
-fn retries_are_bounded_when_asked<A: Algorithm>() {
+fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
     let patience = Patience {
         read_polls: 1,
         acquire_tries: 1,
@@ -290,7 +291,7 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
     );
 }
 
-fn a_memory_can_be_launched_again<A: Algorithm>() {
+fn a_memory_can_be_launched_again<A: Algorithm<Probe = Silent>>() {
     let cpu = Cpu::new();
     let wide = Buffer::<_, u64>::zeroed(&cpu, 4, "wide").unwrap();
     let small = Buffer::<_, i32>::zeroed(&cpu, 8, "small").unwrap();

@@ -20,7 +20,7 @@ pub struct HashTable<A>(PhantomData<A>);
 /// The parameters of [`HashTable`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct HtParams<A> {
+pub struct HtParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The first link of each bucket.

@@ -19,7 +19,7 @@ pub struct RandomArray<A>(PhantomData<A>);
 /// The parameters of [`RandomArray`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct RaParams<A> {
+pub struct RaParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The shared array; at least `reads` words.

@@ -40,7 +40,9 @@ pub enum Error {
     },
     /// A lane's recording buffer was too small; the records past its end are
     /// lost.
-    #[error("lane {lane}: its history buffer is full: it needs {needed} words and has {words_per_lane}")]
+    #[error(
+        "lane {lane}: its history buffer is full: it needs {needed} words and has {words_per_lane}"
+    )]
     BufferFull {
         /// The lane.
         lane: u32,
@@ -124,7 +126,9 @@ pub enum Contradiction {
         end: u64,
     },
     /// The clock ran backwards between two attempts of a lane.
-    #[error("the clock was {begin} at its begin, but {end} at the end of the lane's attempt before it, attempt {before}")]
+    #[error(
+        "the clock was {begin} at its begin, but {end} at the end of the lane's attempt before it, attempt {before}"
+    )]
     LaneOrder {
         /// Index of the attempt before.
         before: usize,
@@ -154,5 +158,7 @@ pub enum Contradiction {
 }
 
 fn place(file: Option<&(PathBuf, u64)>) -> String {
-    file.map_or_else(String::new, |(path, offset)| format!("{}: offset {offset}: ", path.display()))
+    file.map_or_else(String::new, |(path, offset)| {
+        format!("{}: offset {offset}: ", path.display())
+    })
 }

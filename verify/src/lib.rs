@@ -3,3 +3,4 @@
 pub mod error;
 pub mod history;
 pub mod opacity;
+pub mod sim;

@@ -4,7 +4,8 @@ use crate::toolchain::Toolchain;
 use crate::{Tree, ci, ptxas, read, read_ptx};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use xtask::{Error, rules, split};
 
 /// Flags of the device build. The linker is not wanted: the assembly text is
@@ -22,9 +23,19 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
 ];
 
+/// The target directory of one compiler and set of flags. The assembly's file
+/// name holds neither, so in a common directory cargo could take what another
+/// compiler left there for up to date.
+fn directory(tree: &Tree, toolchain: &Toolchain) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);
+    let name = format!("{:016x}", hasher.finish());
+    tree.target.join("ptx").join(name)
+}
+
 /// Builds the module and splits it: stem and text of each file, by stem.
 fn build(tree: &Tree, toolchain: &Toolchain) -> Result<BTreeMap<String, String>, Error> {
-    let target = tree.target.join("ptx");
+    let target = directory(tree, toolchain);
     let mut cargo = toolchain.cargo();
     cargo
         .current_dir(&tree.root)

@@ -8,17 +8,20 @@
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
+use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
+use core::marker::PhantomData;
 
 /// The coarse-grained lock.
 #[derive(Clone, Copy, Debug)]
-pub struct Cgl;
+pub struct Cgl<P = Silent>(PhantomData<P>);
 
 /// The first and the longest time between two tries at the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
-impl Cgl {
+impl<P: Probe> Cgl<P> {
     #[inline(always)]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>) {
         // ORDER(C1): everything in the critical section before the release;
@@ -28,9 +31,17 @@ impl Cgl {
     }
 }
 
-impl Algorithm for Cgl {
+impl<P: Probe> Algorithm for Cgl<P> {
     const NAME: &'static str = "cgl";
     const GRANULE: Granule = Granule::LaneInTurn;
+
+    type Probe = P;
+
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the clock is live. It stands still but for a probe.
+        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+    }
 
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
@@ -69,6 +80,12 @@ impl Algorithm for Cgl {
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.writes.write_back(tx.lane, &tx.logs) };
+        if P::RECORDS && !tx.writes.is_empty() {
+            // The lock orders commits by itself; a probe wants them numbered.
+            // SAFETY: the clock is live, and only the lock's holder changes it.
+            let before = unsafe { tx.lane.fetch_add_relaxed_64(tx.stm.clock(), 1) };
+            tx.committed_as(Version(before + 1));
+        }
         Self::release(tx);
         Ok(())
     }

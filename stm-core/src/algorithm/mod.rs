@@ -25,17 +25,19 @@ pub use version_locks::{Named, VersionLocks};
 
 use crate::abort::TxResult;
 use crate::lane::Lane;
+use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
+use crate::version::Version;
 use crate::word::{Element, WordAddress};
 
 /// Time-stamp validation, locks in ascending order.
-pub type TbvSorting = VersionLocks<Tbv, Sorted>;
+pub type TbvSorting<P = Silent> = VersionLocks<Tbv, Sorted, P>;
 /// Hierarchical validation, locks in ascending order: Algorithm 3.
-pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
+pub type HvSorting<P = Silent> = VersionLocks<Hierarchical, Sorted, P>;
 /// Hierarchical validation, locks in the order met, retried one lane at a time.
-pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
+pub type HvBackoff<P = Silent> = VersionLocks<Hierarchical, Backoff, P>;
 /// One transaction a block at a time, waiting for each lock in the order met.
-pub type Egpgv = VersionLocks<Tbv, Blocking>;
+pub type Egpgv<P = Silent> = VersionLocks<Tbv, Blocking, P>;
 
 /// How transactions share a launch's threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +56,12 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// Who runs transactions.
     const GRANULE: Granule;
+    /// Who observes.
+    type Probe: Probe;
+
+    /// The number of updates committed so far, for a probe: at least what any
+    /// event before was told.
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
@@ -69,8 +77,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Records that a word was added to the write set.
     fn note_write<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress);
 
-    /// Makes the writes visible at one point, or aborts without effect. All
-    /// lanes of `mask`, and no others, call it together.
+    /// Makes the writes visible at one point, or aborts without effect; tells
+    /// a probe its version by [`Tx::committed_as`]. All lanes of `mask`, and no others, call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()>;
 
     /// Gives back what `begin` took, after an attempt that will not commit.

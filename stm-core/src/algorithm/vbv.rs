@@ -10,15 +10,17 @@ use super::validation::POLL_NS;
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
+use core::marker::PhantomData;
 
 /// The `NOrec`-like algorithm.
 #[derive(Clone, Copy, Debug)]
-pub struct Vbv;
+pub struct Vbv<P = Silent>(PhantomData<P>);
 
-impl Vbv {
+impl<P: Probe> Vbv<P> {
     /// Waits for an even sequence.
     #[inline(always)]
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
@@ -65,9 +67,19 @@ impl Vbv {
     }
 }
 
-impl Algorithm for Vbv {
+impl<P: Probe> Algorithm for Vbv<P> {
     const NAME: &'static str = "vbv";
     const GRANULE: Granule = Granule::Lane;
+
+    type Probe = P;
+
+    /// Two steps of the sequence are one commit; a writer that is in has not
+    /// committed.
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the sequence is live. Acquire, as S1.
+        Version(unsafe { tx.lane.load_acquire_64(tx.stm.sequence()) } / 2)
+    }
 
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
@@ -131,6 +143,7 @@ impl Algorithm for Vbv {
         lane.fence();
         // SAFETY: the logs are this lane's; the sequence lock is held.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
+        tx.committed_as(Version(tx.snapshot.0 / 2 + 1));
         // ORDER(S4): the stores before the release; pairs with S1.
         lane.fence();
         // SAFETY: the sequence is live, and odd: only this lane stores to it.

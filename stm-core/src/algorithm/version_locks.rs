@@ -24,6 +24,7 @@ use super::{Algorithm, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::lock_log::{Access, Entry};
+use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 use crate::word::{self, Element, WordAddress};
@@ -31,23 +32,23 @@ use core::marker::PhantomData;
 
 /// The algorithm with a validation and an acquisition scheme.
 #[derive(Clone, Copy, Debug)]
-pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
+pub struct VersionLocks<V, Q, P = Silent>(PhantomData<(V, Q, P)>);
 
 /// A combination that is one of the paper's variants, and so has a name.
 pub trait Named {
     /// The name at the command line.
     const NAME: &'static str;
 }
-impl Named for VersionLocks<Tbv, Sorted> {
+impl<P> Named for VersionLocks<Tbv, Sorted, P> {
     const NAME: &'static str = "tbv-sorting";
 }
-impl Named for VersionLocks<Hierarchical, Sorted> {
+impl<P> Named for VersionLocks<Hierarchical, Sorted, P> {
     const NAME: &'static str = "hv-sorting";
 }
-impl Named for VersionLocks<Hierarchical, Backoff> {
+impl<P> Named for VersionLocks<Hierarchical, Backoff, P> {
     const NAME: &'static str = "hv-backoff";
 }
-impl Named for VersionLocks<Tbv, Blocking> {
+impl<P> Named for VersionLocks<Tbv, Blocking, P> {
     const NAME: &'static str = "egpgv";
 }
 
@@ -62,7 +63,7 @@ enum Acquired {
     Busy,
 }
 
-impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q>
+impl<V: Validation, Q: Acquisition, P: Probe> Algorithm for VersionLocks<V, Q, P>
 where
     Self: Named,
 {
@@ -72,6 +73,14 @@ where
     } else {
         Granule::Lane
     };
+
+    type Probe = P;
+
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the clock is live. Acquire, as E1.
+        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+    }
 
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
@@ -183,7 +192,7 @@ where
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
 
-impl<V: Validation, Q: Acquisition> VersionLocks<V, Q>
+impl<V: Validation, Q: Acquisition, P: Probe> VersionLocks<V, Q, P>
 where
     Self: Named,
 {
@@ -256,6 +265,7 @@ where
         lane.fence();
         // SAFETY: the clock is live.
         let version = Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
+        tx.committed_as(version);
         // ORDER(E5): the increment, and all commits it counts, before the
         // release. Who reads this version from the lock word, and fences, sees
         // all of them: cumulativity, which only three threads can show.

@@ -6,6 +6,7 @@ use crate::algorithm::Algorithm;
 use crate::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::kernel::Kernel;
 use crate::logs::Capacity;
+use crate::probe::Silent;
 use crate::stm_ref::{Patience, StmRef};
 use crate::stripe::StripeMap;
 use crate::version::LockWord;
@@ -42,8 +43,8 @@ impl Default for StmConfig {
                 writes: 32,
             },
             patience: Patience {
-                read_polls: 64,
-                acquire_tries: 4,
+                read_polls: 8,
+                acquire_tries: 8,
                 retries_max: 0,
             },
             time_limit: None,
@@ -176,7 +177,12 @@ impl<D: Device> Stm<D> {
 
     /// The kernel's handle, for transactions of algorithm `A`. Valid while
     /// this `Stm` lives.
-    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
+    pub fn handle<A: Algorithm<Probe = Silent>>(&self) -> StmRef<A> {
+        self.observed_handle(Silent)
+    }
+
+    /// As [`Self::handle`], with a probe that observes the transactions.
+    pub fn observed_handle<A: Algorithm>(&self, probe: A::Probe) -> StmRef<A> {
         // SAFETY: the memories have these sizes, were zeroed, and `launch`
         // makes its caller promise the rest.
         unsafe {
@@ -187,6 +193,7 @@ impl<D: Device> Stm<D> {
                 self.config.capacity,
                 self.map,
                 self.config.patience,
+                probe,
             )
         }
     }

@@ -104,7 +104,12 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(path: &'a Path, start: u64, bytes: &'a [u8]) -> Self {
-        Self { path, start, bytes, at: 0 }
+        Self {
+            path,
+            start,
+            bytes,
+            at: 0,
+        }
     }
 
     /// The offset in the file of the next byte.
@@ -167,11 +172,19 @@ impl<'a> Cursor<'a> {
                 self.error(
                     offset,
                     what,
-                    format!("a length of {length} where {} bytes are left", self.remaining()),
+                    format!(
+                        "a length of {length} where {} bytes are left",
+                        self.remaining()
+                    ),
                 )
             })?;
-        let text = std::str::from_utf8(bytes)
-            .map_err(|e| self.error(self.offset() + e.valid_up_to() as u64, "UTF-8", "other bytes"))?;
+        let text = std::str::from_utf8(bytes).map_err(|e| {
+            self.error(
+                self.offset() + e.valid_up_to() as u64,
+                "UTF-8",
+                "other bytes",
+            )
+        })?;
         self.at += bytes.len();
         Ok(text.to_owned())
     }
@@ -180,7 +193,11 @@ impl<'a> Cursor<'a> {
     pub(crate) fn end(&self) -> Result<(), Error> {
         match self.remaining() {
             0 => Ok(()),
-            left => Err(self.error(self.offset(), "the end of the chunk", format!("{left} more bytes"))),
+            left => Err(self.error(
+                self.offset(),
+                "the end of the chunk",
+                format!("{left} more bytes"),
+            )),
         }
     }
 }

@@ -113,9 +113,15 @@ pub enum Rest {
 
 impl InitialMemory {
     /// Zero everywhere.
-    pub const ZERO: Self = Self { words: Vec::new(), rest: Rest::Value(0) };
+    pub const ZERO: Self = Self {
+        words: Vec::new(),
+        rest: Rest::Value(0),
+    };
     /// Unknown everywhere.
-    pub const INFERRED: Self = Self { words: Vec::new(), rest: Rest::Inferred };
+    pub const INFERRED: Self = Self {
+        words: Vec::new(),
+        rest: Rest::Inferred,
+    };
 }
 
 /// The begin and end samples, lane and outcome of an attempt.
@@ -177,7 +183,10 @@ impl History {
     /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^31 distinct words.
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
         if self.len() as u64 >= ATTEMPTS_MAX {
-            return Err(Error::TooLarge { what: "attempts", limit: ATTEMPTS_MAX });
+            return Err(Error::TooLarge {
+                what: "attempts",
+                limit: ATTEMPTS_MAX,
+            });
         }
         for &event in events {
             let (word, value, write) = match event {
@@ -187,7 +196,10 @@ impl History {
             let Some(number) = self.words.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
-                return Err(Error::TooLarge { what: "distinct words", limit: words::WORDS_MAX });
+                return Err(Error::TooLarge {
+                    what: "distinct words",
+                    limit: words::WORDS_MAX,
+                });
             };
             self.keys.push(number << 1 | write);
             self.values.push(value);
@@ -238,7 +250,12 @@ impl History {
     /// `i` is not below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
-        Attempt { lane: self.lanes[i], begin: self.begins[i], end: self.ends[i], outcome: self.outcomes[i] }
+        Attempt {
+            lane: self.lanes[i],
+            begin: self.begins[i],
+            end: self.ends[i],
+            outcome: self.outcomes[i],
+        }
     }
 
     /// The reads and writes of attempt `i`, in program order.
@@ -249,7 +266,11 @@ impl History {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {
             let word = self.words.word(key >> 1);
-            if key & 1 == 0 { Event::Read { word, value } } else { Event::Write { word, value } }
+            if key & 1 == 0 {
+                Event::Read { word, value }
+            } else {
+                Event::Write { word, value }
+            }
         })
     }
 
@@ -268,6 +289,9 @@ impl History {
 
     /// How many attempts of its lane came before attempt `i`.
     pub fn number_in_lane(&self, i: usize) -> usize {
-        self.lanes[..i].iter().filter(|&&lane| lane == self.lanes[i]).count()
+        self.lanes[..i]
+            .iter()
+            .filter(|&&lane| lane == self.lanes[i])
+            .count()
     }
 }

@@ -19,7 +19,10 @@ impl History {
     /// # Errors
     /// [`Error::Io`], [`Error::Malformed`], [`Error::TooLarge`].
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let input = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let input = File::open(path).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
         Self::from_reader(BufReader::new(input), path)
     }
 
@@ -32,11 +35,21 @@ impl History {
         read(input, path, &mut |record| {
             match (record, &mut history) {
                 (Record::Header(header, rest), _) => {
-                    let initial = InitialMemory { words: Vec::new(), rest };
+                    let initial = InitialMemory {
+                        words: Vec::new(),
+                        rest,
+                    };
                     history = Some(Self::new(header, initial));
                 }
-                (Record::Initial { word, value }, Some(history)) => history.initial.words.push((word, value)),
-                (Record::Attempt { attempt, events, .. }, Some(history)) => history.push(attempt, events)?,
+                (Record::Initial { word, value }, Some(history)) => {
+                    history.initial.words.push((word, value))
+                }
+                (
+                    Record::Attempt {
+                        attempt, events, ..
+                    },
+                    Some(history),
+                ) => history.push(attempt, events)?,
                 (_, None) => unreachable!("the header is read first"),
             }
             Ok(())
@@ -67,15 +80,27 @@ pub(crate) fn offset_of_attempt(path: &Path, index: usize) -> Option<u64> {
 /// What a file holds, in its order.
 enum Record<'a> {
     Header(Header, Rest),
-    Initial { word: u64, value: u64 },
-    Attempt { offset: u64, attempt: Attempt, events: &'a [Event] },
+    Initial {
+        word: u64,
+        value: u64,
+    },
+    Attempt {
+        offset: u64,
+        attempt: Attempt,
+        events: &'a [Event],
+    },
 }
 
 type Sink<'a> = dyn FnMut(Record<'_>) -> Result<(), Error> + 'a;
 
 /// Reads a whole file.
 fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error> {
-    let mut source = Source { input, path, offset: 0, checksum: Hasher::new() };
+    let mut source = Source {
+        input,
+        path,
+        offset: 0,
+        checksum: Hasher::new(),
+    };
     read_header(&mut source, sink)?;
     let mut totals = Totals::default();
     loop {
@@ -101,7 +126,7 @@ fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error>
             } else {
                 "an ATTS or DONE chunk"
             };
-            return Err(source.error(offset, expected, format!("{:?}", front.escape_ascii().to_string())));
+            return Err(source.error(offset, expected, format!("\"{}\"", front.escape_ascii())));
         }
     }
 }
@@ -204,24 +229,51 @@ fn read_attempts(
         begin = cursor.delta(begin, "a begin sample")?;
         let outcome_offset = cursor.offset();
         let code = cursor.byte("an outcome")?;
-        let end = if code == file::RUNNING { u64::MAX } else { cursor.delta(begin, "an end sample")? };
+        let end = if code == file::RUNNING {
+            u64::MAX
+        } else {
+            cursor.delta(begin, "an end sample")?
+        };
         let outcome = match code {
-            file::UPDATE => Outcome::Committed { version: cursor.delta(begin, "a version")? },
+            file::UPDATE => Outcome::Committed {
+                version: cursor.delta(begin, "a version")?,
+            },
             file::READ_ONLY => Outcome::CommittedReadOnly,
-            file::ABORT => Outcome::Aborted { reason: cursor.byte("an abort reason")? },
+            file::ABORT => Outcome::Aborted {
+                reason: cursor.byte("an abort reason")?,
+            },
             file::RUNNING => Outcome::Running,
-            other => return Err(cursor.error(outcome_offset, "an outcome from 0 to 3", other.to_string())),
+            other => {
+                return Err(cursor.error(
+                    outcome_offset,
+                    "an outcome from 0 to 3",
+                    other.to_string(),
+                ));
+            }
         };
         read_events(cursor, &mut word, &mut events)?;
         totals.attempts += 1;
         totals.events += events.len() as u64;
-        let attempt = Attempt { lane, begin, end, outcome };
-        sink(Record::Attempt { offset, attempt, events: &events })?;
+        let attempt = Attempt {
+            lane,
+            begin,
+            end,
+            outcome,
+        };
+        sink(Record::Attempt {
+            offset,
+            attempt,
+            events: &events,
+        })?;
     }
     cursor.end()
 }
 
-fn read_events(cursor: &mut Cursor<'_>, word: &mut u64, events: &mut Vec<Event>) -> Result<(), Error> {
+fn read_events(
+    cursor: &mut Cursor<'_>,
+    word: &mut u64,
+    events: &mut Vec<Event>,
+) -> Result<(), Error> {
     events.clear();
     let offset = cursor.offset();
     let number = cursor.varint("a number of events")?;
@@ -243,7 +295,11 @@ fn read_events(cursor: &mut Cursor<'_>, word: &mut u64, events: &mut Vec<Event>)
             *word = cursor.delta(*word, "a word")?;
             let value = cursor.varint("a value")?;
             let word = *word;
-            events.push(if writes { Event::Write { word, value } } else { Event::Read { word, value } });
+            events.push(if writes {
+                Event::Write { word, value }
+            } else {
+                Event::Read { word, value }
+            });
         }
         writes = !writes;
     }
@@ -278,7 +334,10 @@ impl<R: Read> Source<'_, R> {
         (&mut self.input)
             .take(n)
             .read_to_end(&mut bytes)
-            .map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
+            .map_err(|source| Error::Io {
+                path: self.path.to_owned(),
+                source,
+            })?;
         if (bytes.len() as u64) < n {
             let expected = format!("{n} bytes: {what}");
             let found = format!("the end of the file after {}", bytes.len());
@@ -304,19 +363,27 @@ impl<R: Read> Source<'_, R> {
             return Ok(());
         }
         let expected = format!("the checksum 0x{computed:08x} of what stands before it");
-        Err(self.error(offset, &expected, format!("0x{stored:08x}: the file is damaged")))
+        Err(self.error(
+            offset,
+            &expected,
+            format!("0x{stored:08x}: the file is damaged"),
+        ))
     }
 
     /// Checks that the file ends.
     fn end(&mut self) -> Result<(), Error> {
         let mut byte = [0];
-        let read = self
-            .input
-            .read(&mut byte)
-            .map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
+        let read = self.input.read(&mut byte).map_err(|source| Error::Io {
+            path: self.path.to_owned(),
+            source,
+        })?;
         if read == 0 {
             return Ok(());
         }
-        Err(self.error(self.offset, "the end of the file", format!("another byte, 0x{:02x}", byte[0])))
+        Err(self.error(
+            self.offset,
+            "the end of the file",
+            format!("another byte, 0x{:02x}", byte[0]),
+        ))
     }
 }

@@ -28,7 +28,10 @@ impl<'a> LaneRecorder<'a> {
     fn append<const N: usize>(&mut self, record: [u64; N]) {
         let at = self.buffer[0];
         self.buffer[0] = at + N as u64;
-        if let Some(place) = usize::try_from(at).ok().and_then(|at| self.buffer.get_mut(at..at + N)) {
+        if let Some(place) = usize::try_from(at)
+            .ok()
+            .and_then(|at| self.buffer.get_mut(at..at + N))
+        {
             place.copy_from_slice(&record);
         }
     }
@@ -90,12 +93,21 @@ pub fn decode(
     if let Some((buffer, lane)) = of_lane().max_by_key(|(buffer, _)| buffer[0])
         && buffer[0] > words_per_lane
     {
-        return Err(Error::BufferFull { lane, needed: buffer[0], words_per_lane });
+        return Err(Error::BufferFull {
+            lane,
+            needed: buffer[0],
+            words_per_lane,
+        });
     }
     let mut history = History::new(header, initial);
     for (buffer, lane) in of_lane() {
-        LaneDecoder { lane, buffer: &buffer[..buffer[0] as usize], open: None, events: Vec::new() }
-            .run(&mut history)?;
+        LaneDecoder {
+            lane,
+            buffer: &buffer[..buffer[0] as usize],
+            open: None,
+            events: Vec::new(),
+        }
+        .run(&mut history)?;
     }
     Ok(history)
 }
@@ -129,38 +141,87 @@ impl LaneDecoder<'_> {
         Ok(())
     }
 
-    fn record(&mut self, at: usize, tag: u64, record: &[u64], history: &mut History) -> Result<(), Error> {
+    fn record(
+        &mut self,
+        at: usize,
+        tag: u64,
+        record: &[u64],
+        history: &mut History,
+    ) -> Result<(), Error> {
         let operand = layout::operand(record[0]);
         let Some(begin) = self.open else {
             if tag != layout::BEGIN {
-                return Err(self.error(at, "the begin of an attempt", format!("a record with tag 0x{tag:x}")));
+                return Err(self.error(
+                    at,
+                    "the begin of an attempt",
+                    format!("a record with tag 0x{tag:x}"),
+                ));
             }
             self.open = Some(record[1]);
             return Ok(());
         };
         match tag {
-            layout::READ => self.events.push(Event::Read { word: operand, value: record[1] }),
-            layout::WRITE => self.events.push(Event::Write { word: operand, value: record[1] }),
-            layout::COMMIT => self.end(begin, record[2], Outcome::Committed { version: record[1] }, history)?,
-            layout::COMMIT_READ_ONLY => self.end(begin, record[1], Outcome::CommittedReadOnly, history)?,
+            layout::READ => self.events.push(Event::Read {
+                word: operand,
+                value: record[1],
+            }),
+            layout::WRITE => self.events.push(Event::Write {
+                word: operand,
+                value: record[1],
+            }),
+            layout::COMMIT => self.end(
+                begin,
+                record[2],
+                Outcome::Committed { version: record[1] },
+                history,
+            )?,
+            layout::COMMIT_READ_ONLY => {
+                self.end(begin, record[1], Outcome::CommittedReadOnly, history)?
+            }
             layout::ABORT => {
-                let reason = u8::try_from(operand)
-                    .map_err(|_| self.error(at, "an abort reason below 256", operand.to_string()))?;
+                let reason = u8::try_from(operand).map_err(|_| {
+                    self.error(at, "an abort reason below 256", operand.to_string())
+                })?;
                 self.end(begin, record[1], Outcome::Aborted { reason }, history)?;
             }
-            _ => return Err(self.error(at, "the end of the attempt before", "another begin".to_owned())),
+            _ => {
+                return Err(self.error(
+                    at,
+                    "the end of the attempt before",
+                    "another begin".to_owned(),
+                ));
+            }
         }
         Ok(())
     }
 
-    fn end(&mut self, begin: u64, end: u64, outcome: Outcome, history: &mut History) -> Result<(), Error> {
-        history.push(Attempt { lane: self.lane, begin, end, outcome }, &self.events)?;
+    fn end(
+        &mut self,
+        begin: u64,
+        end: u64,
+        outcome: Outcome,
+        history: &mut History,
+    ) -> Result<(), Error> {
+        history.push(
+            Attempt {
+                lane: self.lane,
+                begin,
+                end,
+                outcome,
+            },
+            &self.events,
+        )?;
         self.open = None;
         self.events.clear();
         Ok(())
     }
 
     fn error(&self, at: usize, expected: &str, found: String) -> Error {
-        Error::Record { lane: self.lane, word: at as u64, expected: expected.to_owned(), found }
+        Error::Record {
+            lane: self.lane,
+            word: at as u64,
+            expected: expected.to_owned(),
+            found,
+        }
     }
 }

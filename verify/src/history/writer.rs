@@ -44,7 +44,12 @@ impl HistoryWriter {
     /// [`file::HEADER_BYTES_MAX`].
     pub fn create(path: &Path, header: &Header, rest: Rest) -> Result<Self, Error> {
         let mut payload = Vec::new();
-        for text in [&header.variant, &header.workload, &header.device, &header.seed] {
+        for text in [
+            &header.variant,
+            &header.workload,
+            &header.device,
+            &header.seed,
+        ] {
             put_string(&mut payload, text);
         }
         match rest {
@@ -56,12 +61,18 @@ impl HistoryWriter {
         }
         if payload.len() as u64 > u64::from(file::HEADER_BYTES_MAX) {
             let limit = u64::from(file::HEADER_BYTES_MAX);
-            return Err(Error::TooLarge { what: "bytes of header text", limit });
+            return Err(Error::TooLarge {
+                what: "bytes of header text",
+                limit,
+            });
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));
         let partial = path.with_file_name(name);
-        let out = File::create(&partial).map_err(|source| Error::Io { path: partial.clone(), source })?;
+        let out = File::create(&partial).map_err(|source| Error::Io {
+            path: partial.clone(),
+            source,
+        })?;
         let mut writer = Self {
             path: path.to_owned(),
             partial,
@@ -94,7 +105,10 @@ impl HistoryWriter {
     /// # Panics
     /// An attempt was written already.
     pub fn initial(&mut self, word: u64, value: u64) -> Result<(), Error> {
-        assert_eq!(self.attempts, 0, "initial words come before the first attempt");
+        assert_eq!(
+            self.attempts, 0,
+            "initial words come before the first attempt"
+        );
         put_delta(&mut self.chunk, self.word, word);
         put_varint(&mut self.chunk, value);
         self.word = word;
@@ -116,7 +130,12 @@ impl HistoryWriter {
             self.flush_chunk()?;
             self.chunk_kind = file::CHUNK_ATTEMPTS;
         }
-        let Attempt { lane, begin, end, outcome } = attempt;
+        let Attempt {
+            lane,
+            begin,
+            end,
+            outcome,
+        } = attempt;
         let out = &mut self.chunk;
         put_varint(out, u64::from(lane));
         put_delta(out, self.begin, begin);
@@ -197,7 +216,11 @@ impl HistoryWriter {
 
     fn record_done(&mut self) -> Result<(), Error> {
         self.chunk_records += 1;
-        if self.chunk.len() >= CHUNK_BYTES { self.flush_chunk() } else { Ok(()) }
+        if self.chunk.len() >= CHUNK_BYTES {
+            self.flush_chunk()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush_chunk(&mut self) -> Result<(), Error> {
@@ -206,7 +229,10 @@ impl HistoryWriter {
         }
         let chunk = std::mem::take(&mut self.chunk);
         let Ok(length) = u32::try_from(chunk.len()) else {
-            return Err(Error::TooLarge { what: "bytes in one attempt", limit: u64::from(u32::MAX) });
+            return Err(Error::TooLarge {
+                what: "bytes in one attempt",
+                limit: u64::from(u32::MAX),
+            });
         };
         let mut front = Vec::from(self.chunk_kind);
         front.extend(self.chunk_records.to_le_bytes());
@@ -227,11 +253,16 @@ impl HistoryWriter {
             self.out.write_all(part).map_err(|source| self.io(source))?;
         }
         let sum = self.checksum.clone().finalize();
-        self.out.write_all(&sum.to_le_bytes()).map_err(|source| self.io(source))
+        self.out
+            .write_all(&sum.to_le_bytes())
+            .map_err(|source| self.io(source))
     }
 
     fn io(&self, source: io::Error) -> Error {
-        Error::Io { path: self.partial.clone(), source }
+        Error::Io {
+            path: self.partial.clone(),
+            source,
+        }
     }
 }
 

@@ -24,13 +24,24 @@ pub enum Orders {
 /// More than [`ATTEMPTS_MAX`] attempts, or initial memory that is to be
 /// inferred.
 pub fn is_opaque(history: &History, orders: Orders) -> bool {
-    assert!(history.len() <= ATTEMPTS_MAX, "more than {ATTEMPTS_MAX} attempts");
+    assert!(
+        history.len() <= ATTEMPTS_MAX,
+        "more than {ATTEMPTS_MAX} attempts"
+    );
     let Rest::Value(rest) = history.initial.rest else {
         panic!("initial memory must be known");
     };
     let attempts: Vec<Attempt> = (0..history.len()).map(|i| history.attempt(i)).collect();
-    let events = (0..history.len()).map(|i| history.events(i).collect()).collect();
-    Search { attempts, events, rest, orders }.extend(&mut Vec::new(), &history.initial.words.clone())
+    let events = (0..history.len())
+        .map(|i| history.events(i).collect())
+        .collect();
+    Search {
+        attempts,
+        events,
+        rest,
+        orders,
+    }
+    .extend(&mut Vec::new(), &history.initial.words.clone())
 }
 
 struct Search {
@@ -90,7 +101,9 @@ impl Search {
         let last = placed.iter().filter_map(|&i| version(i)).max().unwrap_or(0);
         let following = waiting.filter_map(version).min();
         match version(next) {
-            Some(own) => last < own && following.is_none_or(|v| own < v) && begin < own && own <= end,
+            Some(own) => {
+                last < own && following.is_none_or(|v| own < v) && begin < own && own <= end
+            }
             None => last <= end && following.is_none_or(|v| begin < v),
         }
     }

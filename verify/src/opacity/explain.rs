@@ -43,19 +43,40 @@ fn attempt_ref(history: &History, i: usize) -> AttemptRef {
     }
 }
 
-fn no_common_point(history: &History, timeline: &Timeline, i: usize, reads: &[MemoryRead]) -> Finding {
+fn no_common_point(
+    history: &History,
+    timeline: &Timeline,
+    i: usize,
+    reads: &[MemoryRead],
+) -> Finding {
     let (low, high) = window(history, &timeline.commits, i);
     let mut distinct: Vec<MemoryRead> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    distinct.extend(reads.iter().filter(|read| seen.insert((read.word, read.value))));
-    let spans: Vec<Vec<Span>> = distinct.iter().map(|r| timeline.spans(r.word, r.value)).collect();
+    distinct.extend(
+        reads
+            .iter()
+            .filter(|read| seen.insert((read.word, read.value))),
+    );
+    let spans: Vec<Vec<Span>> = distinct
+        .iter()
+        .map(|r| timeline.spans(r.word, r.value))
+        .collect();
     let sets: Vec<Vec<(u32, u32)>> = spans.iter().map(|spans| clip(spans, low, high)).collect();
     let core = smallest_conflict(&sets);
     let attempt = history.attempt(i);
     let points = match attempt.outcome {
-        Outcome::Committed { version } => Interval { from: version - 1, to: Some(version - 1) },
-        Outcome::Running => Interval { from: attempt.begin, to: None },
-        _ => Interval { from: attempt.begin, to: Some(attempt.end) },
+        Outcome::Committed { version } => Interval {
+            from: version - 1,
+            to: Some(version - 1),
+        },
+        Outcome::Running => Interval {
+            from: attempt.begin,
+            to: None,
+        },
+        _ => Interval {
+            from: attempt.begin,
+            to: Some(attempt.end),
+        },
     };
     let evidence = |&k: &usize| evidence(history, timeline, i, distinct[k], &spans[k], (low, high));
     Finding::NoCommonPoint {
@@ -132,15 +153,26 @@ fn evidence(
 ) -> ReadEvidence {
     let word = history.words().word(read.word);
     let held = |span: &Span| held(history, timeline, word, span);
-    let inside: Vec<&Span> = spans.iter().filter(|span| span.from <= high && span.to >= low).collect();
+    let inside: Vec<&Span> = spans
+        .iter()
+        .filter(|span| span.from <= high && span.to >= low)
+        .collect();
     let before = spans.iter().rev().find(|span| span.to < low);
     let after = spans.iter().find(|span| span.from > high);
-    let elsewhere = if inside.is_empty() { before.into_iter().chain(after).map(held).collect() } else { vec![] };
+    let elsewhere = if inside.is_empty() {
+        before.into_iter().chain(after).map(held).collect()
+    } else {
+        vec![]
+    };
     ReadEvidence {
         event: read.event,
         word,
         value: read.value,
-        holds: inside.iter().take(HELD_MAX).map(|span| held(span)).collect(),
+        holds: inside
+            .iter()
+            .take(HELD_MAX)
+            .map(|span| held(span))
+            .collect(),
         holds_left_out: inside.len().saturating_sub(HELD_MAX),
         elsewhere,
         initial_unknown: !timeline.initial.is_known(read.word),
@@ -163,7 +195,10 @@ fn held(history: &History, timeline: &Timeline, word: u64, span: &Span) -> Held 
     let commit_ref = |rank: u32| {
         let attempt = commits.attempt(rank);
         let value = history.events(attempt).filter_map(|event| match event {
-            Event::Write { word: written, value } if written == word => Some(value),
+            Event::Write {
+                word: written,
+                value,
+            } if written == word => Some(value),
             _ => None,
         });
         CommitRef {
@@ -173,7 +208,10 @@ fn held(history: &History, timeline: &Timeline, word: u64, span: &Span) -> Held 
             value: value.last().expect("the word's commits wrote it"),
         }
     };
-    let from = span.from.checked_sub(1).map_or(0, |rank| commits.version(rank));
+    let from = span
+        .from
+        .checked_sub(1)
+        .map_or(0, |rank| commits.version(rank));
     let to = (span.to < commits.len()).then(|| commits.version(span.to) - 1);
     Held {
         points: Interval { from, to },
@@ -198,7 +236,12 @@ mod tests {
     fn a_conflict_of_one_or_two_is_found_before_a_larger_one() {
         let three = [vec![(0, 1)], vec![(1, 2)], vec![(0, 0), (2, 2)]];
         assert_eq!(smallest_conflict(&three), [0, 1, 2]);
-        let two = [vec![(0, 1)], vec![(1, 2)], vec![(0, 0), (2, 2)], vec![(0, 0)]];
+        let two = [
+            vec![(0, 1)],
+            vec![(1, 2)],
+            vec![(0, 0), (2, 2)],
+            vec![(0, 0)],
+        ];
         assert_eq!(smallest_conflict(&two), [1, 3]);
         let one = [vec![(0, 1)], vec![(3, 4)], vec![]];
         assert_eq!(smallest_conflict(&one), [2]);
@@ -212,7 +255,12 @@ mod tests {
         for k in 0..300_u32 {
             sets.push(vec![(0, 299)]);
             let around = [(0, k.wrapping_sub(1)), (k + 1, 299)];
-            sets.push(around.into_iter().filter(|&(from, to)| from <= to && to < 300).collect());
+            sets.push(
+                around
+                    .into_iter()
+                    .filter(|&(from, to)| from <= to && to < 300)
+                    .collect(),
+            );
         }
         let core = smallest_conflict(&sets);
         assert_eq!(core, (0..300).map(|k| 2 * k + 1).collect::<Vec<_>>());

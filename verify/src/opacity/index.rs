@@ -62,7 +62,15 @@ impl Commits {
             }
         }
         let (value_index, by_value) = index_values(&first, &values);
-        Self { versions, attempts, first, ranks, values, value_index, by_value }
+        Self {
+            versions,
+            attempts,
+            first,
+            ranks,
+            values,
+            value_index,
+            by_value,
+        }
     }
 
     /// The number of commits.
@@ -92,7 +100,10 @@ impl Commits {
     /// The commits that wrote a word.
     pub(crate) fn entries(&self, word: u32) -> Entries<'_> {
         let range = self.first[word as usize]..self.first[word as usize + 1];
-        Entries { ranks: &self.ranks[range.clone()], values: &self.values[range] }
+        Entries {
+            ranks: &self.ranks[range.clone()],
+            values: &self.values[range],
+        }
     }
 
     /// The first entry of a word, from entry `from` on, that wrote `value`.
@@ -112,7 +123,8 @@ impl Commits {
 /// The writes of an attempt as (word number, value), in program order.
 fn writes(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u64)> + '_ {
     let (keys, values) = history.columns(attempt as usize);
-    let of_key = |(&key, &value): (&u32, &u64)| (key & 1 == 1).then_some(((key >> 1) as usize, value));
+    let of_key =
+        |(&key, &value): (&u32, &u64)| (key & 1 == 1).then_some(((key >> 1) as usize, value));
     keys.iter().zip(values).filter_map(of_key)
 }
 
@@ -182,7 +194,9 @@ impl Timeline {
         if holds {
             return Some(state);
         }
-        self.commits.entry_with(word, value, from).map(|entry| entries.ranks[entry] + 1)
+        self.commits
+            .entry_with(word, value, from)
+            .map(|entry| entries.ranks[entry] + 1)
     }
 
     /// All stretches in which a word holds `value`. Walks all of the word's
@@ -194,7 +208,12 @@ impl Timeline {
         for (&rank, &written) in entries.ranks.iter().zip(entries.values) {
             match open {
                 Some((from, set_by)) if written != value => {
-                    spans.push(Span { from, to: rank, set_by, overwritten_by: Some(rank) });
+                    spans.push(Span {
+                        from,
+                        to: rank,
+                        set_by,
+                        overwritten_by: Some(rank),
+                    });
                     open = None;
                 }
                 None if written == value => open = Some((rank + 1, Some(rank))),
@@ -202,7 +221,12 @@ impl Timeline {
             }
         }
         if let Some((from, set_by)) = open {
-            spans.push(Span { from, to: u32::MAX, set_by, overwritten_by: None });
+            spans.push(Span {
+                from,
+                to: u32::MAX,
+                set_by,
+                overwritten_by: None,
+            });
         }
         spans
     }

@@ -42,7 +42,10 @@ pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u3
             let state = commits.state_at(version - 1);
             (state, state)
         }
-        _ => (commits.state_at(attempt.begin), commits.state_at(attempt.end)),
+        _ => (
+            commits.state_at(attempt.begin),
+            commits.state_at(attempt.end),
+        ),
     }
 }
 
@@ -54,7 +57,10 @@ pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, Initial
         Rest::Value(value) => (value, true),
         Rest::Inferred => (0, false),
     };
-    let mut initial = Initial { values: vec![fill; words], known: vec![rest_known; words] };
+    let mut initial = Initial {
+        values: vec![fill; words],
+        known: vec![rest_known; words],
+    };
     for &(word, value) in &history.initial.words {
         if let Some(number) = history.words().number(word) {
             initial.values[number as usize] = value;
@@ -70,13 +76,24 @@ pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, Initial
         }
     }
     let known = count(&initial);
-    (initial, InitialUse { given, inferred: known - given, unknown: words as u64 - known })
+    (
+        initial,
+        InitialUse {
+            given,
+            inferred: known - given,
+            unknown: words as u64 - known,
+        },
+    )
 }
 
 /// The number of the first state that a commit to the word has changed; all
 /// before hold its initial value.
 fn first_change(commits: &Commits, word: u32) -> u32 {
-    commits.entries(word).ranks.first().map_or(u32::MAX, |&rank| rank + 1)
+    commits
+        .entries(word)
+        .ranks
+        .first()
+        .map_or(u32::MAX, |&rank| rank + 1)
 }
 
 fn infer_certain(history: &History, commits: &Commits, initial: &mut Initial) {
@@ -115,7 +132,9 @@ fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut Init
                 continue;
             }
             let ranks = commits.entries(read.word).ranks;
-            let written = commits.entry_with(read.word, read.value, 0).is_some_and(|entry| ranks[entry] < high);
+            let written = commits
+                .entry_with(read.word, read.value, 0)
+                .is_some_and(|entry| ranks[entry] < high);
             if !written {
                 initial.values[read.word as usize] = read.value;
                 initial.known[read.word as usize] = true;

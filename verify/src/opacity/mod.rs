@@ -81,7 +81,10 @@ pub const EXPLAINED_MAX: usize = 16;
 /// [`Error::Impossible`], if no run of any transactional memory can have made
 /// the records.
 pub fn check(history: &History) -> Result<Verdict, Error> {
-    judge(history).map_err(|what| Error::Impossible { file: None, what: Box::new(what) })
+    judge(history).map_err(|what| Error::Impossible {
+        file: None,
+        what: Box::new(what),
+    })
 }
 
 /// Reads a history file and judges it.
@@ -92,8 +95,12 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
     let history = History::load(path)?;
     judge(&history).map_err(|what| {
-        let file = reader::offset_of_attempt(path, what.attempt).map(|offset| (path.to_owned(), offset));
-        Error::Impossible { file, what: Box::new(what) }
+        let file =
+            reader::offset_of_attempt(path, what.attempt).map(|offset| (path.to_owned(), offset));
+        Error::Impossible {
+            file,
+            what: Box::new(what),
+        }
     })
 }
 
@@ -104,7 +111,11 @@ fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
     let timeline = index::Timeline { commits, initial };
     let found = witness::violations(history, &timeline);
     let violations_total = found.total;
-    let violations = found.first.iter().map(|&i| explain::explain(history, &timeline, i)).collect();
+    let violations = found
+        .first
+        .iter()
+        .map(|&i| explain::explain(history, &timeline, i))
+        .collect();
     Ok(Verdict {
         history: history.header.clone(),
         counts: counts(history),

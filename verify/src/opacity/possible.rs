@@ -14,7 +14,11 @@ pub(crate) fn version_order(history: &History) -> Result<Vec<(u64, u32)>, Imposs
     let mut lanes: NumberMap<u32, usize> = NumberMap::default();
     for i in 0..history.len() {
         let attempt = history.attempt(i);
-        let impossible = |why| ImpossibleHistory { attempt: i, lane: attempt.lane, why };
+        let impossible = |why| ImpossibleHistory {
+            attempt: i,
+            lane: attempt.lane,
+            why,
+        };
         alone(history, i, attempt).map_err(impossible)?;
         if let Some(before) = lanes.insert(attempt.lane, i) {
             let Attempt { end, outcome, .. } = history.attempt(before);
@@ -22,7 +26,11 @@ pub(crate) fn version_order(history: &History) -> Result<Vec<(u64, u32)>, Imposs
                 return Err(impossible(Contradiction::AfterRunning { before }));
             }
             if attempt.begin < end {
-                return Err(impossible(Contradiction::LaneOrder { before, end, begin: attempt.begin }));
+                return Err(impossible(Contradiction::LaneOrder {
+                    before,
+                    end,
+                    begin: attempt.begin,
+                }));
             }
         }
         if let Outcome::Committed { version } = attempt.outcome {
@@ -35,8 +43,16 @@ pub(crate) fn version_order(history: &History) -> Result<Vec<(u64, u32)>, Imposs
         if version == next {
             let (other, i) = (other as usize, i as usize);
             let other_lane = history.attempt(other).lane;
-            let why = Contradiction::DuplicateVersion { version, other, other_lane };
-            return Err(ImpossibleHistory { attempt: i, lane: history.attempt(i).lane, why });
+            let why = Contradiction::DuplicateVersion {
+                version,
+                other,
+                other_lane,
+            };
+            return Err(ImpossibleHistory {
+                attempt: i,
+                lane: history.attempt(i).lane,
+                why,
+            });
         }
     }
     Ok(order)
@@ -44,7 +60,12 @@ pub(crate) fn version_order(history: &History) -> Result<Vec<(u64, u32)>, Imposs
 
 /// What one attempt's record must satisfy by itself.
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), Contradiction> {
-    let Attempt { begin, end, outcome, .. } = attempt;
+    let Attempt {
+        begin,
+        end,
+        outcome,
+        ..
+    } = attempt;
     if end < begin {
         return Err(Contradiction::EndBeforeBegin { begin, end });
     }
@@ -54,16 +75,18 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), Contradict
     });
     match outcome {
         Outcome::Committed { version: 0 } => Err(Contradiction::VersionZero),
-        Outcome::Committed { version } if version > end => Err(Contradiction::VersionBeyondEnd { version, end }),
+        Outcome::Committed { version } if version > end => {
+            Err(Contradiction::VersionBeyondEnd { version, end })
+        }
         Outcome::Committed { version } if version <= begin => {
             Err(Contradiction::VersionBeforeBegin { version, begin })
         }
         Outcome::Committed { version } if written.next().is_none() => {
             Err(Contradiction::UpdateWithoutWrites { version })
         }
-        Outcome::CommittedReadOnly => {
-            written.next().map_or(Ok(()), |word| Err(Contradiction::ReadOnlyWithWrites { word }))
-        }
+        Outcome::CommittedReadOnly => written.next().map_or(Ok(()), |word| {
+            Err(Contradiction::ReadOnlyWithWrites { word })
+        }),
         _ => Ok(()),
     }
 }

@@ -52,7 +52,12 @@ impl Splitter {
                 (false, Some(place)) => {
                     let wrote = self.own[place].1;
                     if wrote != value && lost.is_none() {
-                        lost = Some(LostWrite { word, wrote, read: value, event });
+                        lost = Some(LostWrite {
+                            word,
+                            wrote,
+                            read: value,
+                            event,
+                        });
                     }
                 }
                 (false, None) => self.memory.push(MemoryRead { word, value, event }),
@@ -73,7 +78,8 @@ impl Splitter {
         self.own.push((word, value));
         match self.own.len() - 1 {
             LINEAR_MAX => {
-                self.places.extend(self.own.iter().map(|own| own.0).zip(0_u32..));
+                self.places
+                    .extend(self.own.iter().map(|own| own.0).zip(0_u32..));
             }
             place if place > LINEAR_MAX => {
                 self.places.insert(word, place as u32);

@@ -169,7 +169,12 @@ pub struct CommitRef {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Header { variant, workload, device, seed } = &self.history;
+        let Header {
+            variant,
+            workload,
+            device,
+            seed,
+        } = &self.history;
         writeln!(f, "history: {variant}, {workload}, {device}, seed {seed}")?;
         let c = self.counts;
         writeln!(
@@ -177,14 +182,26 @@ impl fmt::Display for Verdict {
             "{} attempts ({} updates, {} read-only, {} aborted, {} running), {} events on {} words",
             c.attempts, c.updates, c.read_only, c.aborted, c.running, c.events, c.words
         )?;
-        let InitialUse { inferred, unknown, .. } = self.initial;
+        let InitialUse {
+            inferred, unknown, ..
+        } = self.initial;
         if inferred + unknown > 0 {
-            writeln!(f, "initial values: {inferred} inferred from reads, {unknown} unknown")?;
+            writeln!(
+                f,
+                "initial values: {inferred} inferred from reads, {unknown} unknown"
+            )?;
         }
         if self.is_opaque() {
-            return writeln!(f, "opaque: every attempt saw a state that existed while it ran");
+            return writeln!(
+                f,
+                "opaque: every attempt saw a state that existed while it ran"
+            );
         }
-        writeln!(f, "NOT opaque: {} attempts saw no state that existed while they ran", self.violations_total)?;
+        writeln!(
+            f,
+            "NOT opaque: {} attempts saw no state that existed while they ran",
+            self.violations_total
+        )?;
         for violation in &self.violations {
             write!(f, "{violation}")?;
         }
@@ -204,12 +221,27 @@ impl fmt::Display for Violation {
         }
         writeln!(f)?;
         match &self.finding {
-            Finding::OwnWriteLost { event, word, wrote, read } => {
-                writeln!(f, "  event {event} read {read} from word 0x{word:x}, to which the attempt had written {wrote}")
+            Finding::OwnWriteLost {
+                event,
+                word,
+                wrote,
+                read,
+            } => {
+                writeln!(
+                    f,
+                    "  event {event} read {read} from word 0x{word:x}, to which the attempt had written {wrote}"
+                )
             }
-            Finding::NoCommonPoint { points, reads_total, reads } => {
+            Finding::NoCommonPoint {
+                points,
+                reads_total,
+                reads,
+            } => {
                 let shown = reads.len();
-                writeln!(f, "  no point in {points} satisfies {shown} of its {reads_total} reads:")?;
+                writeln!(
+                    f,
+                    "  no point in {points} satisfies {shown} of its {reads_total} reads:"
+                )?;
                 reads.iter().try_for_each(|read| write!(f, "{read}"))
             }
         }
@@ -218,8 +250,16 @@ impl fmt::Display for Violation {
 
 impl fmt::Display for AttemptRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attempt, lane, number_in_lane, outcome } = self;
-        write!(f, "attempt {attempt} (lane {lane}, its number {number_in_lane}; {outcome})")
+        let Self {
+            attempt,
+            lane,
+            number_in_lane,
+            outcome,
+        } = self;
+        write!(
+            f,
+            "attempt {attempt} (lane {lane}, its number {number_in_lane}; {outcome})"
+        )
     }
 }
 
@@ -234,7 +274,11 @@ impl fmt::Display for Interval {
 
 impl fmt::Display for ReadEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "  event {} read {} from word 0x{:x}", self.event, self.value, self.word)?;
+        writeln!(
+            f,
+            "  event {} read {} from word 0x{:x}",
+            self.event, self.value, self.word
+        )?;
         for held in &self.holds {
             writeln!(f, "    held in {held}")?;
         }
@@ -252,7 +296,10 @@ impl fmt::Display for ReadEvidence {
             writeln!(f)?;
         }
         if self.initial_unknown {
-            writeln!(f, "    (the word's initial value is unknown and taken for any)")?;
+            writeln!(
+                f,
+                "    (the word's initial value is unknown and taken for any)"
+            )?;
         }
         Ok(())
     }
@@ -262,12 +309,24 @@ impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.points)?;
         match self.set_by {
-            Some(by) => write!(f, ", from commit {} (attempt {}, lane {})", by.version, by.attempt, by.lane)?,
+            Some(by) => write!(
+                f,
+                ", from commit {} (attempt {}, lane {})",
+                by.version, by.attempt, by.lane
+            )?,
             None => write!(f, ", from initial memory")?,
         }
         if let Some(by) = self.overwritten_by {
-            let CommitRef { version, attempt, lane, value } = by;
-            write!(f, " until commit {version} (attempt {attempt}, lane {lane}) wrote {value}")?;
+            let CommitRef {
+                version,
+                attempt,
+                lane,
+                value,
+            } = by;
+            write!(
+                f,
+                " until commit {version} (attempt {attempt}, lane {lane}) wrote {value}"
+            )?;
         }
         Ok(())
     }

@@ -21,7 +21,10 @@ pub(crate) struct Found {
 /// Judges every attempt.
 pub(crate) fn violations(history: &History, timeline: &Timeline) -> Found {
     let mut splitter = Splitter::default();
-    let mut found = Found { total: 0, first: Vec::new() };
+    let mut found = Found {
+        total: 0,
+        first: Vec::new(),
+    };
     for i in 0..history.len() {
         let (keys, values) = history.columns(i);
         let lost = splitter.split(keys, values);

@@ -227,7 +227,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(met);
         self.switch();
         let machine = self.machine();
-        let result = machine.lanes[self.lane as usize].result;
+        let result = std::mem::take(&mut machine.lanes[self.lane as usize].result);
         machine.done(self.lane, result);
         result
     }
@@ -358,7 +358,7 @@ impl Lane for SimLane<'_> {
     }
     fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
-        if source >= 32 || mask >> source & 1 == 0 {
+        if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
             let lane = machine.id(self.lane);
             let result = machine.fail(SimError::BadSource { lane, mask, source_lane: source });
             return self.or_leave(result);

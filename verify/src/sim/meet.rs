@@ -127,12 +127,13 @@ impl Machine {
     /// The lane arrives at its block's barrier. Unless it is the last, it sleeps.
     pub(super) fn meet_block(&mut self, lane: u32) -> Result<(), Over> {
         let number = lane / self.shape.threads;
-        let block = &mut self.blocks[number as usize];
-        if block.ended != 0 {
-            let (ended, waiting) = (self.id(block.ended - 1), self.id(lane));
+        let ended = self.blocks[number as usize].ended;
+        if ended != 0 {
+            let (ended, waiting) = (self.id(ended - 1), self.id(lane));
             let access = self.at_warp_operation(lane);
             return self.fail(SimError::LaneEnded { ended, waiting, access });
         }
+        let block = &mut self.blocks[number as usize];
         block.arrived += 1;
         if block.arrived != self.shape.threads {
             self.lanes[lane as usize].state = State::Barrier;

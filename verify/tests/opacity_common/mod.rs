@@ -15,19 +15,39 @@ pub(crate) fn write(word: u64, value: u64) -> Event {
 
 /// An update: lane, begin, version, end.
 pub(crate) fn update(lane: u32, begin: u64, version: u64, end: u64) -> Attempt {
-    Attempt { lane, begin, end, outcome: Outcome::Committed { version } }
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::Committed { version },
+    }
 }
 
 pub(crate) fn read_only(lane: u32, begin: u64, end: u64) -> Attempt {
-    Attempt { lane, begin, end, outcome: Outcome::CommittedReadOnly }
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::CommittedReadOnly,
+    }
 }
 
 pub(crate) fn aborted(lane: u32, begin: u64, end: u64) -> Attempt {
-    Attempt { lane, begin, end, outcome: Outcome::Aborted { reason: 1 } }
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::Aborted { reason: 1 },
+    }
 }
 
 pub(crate) fn running(lane: u32, begin: u64) -> Attempt {
-    Attempt { lane, begin, end: u64::MAX, outcome: Outcome::Running }
+    Attempt {
+        lane,
+        begin,
+        end: u64::MAX,
+        outcome: Outcome::Running,
+    }
 }
 
 pub(crate) fn header() -> Header {
@@ -85,15 +105,24 @@ pub(crate) enum Values {
 }
 
 /// A random possible history of 1 to `attempts_max` attempts on `words` words
-/// that are zero at first. Reads are right for some point of the attempt,
-/// except that one in sixteen is anything: so about half the histories are
+/// that are zero at first. Reads are right for one point of the attempt, except
+/// that one in four returns anything: a good part of the histories is not
 /// opaque.
-pub(crate) fn random_history(rng: &mut Rng, attempts_max: u64, words: u64, values: Values) -> History {
+pub(crate) fn random_history(
+    rng: &mut Rng,
+    attempts_max: u64,
+    words: u64,
+    values: Values,
+) -> History {
     let attempts = random_attempts(rng, attempts_max);
     let mut fresh = 0;
     let mut value = |rng: &mut Rng| {
         fresh += 1;
-        if values == Values::Unique { fresh } else { rng.below(2) }
+        if values == Values::Unique {
+            fresh
+        } else {
+            rng.below(2)
+        }
     };
     // Actions without the values read: a word, and a value if it is a write.
     let mut actions: Vec<Vec<(u64, Option<u64>)>> = Vec::new();
@@ -111,7 +140,13 @@ pub(crate) fn random_history(rng: &mut Rng, attempts_max: u64, words: u64, value
         }
         actions.push(list);
     }
-    let anything = |rng: &mut Rng| if values == Values::Unique { rng.below(fresh + 1) } else { rng.below(2) };
+    let anything = |rng: &mut Rng| {
+        if values == Values::Unique {
+            rng.below(fresh + 1)
+        } else {
+            rng.below(2)
+        }
+    };
     let mut history = History::new(header(), InitialMemory::ZERO);
     for (attempt, list) in attempts.iter().zip(&actions) {
         let point = match attempt.outcome {
@@ -126,11 +161,18 @@ pub(crate) fn random_history(rng: &mut Rng, attempts_max: u64, words: u64, value
                 events.push(write(word, value));
                 continue;
             }
-            let right = own.iter().rfind(|cell| cell.0 == word).map_or_else(
-                || value_at(&attempts, &actions, word, point),
-                |cell| cell.1,
-            );
-            events.push(read(word, if rng.below(16) == 0 { anything(rng) } else { right }));
+            let right = own
+                .iter()
+                .rfind(|cell| cell.0 == word)
+                .map_or_else(|| value_at(&attempts, &actions, word, point), |cell| cell.1);
+            events.push(read(
+                word,
+                if rng.below(4) == 0 {
+                    anything(rng)
+                } else {
+                    right
+                },
+            ));
         }
         history.push(*attempt, &events).unwrap();
     }
@@ -167,11 +209,12 @@ fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
             _ => aborted(0, begin, end),
         });
     }
-    // Attempts that are not updates first where they tie, or last.
     attempts.sort_by_key(|attempt| attempt.begin);
     let mut lane_ends: Vec<u64> = Vec::new();
     for attempt in &mut attempts {
-        let free = lane_ends.iter().position(|&end| end <= attempt.begin && end != u64::MAX);
+        let free = lane_ends
+            .iter()
+            .position(|&end| end <= attempt.begin && end != u64::MAX);
         let lane = free.filter(|_| rng.percent(70)).unwrap_or_else(|| {
             lane_ends.push(0);
             lane_ends.len() - 1
@@ -182,13 +225,20 @@ fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
     attempts
 }
 
-fn value_at(attempts: &[Attempt], actions: &[Vec<(u64, Option<u64>)>], word: u64, point: u64) -> u64 {
+fn value_at(
+    attempts: &[Attempt],
+    actions: &[Vec<(u64, Option<u64>)>],
+    word: u64,
+    point: u64,
+) -> u64 {
     let mut latest = (0, 0);
     for (attempt, list) in attempts.iter().zip(actions) {
         if let Outcome::Committed { version } = attempt.outcome
             && version <= point
             && version > latest.0
-            && let Some(&(_, Some(value))) = list.iter().rfind(|action| action.0 == word && action.1.is_some())
+            && let Some(&(_, Some(value))) = list
+                .iter()
+                .rfind(|action| action.0 == word && action.1.is_some())
         {
             latest = (version, value);
         }

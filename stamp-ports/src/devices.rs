@@ -1,0 +1,277 @@
+//! The devices found, and the choice of one.
+
+use crate::error::{Error, Result};
+use crate::variants::suggestion;
+use serde::Serialize;
+use stm_core::host::{self, Cpu, Cuda, Device, Limits};
+
+/// What `--device` asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Choice {
+    /// The first GPU that can be used, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU of a number.
+    Cuda(usize),
+}
+
+/// Reads `auto`, `cpu`, `cuda` or `cuda:N`.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn parse_choice(text: &str) -> Result<Choice> {
+    match text {
+        "auto" => return Ok(Choice::Auto),
+        "cpu" => return Ok(Choice::Cpu),
+        "cuda" => return Ok(Choice::Cuda(0)),
+        _ => {}
+    }
+    if let Some(ordinal) = text.strip_prefix("cuda:") {
+        return ordinal.parse().map(Choice::Cuda).map_err(|_| {
+            Error::Usage(format!(
+                "device {text:?} names no GPU: write cuda:0 for the first"
+            ))
+        });
+    }
+    Err(Error::Usage(format!(
+        "unknown device {text:?}: {}; known are auto, cpu, cuda and cuda:N",
+        suggestion(text, &["auto", "cpu", "cuda"])
+    )))
+}
+
+/// A kind of device, for defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// OS threads.
+    Cpu,
+    /// A GPU.
+    Cuda,
+}
+
+/// A device of either kind.
+#[derive(Clone, Debug)]
+pub enum AnyDevice {
+    /// The CPU.
+    Cpu(Cpu),
+    /// A GPU.
+    Cuda(Cuda),
+}
+
+/// Evaluates `$body` with `$d` a reference to the device, whichever it is.
+#[macro_export]
+macro_rules! on_device {
+    ($any:expr, $d:ident => $body:expr) => {
+        match $any {
+            $crate::devices::AnyDevice::Cpu($d) => $body,
+            $crate::devices::AnyDevice::Cuda($d) => $body,
+        }
+    };
+}
+
+impl AnyDevice {
+    /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
+    /// the CPU, and the reason.
+    ///
+    /// # Errors
+    /// Of the GPU, if one was asked for.
+    pub fn open(choice: Choice) -> Result<(Self, Option<String>)> {
+        match choice {
+            Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
+            Choice::Cuda(ordinal) => Ok((Self::Cuda(Cuda::new(ordinal)?), None)),
+            Choice::Auto => {
+                let mut refused = None;
+                for ordinal in 0..gpus().unwrap_or(1) {
+                    match Cuda::new(ordinal) {
+                        Ok(gpu) => return Ok((Self::Cuda(gpu), None)),
+                        Err(error) => refused = refused.or(Some(error)),
+                    }
+                }
+                let error = refused.unwrap_or(host::Error::NoGpu {
+                    ordinal: 0,
+                    count: 0,
+                });
+                Ok((Self::Cpu(Cpu::new()), Some(why(&error))))
+            }
+        }
+    }
+
+    /// Every device, and for what could not be used, its id and why.
+    pub fn all() -> (Vec<Self>, Vec<Refused>) {
+        let mut found = vec![Self::Cpu(Cpu::new())];
+        let mut refused = Vec::new();
+        let mut refuse = |id: String, error: &host::Error| {
+            refused.push(Refused {
+                id,
+                why: why(error),
+            });
+        };
+        match gpus() {
+            Err(error) => refuse("cuda".into(), &error),
+            Ok(count) => {
+                for ordinal in 0..count {
+                    match Cuda::new(ordinal) {
+                        Ok(gpu) => found.push(Self::Cuda(gpu)),
+                        Err(error) => refuse(format!("cuda:{ordinal}"), &error),
+                    }
+                }
+            }
+        }
+        (found, refused)
+    }
+
+    /// Its kind.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Cpu(_) => Kind::Cpu,
+            Self::Cuda(_) => Kind::Cuda,
+        }
+    }
+
+    /// `cpu`, `cuda:0`.
+    pub fn id(&self) -> String {
+        on_device!(self, d => d.id())
+    }
+
+    /// What it is, for a person.
+    pub fn name(&self) -> String {
+        on_device!(self, d => d.name())
+    }
+
+    /// What it can launch and hold.
+    pub fn limits(&self) -> Limits {
+        on_device!(self, d => d.limits())
+    }
+
+    /// All that is known about it.
+    ///
+    /// # Errors
+    /// Of the device, when asked for its memory.
+    pub fn describe(&self) -> Result<Description> {
+        let limits = self.limits();
+        let gpu = match self {
+            Self::Cpu(_) => None,
+            Self::Cuda(gpu) => {
+                let info = gpu.info();
+                let (major, minor) = info.compute_capability;
+                let version = info.driver_version;
+                Some(Gpu {
+                    compute_capability: format!("{major}.{minor}"),
+                    driver_cuda_version: format!("{}.{}", version / 1000, version % 1000 / 10),
+                    memory_bytes: info.memory_bytes,
+                    l2_bytes: info.l2_bytes,
+                    resident_threads_per_processor: info.resident_threads,
+                })
+            }
+        };
+        Ok(Description {
+            id: self.id(),
+            name: self.name(),
+            processors: limits.processors,
+            warp_width: limits.warp_width,
+            threads_max: limits.threads_max,
+            blocks_max: limits.blocks_max,
+            shared_bytes_max: limits.shared_bytes_max,
+            available_bytes: on_device!(self, d => d.available_bytes())?,
+            gpu,
+        })
+    }
+}
+
+/// The number of GPUs, at least one, or why there is none.
+fn gpus() -> std::result::Result<usize, host::Error> {
+    let none = host::Error::NoGpu {
+        ordinal: 0,
+        count: 0,
+    };
+    match Cuda::count() {
+        Ok(0) => Err(none),
+        Ok(count) => Ok(count),
+        // `Cuda::new` tells a driver without a GPU from one that fails.
+        Err(_) => Err(Cuda::new(0).err().unwrap_or(none)),
+    }
+}
+
+fn why(error: &host::Error) -> String {
+    let text = Error::Host(error.clone()).to_string();
+    // The advice to use the CPU is idle where it is already used.
+    text.trim_end_matches(", or use --device cpu")
+        .trim_end_matches("; use --device cpu")
+        .to_owned()
+}
+
+/// A device that cannot be used.
+#[derive(Clone, Debug, Serialize)]
+pub struct Refused {
+    /// Its id, or `cuda` if there is no driver at all.
+    pub id: String,
+    /// Why, on one line.
+    pub why: String,
+}
+
+/// A device's properties, as `stamp device --json` prints them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// `cpu`, `cuda:0`.
+    pub id: String,
+    /// What it is, for a person.
+    pub name: String,
+    /// Processors: cores, or streaming multiprocessors.
+    pub processors: u32,
+    /// Lanes of a warp.
+    pub warp_width: u32,
+    /// Most threads of a block.
+    pub threads_max: u32,
+    /// Most blocks of a launch.
+    pub blocks_max: u32,
+    /// Most dynamic shared memory of a block, in bytes.
+    pub shared_bytes_max: u32,
+    /// Memory that could still be had, in bytes.
+    pub available_bytes: u64,
+    /// Of GPUs only.
+    #[serde(flatten)]
+    pub gpu: Option<Gpu>,
+}
+
+/// What only a GPU has.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gpu {
+    /// `9.0` for `sm_90`.
+    pub compute_capability: String,
+    /// The newest CUDA version that the driver speaks.
+    pub driver_cuda_version: String,
+    /// Its memory in bytes.
+    pub memory_bytes: u64,
+    /// Its second-level cache in bytes.
+    pub l2_bytes: u64,
+    /// Most threads that one multiprocessor holds at a time.
+    pub resident_threads_per_processor: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_names_are_read() {
+        for (text, choice) in [
+            ("auto", Choice::Auto),
+            ("cpu", Choice::Cpu),
+            ("cuda", Choice::Cuda(0)),
+            ("cuda:3", Choice::Cuda(3)),
+        ] {
+            assert_eq!(parse_choice(text).unwrap(), choice);
+        }
+    }
+
+    #[test]
+    fn unknown_devices_are_refused_with_the_nearest() {
+        let error = parse_choice("cdua").unwrap_err().to_string();
+        assert!(error.contains("\"cdua\"") && error.contains("did you mean cuda?"), "{error}");
+        for text in ["cuda:", "cuda:x", "cuda:-1"] {
+            let error = parse_choice(text).unwrap_err().to_string();
+            assert!(error.contains("write cuda:0"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What can go wrong in the program, and the exit status that it gives.
+
+use crate::numbers::bytes;
+use std::path::PathBuf;
+use stm_core::host;
+
+/// An error of the program. Its text is one line that names the value and the
+/// fix.
+#[derive(thiserror::Error, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A word of the command line that cannot be used, explained.
+    #[error("{0}")]
+    Usage(String),
+    /// Too large for the memory of the device or of the host.
+    #[error("{what} needs {}, and {} are available: {fix}", bytes(*needed), bytes(*available))]
+    TooLarge {
+        /// What the memory was for, and where.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available.
+        available: u64,
+        /// What would make it smaller.
+        fix: &'static str,
+    },
+    /// A set too small for the workload.
+    #[error(
+        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: \
+         the workload needs {option} {needed}"
+    )]
+    Capacity {
+        /// `read set` or `write set`.
+        set: &'static str,
+        /// Its capacity.
+        limit: u32,
+        /// The transaction's number.
+        transaction: u64,
+        /// The option that sets the capacity.
+        option: &'static str,
+        /// The capacity that is enough.
+        needed: u32,
+    },
+    /// The device or a launch.
+    #[error("{}", one_line(.0))]
+    Host(#[from] host::Error),
+    /// A file that could not be written.
+    #[error("cannot write {}: {source}: give --out a path that can be written", path.display())]
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Standard output that could not be written.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// The host's text, with the options that help where they are known.
+fn one_line(error: &host::Error) -> String {
+    match error {
+        host::Error::OutOfMemory {
+            what,
+            needed,
+            available,
+        } => format!(
+            "{what} needs {} of device memory, and {} are available: \
+             use fewer --blocks, --threads or --locks, or a smaller input",
+            bytes(*needed),
+            bytes(*available)
+        ),
+        host::Error::LaunchTooLarge { what, .. } if what.starts_with("threads") => {
+            format!("{error}: use smaller --threads")
+        }
+        host::Error::LaunchTooLarge { what: "blocks", .. } => {
+            format!("{error}: use fewer --blocks")
+        }
+        host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
+        host::Error::Timeout { .. } => {
+            format!("{error}: raise --time-limit, or use fewer --transactions")
+        }
+        host::Error::NoGpu { count: 0, .. } => {
+            "the NVIDIA driver shows no GPU: check `nvidia-smi`, or use --device cpu".into()
+        }
+        _ => error.to_string().replace('\n', " "),
+    }
+}
+
+impl Error {
+    /// The exit status: 2 for what the caller can put right at the command
+    /// line, 1 for a run that went wrong.
+    pub const fn status(&self) -> u8 {
+        match self {
+            Self::Host(
+                host::Error::Timeout { .. }
+                | host::Error::Corrupt { .. }
+                | host::Error::OutOfRange { .. }
+                | host::Error::DeviceLost { .. }
+                | host::Error::Driver { .. }
+                | host::Error::BadPtx { .. },
+            )
+            | Self::File { .. }
+            | Self::Output(_) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether another run on the same device may still succeed.
+    pub const fn is_of_this_run_only(&self) -> bool {
+        matches!(
+            self,
+            Self::Host(host::Error::Timeout { .. } | host::Error::Corrupt { .. })
+        )
+    }
+}
+
+/// Shorthand.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

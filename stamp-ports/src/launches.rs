@@ -1,0 +1,97 @@
+//! All defaults of the benchmarks: launches and sizes, by workload, variant
+//! and kind of device. `stamp tune` finds better ones for another device.
+
+use crate::devices::Kind;
+use crate::variants::Variant;
+use stm_core::host::Limits;
+
+/// Table 1 of the paper: RA's words.
+pub const RA_WORDS: u32 = 8 << 20;
+/// Table 1 of the paper: RA's reads of a transaction.
+pub const RA_READS: u32 = 16;
+/// Table 1 of the paper: RA's writes of a transaction.
+pub const RA_WRITES: u32 = 16;
+/// HT's buckets.
+pub const HT_BUCKETS: u32 = 256 << 10;
+/// HT's keys of a transaction.
+pub const HT_KEYS_PER_TX: u32 = 4;
+/// Table 1 of the paper: transactions.
+pub const TRANSACTIONS: u64 = 1 << 20;
+/// The seed.
+pub const SEED: u64 = 1;
+/// Runs of each shape that `tune` found best.
+pub const TUNE_REPEAT: u32 = 5;
+
+/// Blocks and threads of a launch, if the caller names neither.
+pub fn launch(workload: &str, variant: Variant, kind: Kind, limits: &Limits) -> (u32, u32) {
+    match kind {
+        // One thread a core; blocks of one, as `egpgv` runs one a block.
+        Kind::Cpu => (limits.processors, 1),
+        Kind::Cuda => match (workload, variant) {
+            // One warp: it hands the lock from lane to lane without a race.
+            (_, Variant::Cgl) => (1, 32),
+            (_, Variant::Egpgv) => (4 * limits.processors, 32),
+            (_, Variant::Vbv) => (limits.processors, 32),
+            ("ht", _) => (4 * limits.processors, 256),
+            (_, _) => (2 * limits.processors, 128),
+        },
+    }
+}
+
+/// What a run without arguments does.
+#[derive(Clone, Copy, Debug)]
+pub struct Demo {
+    /// RA's words.
+    pub ra_words: u32,
+    /// HT's buckets.
+    pub ht_buckets: u32,
+    /// Transactions of a run.
+    pub transactions: u64,
+}
+
+/// The sizes of a run without arguments. Rates can be compared all the same:
+/// they are transactions a second.
+pub const fn demo(variant: Variant, kind: Kind) -> Demo {
+    match kind {
+        Kind::Cpu => Demo {
+            ra_words: 1 << 20,
+            ht_buckets: 64 << 10,
+            transactions: 1 << 18,
+        },
+        Kind::Cuda => Demo {
+            ra_words: RA_WORDS,
+            ht_buckets: HT_BUCKETS,
+            transactions: match variant {
+                Variant::Cgl | Variant::Vbv | Variant::Egpgv => 1 << 17,
+                _ => TRANSACTIONS,
+            },
+        },
+    }
+}
+
+/// Seconds that one launch of a run without arguments may take.
+pub const DEMO_SECONDS_MAX: u64 = 30;
+
+/// The shapes that `tune` tries: blocks, then threads a block. On a GPU, none
+/// with more than twice the threads that it holds at a time.
+pub fn shapes(kind: Kind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
+    let p = limits.processors;
+    let (blocks, threads): (Vec<u32>, &[u32]) = match kind {
+        Kind::Cpu => (vec![1, p, 4 * p], &[1, 2, 4]),
+        Kind::Cuda => (
+            vec![1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
+            &[32, 64, 128, 256, 512],
+        ),
+    };
+    let mut shapes = Vec::new();
+    for b in blocks {
+        for &t in threads {
+            let fits = kind == Kind::Cpu
+                || u64::from(b) * u64::from(t) <= 2 * resident_threads;
+            if b > 0 && fits && !shapes.contains(&(b, t)) {
+                shapes.push((b, t));
+            }
+        }
+    }
+    shapes
+}

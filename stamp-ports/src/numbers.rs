@@ -1,0 +1,148 @@
+//! Numbers as people write them, and as people read them.
+
+/// Reads a count: digits with optional underscores, then optionally K, M, G or
+/// T (powers of 1024); or `2^n`.
+///
+/// # Errors
+/// One line that says what is accepted.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    let bad = || {
+        format!("{text:?} is no count: write a whole number such as 1048576, 1_048_576, 1M or 2^20")
+    };
+    let large = || format!("{text:?} is too large: counts end below 2^64");
+    let digits = |s: &str| -> Result<u64, String> {
+        let plain: String = s.chars().filter(|&c| c != '_').collect();
+        if plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit()) || s.starts_with('_') {
+            return Err(bad());
+        }
+        plain.parse().map_err(|_| large())
+    };
+    if let Some((base, exponent)) = text.split_once('^') {
+        let (base, exponent) = (digits(base)?, digits(exponent)?);
+        return u32::try_from(exponent)
+            .ok()
+            .and_then(|e| base.checked_pow(e))
+            .ok_or_else(large);
+    }
+    let (number, shift) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
+        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
+        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
+        Some(b't' | b'T') => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    digits(number)?.checked_mul(1 << shift).ok_or_else(large)
+}
+
+/// As [`parse_count`], for counts of 32 bits.
+///
+/// # Errors
+/// As there, and for counts of 2^32 or more.
+pub fn parse_count_32(text: &str) -> Result<u32, String> {
+    u32::try_from(parse_count(text)?)
+        .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
+}
+
+/// Reads a list of counts separated by commas.
+///
+/// # Errors
+/// As [`parse_count`].
+pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
+    text.split(',').map(|part| parse_count(part.trim())).collect()
+}
+
+/// A count in the units that [`parse_count`] reads, if it is a whole number of
+/// them, else its digits: `8M`, `1000`.
+pub fn count(n: u64) -> String {
+    for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
+        if n != 0 && n.is_multiple_of(1 << shift) {
+            return format!("{}{unit}", n >> shift);
+        }
+    }
+    n.to_string()
+}
+
+/// Three digits and a decimal unit: `18.2M`, `570K`, `12`.
+pub fn short(x: f64) -> String {
+    for (scale, unit) in [(1e9, "G"), (1e6, "M"), (1e3, "K")] {
+        // 999.5 of a smaller unit would print as 1000.
+        if x >= scale * 0.9995 {
+            return digits3(x / scale) + unit;
+        }
+    }
+    if x.fract() == 0.0 {
+        format!("{x:.0}")
+    } else {
+        digits3(x)
+    }
+}
+
+/// Three significant digits, no exponent.
+pub fn digits3(x: f64) -> String {
+    if x >= 99.95 {
+        format!("{x:.0}")
+    } else if x >= 9.995 {
+        format!("{x:.1}")
+    } else {
+        format!("{x:.2}")
+    }
+}
+
+/// Bytes with a binary unit: `80.0 GiB`.
+pub fn bytes(n: u64) -> String {
+    for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
+        if n >= 1 << shift {
+            return format!("{} {unit}", digits3(n as f64 / (1u64 << shift) as f64));
+        }
+    }
+    format!("{n} bytes")
+}
+
+/// A plural: `1 lock`, `2 locks`.
+pub fn of(n: u64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_in_every_documented_form() {
+        for (text, n) in [
+            ("0", 0),
+            ("1048576", 1 << 20),
+            ("1_048_576", 1 << 20),
+            ("1M", 1 << 20),
+            ("2^20", 1 << 20),
+            ("256k", 256 << 10),
+            ("3G", 3 << 30),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(parse_count(text), Ok(n), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_count_is_refused_with_the_text_and_the_accepted_forms() {
+        for text in ["", "M", "-1", "1.5M", "ten", "2^", "^3", "_", "_1", "1 M"] {
+            let error = parse_count(text).unwrap_err();
+            assert!(error.contains(&format!("{text:?}")) && error.contains("2^20"), "{error}");
+        }
+        for text in ["2^64", "18446744073709551616", "99999999999G"] {
+            assert!(parse_count(text).unwrap_err().contains("too large"), "{text}");
+        }
+        assert!(parse_count_32("4G").unwrap_err().contains("at most 4294967295"));
+    }
+
+    #[test]
+    fn numbers_print_in_three_digits() {
+        assert_eq!(short(18_234_567.0), "18.2M");
+        assert_eq!(short(999_960.0), "1.00M");
+        assert_eq!(short(999.0), "999");
+        assert_eq!(short(0.0), "0");
+        assert_eq!(count(8 << 20), "8M");
+        assert_eq!(count(1000), "1000");
+        assert_eq!(bytes(3 << 29), "1.50 GiB");
+    }
+}

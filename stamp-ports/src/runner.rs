@@ -1,0 +1,344 @@
+//! One measurement: put the data into its first state, launch, verify, repeat.
+//!
+//! What is timed is the kernel alone, by the device's own clock where it has
+//! one: neither the input's making and copying, nor the metadata's allocation,
+//! nor the driver's compilation (reported as `jit_ms`), nor the verification.
+
+use crate::error::{Error, Result};
+use crate::variants::Variant;
+use crate::with_algorithm;
+use crate::workload::{AllAlgorithms, Launches, Workload};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use stm_core::abort::Abort;
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{self, Device, Launch, Statistics, Stm, StmConfig};
+
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// The variant, as asked for.
+    pub variant: Variant,
+    /// The launch's blocks and threads.
+    pub shape: (u32, u32),
+    /// The transactional memory.
+    pub config: StmConfig,
+    /// Transactions of a launch.
+    pub transactions: u64,
+    /// The seed of the data.
+    pub seed: u64,
+    /// Timed launches, each with the data in its first state. More than one
+    /// are preceded by one that is not counted.
+    pub repeat: u32,
+}
+
+/// The kernel's times over the repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TimeMs {
+    /// The median.
+    pub median: f64,
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// A run, as `--json` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The workload's name.
+    pub workload: &'static str,
+    /// The variant asked for.
+    pub variant: &'static str,
+    /// The device's id.
+    pub device: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Version locks.
+    pub locks: u64,
+    /// Transactions of a launch.
+    pub transactions: u64,
+    /// The seed of the data.
+    pub seed: u64,
+    /// Transactions that committed, in the repeat of the median time.
+    pub commits: u64,
+    /// Attempts that did not, by reason, in the same.
+    pub aborts: BTreeMap<&'static str, u64>,
+    /// The kernel's times.
+    pub time_ms: TimeMs,
+    /// Transactions a second, by the median time.
+    pub tx_per_s: f64,
+    /// Whether every repeat left the right result.
+    pub verified: bool,
+    /// Device memory of locks, sets and statistics.
+    pub metadata_bytes: u64,
+    /// The workload's parameters, and those of the transactional memory.
+    pub parameters: Map<String, Value>,
+    /// What the driver took to compile the kernel; 0 on the CPU.
+    pub jit_ms: f64,
+    /// The algorithm that ran.
+    pub resolved: &'static str,
+    /// The device's name.
+    pub device_name: String,
+    /// What is wrong, if the run is not verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What one launch did.
+#[derive(Clone, Copy, Debug)]
+pub struct Launched {
+    /// The kernel's time.
+    pub time: Duration,
+    /// Its statistics.
+    pub statistics: Statistics,
+}
+
+impl Launched {
+    /// Transactions a second.
+    pub fn tx_per_s(&self) -> f64 {
+        per_second(self.statistics.commits, self.time)
+    }
+}
+
+fn per_second(n: u64, time: Duration) -> f64 {
+    // A clock's tick at least, so that nothing is infinitely fast.
+    n as f64 / time.as_secs_f64().max(1e-9)
+}
+
+/// A workload's data on a device, for any number of measurements.
+#[derive(Debug)]
+pub struct Session<'a, D: Device, W: Workload> {
+    /// The device.
+    pub device: &'a D,
+    /// The workload.
+    pub workload: &'a W,
+    data: W::Data<D>,
+    transactions_max: u64,
+    seed: u64,
+}
+
+impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
+    /// Makes the data for up to `transactions_max` transactions.
+    ///
+    /// # Errors
+    /// Parameters that make no sense, too little memory, or of the device.
+    pub fn new(
+        device: &'a D,
+        workload: &'a W,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<Self> {
+        if transactions_max == 0 {
+            return Err(Error::Usage(
+                "--transactions 0 leaves nothing to run: give 1 or more".into(),
+            ));
+        }
+        workload.check(transactions_max)?;
+        Ok(Self {
+            device,
+            workload,
+            data: workload.prepare(device, seed, transactions_max)?,
+            transactions_max,
+            seed,
+        })
+    }
+
+    /// The algorithm that a variant stands for here.
+    pub fn resolve(&self, variant: Variant, config: &StmConfig, transactions: u64) -> Variant {
+        let bytes = self.workload.shared_words(transactions) * 4;
+        variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
+    }
+
+    /// Puts the data into its first state and launches once, without looking
+    /// at the result: for a search.
+    ///
+    /// # Errors
+    /// Of the launch.
+    pub fn launch_once(&mut self, spec: &Spec) -> Result<Launched> {
+        let algorithm = self.resolve(spec.variant, &spec.config, spec.transactions);
+        with_algorithm!(algorithm, A => {
+            let mut stm = self.memory(spec)?;
+            self.workload.reset(&mut self.data)?;
+            self.launch::<A>(&mut stm, spec)
+        })
+    }
+
+    /// Measures: the warm-up if there are repeats, then each repeat launched
+    /// and verified.
+    ///
+    /// # Errors
+    /// Of the launch. A wrong result is no error, but a report that is not
+    /// verified.
+    pub fn measure(&mut self, spec: &Spec) -> Result<Report> {
+        let algorithm = self.resolve(spec.variant, &spec.config, spec.transactions);
+        let _span = tracing::info_span!(
+            "run",
+            workload = self.workload.name(),
+            variant = spec.variant.name(),
+            resolved = algorithm.name(),
+            blocks = spec.shape.0,
+            threads = spec.shape.1
+        )
+        .entered();
+        with_algorithm!(algorithm, A => self.measure_as::<A>(spec))
+    }
+
+    fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
+        let (blocks, threads) = spec.shape;
+        let _span = tracing::info_span!("allocate metadata").entered();
+        Ok(Stm::new(
+            self.device,
+            Launch::new(blocks, threads),
+            spec.config,
+        )?)
+    }
+
+    fn launch<A: Algorithm>(&mut self, stm: &mut Stm<D>, spec: &Spec) -> Result<Launched>
+    where
+        W: Launches<A>,
+    {
+        assert!(
+            spec.transactions <= self.transactions_max,
+            "a launch of more transactions than there is data for"
+        );
+        let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
+        let params = self
+            .workload
+            .params(&self.data, stm.handle::<A>(), spec.transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
+        // views of buffers that `self.data` keeps and nothing else uses.
+        let (time, statistics) = unsafe { stm.launch::<W::Kernel>(&params) }
+            .map_err(|error| self.explain(error))?;
+        Ok(Launched { time, statistics })
+    }
+
+    /// Adds the capacity that would be enough.
+    fn explain(&self, error: host::Error) -> Error {
+        let enough = self.workload.capacity();
+        match error {
+            host::Error::CapacityExceeded {
+                set,
+                limit,
+                transaction,
+            } => {
+                let (option, needed) = if set == "write set" {
+                    ("--write-capacity", enough.writes)
+                } else {
+                    ("--read-capacity", enough.reads)
+                };
+                Error::Capacity {
+                    set,
+                    limit,
+                    transaction,
+                    option,
+                    needed,
+                }
+            }
+            other => other.into(),
+        }
+    }
+
+    fn measure_as<A: Algorithm>(&mut self, spec: &Spec) -> Result<Report>
+    where
+        W: Launches<A>,
+    {
+        let jit = self.device.prepare::<W::Kernel>()?;
+        let mut stm = self.memory(spec)?;
+        let mut report = self.blank(spec);
+        report.jit_ms = jit.as_secs_f64() * 1e3;
+        report.metadata_bytes = stm.metadata_bytes();
+        report.verified = true;
+        if spec.repeat > 1 {
+            self.workload.reset(&mut self.data)?;
+            self.launch::<A>(&mut stm, spec)?;
+        }
+        let mut runs = Vec::new();
+        for _ in 0..spec.repeat.max(1) {
+            self.workload.reset(&mut self.data)?;
+            let run = self.launch::<A>(&mut stm, spec)?;
+            if let Some(wrong) = self.verify(&run, spec.transactions)? {
+                report.verified = false;
+                report.error = report.error.or(Some(wrong));
+            }
+            runs.push(run);
+        }
+        runs.sort_by_key(|run| run.time);
+        let ms = |run: &Launched| run.time.as_secs_f64() * 1e3;
+        let median = runs[runs.len() / 2];
+        report.time_ms = TimeMs {
+            median: ms(&median),
+            min: ms(&runs[0]),
+            max: ms(&runs[runs.len() - 1]),
+        };
+        report.tx_per_s = median.tx_per_s();
+        report.commits = median.statistics.commits;
+        for reason in Abort::ALL {
+            report
+                .aborts
+                .insert(reason.name(), median.statistics.aborts[reason as usize]);
+        }
+        Ok(report)
+    }
+
+    fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
+        let _span = tracing::info_span!("verify").entered();
+        let commits = run.statistics.commits;
+        if commits != transactions {
+            return Ok(Some(format!("{commits} of {transactions} transactions committed")));
+        }
+        self.workload.verify(&mut self.data, transactions)
+    }
+
+    /// The report of a run that was ended by an error.
+    pub fn failed(&self, spec: &Spec, error: &Error) -> Report {
+        let mut report = self.blank(spec);
+        report.error = Some(error.to_string());
+        if let Error::Host(host::Error::Timeout { committed, .. }) = error {
+            report.commits = *committed;
+        }
+        report
+    }
+
+    fn blank(&self, spec: &Spec) -> Report {
+        let mut parameters = Map::new();
+        for (name, value) in self.workload.parameters() {
+            parameters.insert(name.into(), value.into());
+        }
+        for (name, value) in [
+            ("stripe_bytes", spec.config.stripe_bytes),
+            ("read_capacity", spec.config.capacity.reads.into()),
+            ("write_capacity", spec.config.capacity.writes.into()),
+            ("repeat", spec.repeat.into()),
+        ] {
+            parameters.insert(name.into(), value.into());
+        }
+        Report {
+            workload: self.workload.name(),
+            variant: spec.variant.name(),
+            device: self.device.id(),
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            locks: spec.config.locks,
+            transactions: spec.transactions,
+            seed: self.seed,
+            commits: 0,
+            aborts: BTreeMap::new(),
+            time_ms: TimeMs::default(),
+            tx_per_s: 0.0,
+            verified: false,
+            metadata_bytes: 0,
+            parameters,
+            jit_ms: 0.0,
+            resolved: self
+                .resolve(spec.variant, &spec.config, spec.transactions)
+                .name(),
+            device_name: self.device.name(),
+            error: None,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a workload is to the program: an input to make, a kernel for each
+//! algorithm to launch, and a result to verify.
+
+use crate::error::{Error, Result};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
+use stm_core::host::{Cpu, Device};
+use stm_core::logs::Capacity;
+use stm_core::{Kernel, StmRef};
+
+/// The workloads' names, with a line about each.
+pub const WORKLOADS: [(&str, &str); 2] = [
+    (
+        "ra",
+        "random array: each transaction reads and changes random words",
+    ),
+    (
+        "ht",
+        "hash table: each transaction inserts several keys, all or none",
+    ),
+];
+
+/// A workload with its parameters.
+pub trait Workload {
+    /// Its data on a device, and what the host needs to verify it.
+    type Data<D: Device>;
+
+    /// Its name at the command line and in JSON.
+    fn name(&self) -> &'static str;
+
+    /// Its parameters, by their names in JSON.
+    fn parameters(&self) -> Vec<(&'static str, u64)>;
+
+    /// What a transaction reads and writes, at most.
+    fn capacity(&self) -> Capacity;
+
+    /// 32-bit words that transactions share.
+    fn shared_words(&self, transactions: u64) -> u64;
+
+    /// Whether the parameters make sense together.
+    ///
+    /// # Errors
+    /// One line that names the parameter and the fix.
+    fn check(&self, transactions: u64) -> Result<()>;
+
+    /// Allocates the data for up to `transactions_max` transactions. The
+    /// parameters have been checked.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<Self::Data<D>>;
+
+    /// Puts the data into its state before a launch.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
+
+    /// Checks what a launch of so many transactions left: `None` if it is
+    /// right, else what is wrong, on one line.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn verify<D: Device>(
+        &self,
+        data: &mut Self::Data<D>,
+        transactions: u64,
+    ) -> Result<Option<String>>;
+}
+
+/// A workload's kernel for one algorithm.
+pub trait Launches<A: Algorithm>: Workload {
+    /// The kernel.
+    type Kernel: Kernel;
+
+    /// Its parameters for a launch of so many transactions on the data.
+    fn params<D: Device>(
+        &self,
+        data: &Self::Data<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> <Self::Kernel as Kernel>::Params;
+}
+
+/// A workload that runs with every algorithm.
+pub trait AllAlgorithms:
+    Launches<Cgl>
+    + Launches<Egpgv>
+    + Launches<Vbv>
+    + Launches<TbvSorting>
+    + Launches<HvSorting>
+    + Launches<HvBackoff>
+{
+}
+
+impl<W> AllAlgorithms for W where
+    W: Launches<Cgl>
+        + Launches<Egpgv>
+        + Launches<Vbv>
+        + Launches<TbvSorting>
+        + Launches<HvSorting>
+        + Launches<HvBackoff>
+{
+}
+
+/// Refuses data that the device or the host has no room for, before any of it
+/// is made. `host_bytes` is what the input and its verification take.
+///
+/// # Errors
+/// [`Error::TooLarge`], or an error of the device.
+pub fn check_memory<D: Device>(
+    device: &D,
+    name: &str,
+    device_bytes: u64,
+    host_bytes: u64,
+    fix: &'static str,
+) -> Result<()> {
+    let on_host = device.id() == "cpu";
+    let host_needed = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
+    let host_available = Cpu::new().available_bytes()?;
+    if host_needed > host_available {
+        return Err(Error::TooLarge {
+            what: format!("the data of {name} and its verification on the host"),
+            needed: host_needed,
+            available: host_available,
+            fix,
+        });
+    }
+    let available = device.available_bytes()?;
+    if device_bytes > available {
+        return Err(Error::TooLarge {
+            what: format!("the data of {name} on {}", device.id()),
+            needed: device_bytes,
+            available,
+            fix,
+        });
+    }
+    Ok(())
+}

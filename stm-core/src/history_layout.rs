@@ -1,0 +1,90 @@
+//! The layout of a lane's recording buffer: what a probe in a kernel appends,
+//! with plain stores, and the host decodes.
+//!
+//! Lane `l` of a launch owns the 64-bit words from `l * words_per_lane` up to
+//! `(l + 1) * words_per_lane`:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | 0 | words that the lane's records need, this one included; 0 if it made none |
+//! | 1.. | records, one after the other |
+//!
+//! A record that does not fit is left out, and so is every later one, but word
+//! 0 goes on counting. So a buffer is full exactly when word 0 is above
+//! `words_per_lane`, and then says how large it should have been.
+//!
+//! A record is a head word and the words that follow it. The head:
+//!
+//! | bits | meaning |
+//! | --- | --- |
+//! | 63..56 | tag |
+//! | 55..0 | operand |
+//!
+//! | tag | operand | words that follow | when |
+//! | --- | --- | --- | --- |
+//! | [`BEGIN`] | 0 | clock | before the attempt's first action |
+//! | [`READ`] | word | value | when a read has returned a value |
+//! | [`WRITE`] | word | value | when a write was accepted |
+//! | [`COMMIT`] | 0 | version, clock | after an update committed |
+//! | [`COMMIT_READ_ONLY`] | 0 | clock | after a commit without writes |
+//! | [`ABORT`] | reason | clock | after the attempt was given up |
+//!
+//! A word is an address with the width in bit 0 (`stm_core::word::WordAddress`):
+//! user-space addresses have at most 56 bits on the machines that run this. No
+//! tag is 0 or 0xFF, so that neither cleared nor poisoned memory is a record.
+
+/// An attempt begins.
+pub const BEGIN: u64 = 0xB1;
+/// A read returned a value.
+pub const READ: u64 = 0xB2;
+/// A write was accepted.
+pub const WRITE: u64 = 0xB3;
+/// An update committed.
+pub const COMMIT: u64 = 0xB4;
+/// A transaction without writes committed.
+pub const COMMIT_READ_ONLY: u64 = 0xB5;
+/// An attempt ended without committing.
+pub const ABORT: u64 = 0xB6;
+
+/// Bit position of the tag in a head word.
+pub const TAG_SHIFT: u32 = 56;
+/// The bits of a head word that hold the operand.
+pub const OPERAND_MASK: u64 = (1 << TAG_SHIFT) - 1;
+/// Words before the first record.
+pub const HEADER_WORDS: u64 = 1;
+
+/// The head word of a record. An operand above 56 bits loses its upper bits.
+#[inline(always)]
+pub const fn head(tag: u64, operand: u64) -> u64 {
+    debug_assert!(operand <= OPERAND_MASK);
+    tag << TAG_SHIFT | operand & OPERAND_MASK
+}
+
+/// The tag of a head word.
+#[inline(always)]
+pub const fn tag(head: u64) -> u64 {
+    head >> TAG_SHIFT
+}
+
+/// The operand of a head word.
+#[inline(always)]
+pub const fn operand(head: u64) -> u64 {
+    head & OPERAND_MASK
+}
+
+/// Words in a record with this tag, the head included; `None` for what is no
+/// tag.
+#[inline(always)]
+pub const fn record_words(tag: u64) -> Option<u64> {
+    match tag {
+        BEGIN | READ | WRITE | COMMIT_READ_ONLY | ABORT => Some(2),
+        COMMIT => Some(3),
+        _ => None,
+    }
+}
+
+/// Words that a lane needs to record `attempts` attempts of at most `events`
+/// reads and writes each.
+pub const fn words_needed(attempts: u64, events: u64) -> u64 {
+    HEADER_WORDS + attempts * (2 + 2 * events + 3)
+}
