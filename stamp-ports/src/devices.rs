@@ -268,7 +268,10 @@ mod tests {
     #[test]
     fn unknown_devices_are_refused_with_the_nearest() {
         let error = parse_choice("cdua").unwrap_err().to_string();
-        assert!(error.contains("\"cdua\"") && error.contains("did you mean cuda?"), "{error}");
+        assert!(
+            error.contains("\"cdua\"") && error.contains("did you mean cuda?"),
+            "{error}"
+        );
         for text in ["cuda:", "cuda:x", "cuda:-1"] {
             let error = parse_choice(text).unwrap_err().to_string();
             assert!(error.contains("write cuda:0"), "{error}");

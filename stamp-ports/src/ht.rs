@@ -34,12 +34,7 @@ pub struct HtData<D: Device> {
 
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
 /// anything. A link is a node's number plus one, zero ends a chain.
-pub fn difference(
-    heads: &[u32],
-    nexts: &[u32],
-    keys: &[u32],
-    keys_per_tx: u32,
-) -> Option<String> {
+pub fn difference(heads: &[u32], nexts: &[u32], keys: &[u32], keys_per_tx: u32) -> Option<String> {
     let nodes = keys.len();
     let mut seen = vec![0u64; nodes.div_ceil(64)];
     let mut found = 0;
@@ -77,7 +72,9 @@ pub fn difference(
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;
-    let kept = (first..first + keys_per_tx as usize).filter(|&n| there(n)).count();
+    let kept = (first..first + keys_per_tx as usize)
+        .filter(|&n| there(n))
+        .count();
     Some(format!(
         "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
          transaction {transaction}, {kept} are in the table",
@@ -157,17 +154,17 @@ impl Workload for Ht {
         })
     }
 
+    fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        Ok(data.heads.clear()?)
+    }
+
     fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
         data.heads.clear()?;
         // Full of wrong links, so that one that is not written shows.
         Ok(data.nexts.upload(&vec![u32::MAX; data.nexts.len()])?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut HtData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Result<Option<String>> {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         Ok(difference(
             &data.heads.download()?,
@@ -271,7 +268,10 @@ mod tests {
         t.1[moved as usize - 1] = t.0[other];
         t.0[other] = moved;
         let what = verdict(&t).unwrap();
-        assert!(what.contains(&format!("is in bucket {other}, not {bucket}")), "{what}");
+        assert!(
+            what.contains(&format!("is in bucket {other}, not {bucket}")),
+            "{what}"
+        );
     }
 
     #[test]

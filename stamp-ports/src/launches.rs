@@ -86,8 +86,7 @@ pub fn shapes(kind: Kind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u
     let mut shapes = Vec::new();
     for b in blocks {
         for &t in threads {
-            let fits = kind == Kind::Cpu
-                || u64::from(b) * u64::from(t) <= 2 * resident_threads;
+            let fits = kind == Kind::Cpu || u64::from(b) * u64::from(t) <= 2 * resident_threads;
             if b > 0 && fits && !shapes.contains(&(b, t)) {
                 shapes.push((b, t));
             }

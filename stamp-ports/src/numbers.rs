@@ -48,7 +48,9 @@ pub fn parse_count_32(text: &str) -> Result<u32, String> {
 /// # Errors
 /// As [`parse_count`].
 pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
-    text.split(',').map(|part| parse_count(part.trim())).collect()
+    text.split(',')
+        .map(|part| parse_count(part.trim()))
+        .collect()
 }
 
 /// A count in the units that [`parse_count`] reads, if it is a whole number of
@@ -127,12 +129,22 @@ mod tests {
     fn what_is_no_count_is_refused_with_the_text_and_the_accepted_forms() {
         for text in ["", "M", "-1", "1.5M", "ten", "2^", "^3", "_", "_1", "1 M"] {
             let error = parse_count(text).unwrap_err();
-            assert!(error.contains(&format!("{text:?}")) && error.contains("2^20"), "{error}");
+            assert!(
+                error.contains(&format!("{text:?}")) && error.contains("2^20"),
+                "{error}"
+            );
         }
         for text in ["2^64", "18446744073709551616", "99999999999G"] {
-            assert!(parse_count(text).unwrap_err().contains("too large"), "{text}");
+            assert!(
+                parse_count(text).unwrap_err().contains("too large"),
+                "{text}"
+            );
         }
-        assert!(parse_count_32("4G").unwrap_err().contains("at most 4294967295"));
+        assert!(
+            parse_count_32("4G")
+                .unwrap_err()
+                .contains("at most 4294967295")
+        );
     }
 
     #[test]

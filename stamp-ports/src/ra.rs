@@ -68,7 +68,11 @@ pub fn replay(plan: &RaPlan, transactions: u64) -> Vec<u32> {
 /// What is wrong with `found`, if anything.
 pub fn difference(found: &[u32], expected: &[u32]) -> Option<String> {
     let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-    let mut wrong = found.iter().zip(expected).enumerate().filter(|(_, (f, e))| f != e);
+    let mut wrong = found
+        .iter()
+        .zip(expected)
+        .enumerate()
+        .filter(|(_, (f, e))| f != e);
     let (first, (f, e)) = wrong.next()?;
     let more = wrong.count();
     let (sum_found, sum_expected) = (sum(found), sum(expected));
@@ -148,16 +152,20 @@ impl Workload for Ra {
         })
     }
 
+    fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
+        Ok(()) // what the words hold changes nothing in the work
+    }
+
     fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
         Ok(data.array.upload(&initial(&data.plan))?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut RaData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
-        if data.expected.as_ref().is_none_or(|(n, _)| *n != transactions) {
+    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Result<Option<String>> {
+        if data
+            .expected
+            .as_ref()
+            .is_none_or(|(n, _)| *n != transactions)
+        {
             data.expected = None; // before the next is made: memory
             data.expected = Some((transactions, replay(&data.plan, transactions)));
         }
@@ -202,7 +210,9 @@ mod tests {
     /// Data as a right run of 50 transactions leaves it.
     fn data_after(transactions: u64) -> RaData<Cpu> {
         let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
-        data.array.upload(&replay(&data.plan, transactions)).unwrap();
+        data.array
+            .upload(&replay(&data.plan, transactions))
+            .unwrap();
         data
     }
 
@@ -223,7 +233,10 @@ mod tests {
         array[999] = array[999].wrapping_add(1);
         data.array.upload(&array).unwrap();
         let what = RA.verify(&mut data, 50).unwrap().unwrap();
-        assert!(what.contains("word 999 is") && what.contains("0 more"), "{what}");
+        assert!(
+            what.contains("word 999 is") && what.contains("0 more"),
+            "{what}"
+        );
         assert!(what.contains("the total is"), "{what}");
     }
 

@@ -27,8 +27,6 @@ pub struct Spec {
     pub config: StmConfig,
     /// Transactions of a launch.
     pub transactions: u64,
-    /// The seed of the data.
-    pub seed: u64,
     /// Timed launches, each with the data in its first state. More than one
     /// are preceded by one that is not counted.
     pub repeat: u32,
@@ -127,12 +125,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     ///
     /// # Errors
     /// Parameters that make no sense, too little memory, or of the device.
-    pub fn new(
-        device: &'a D,
-        workload: &'a W,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<Self> {
+    pub fn new(device: &'a D, workload: &'a W, seed: u64, transactions_max: u64) -> Result<Self> {
         if transactions_max == 0 {
             return Err(Error::Usage(
                 "--transactions 0 leaves nothing to run: give 1 or more".into(),
@@ -154,8 +147,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
     }
 
-    /// Puts the data into its first state and launches once, without looking
-    /// at the result: for a search.
+    /// Launches once, without looking at the result: for a search.
     ///
     /// # Errors
     /// Of the launch.
@@ -163,7 +155,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         let algorithm = self.resolve(spec.variant, &spec.config, spec.transactions);
         with_algorithm!(algorithm, A => {
             let mut stm = self.memory(spec)?;
-            self.workload.reset(&mut self.data)?;
+            self.workload.clear(&mut self.data)?;
             self.launch::<A>(&mut stm, spec)
         })
     }
@@ -191,11 +183,30 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
         let (blocks, threads) = spec.shape;
         let _span = tracing::info_span!("allocate metadata").entered();
+        self.check_sets(blocks, threads, &spec.config)?;
         Ok(Stm::new(
             self.device,
             Launch::new(blocks, threads),
             spec.config,
         )?)
+    }
+
+    /// Refuses sets whose size no 64 bits hold, before it is computed with
+    /// them.
+    fn check_sets(&self, blocks: u32, threads: u32, config: &StmConfig) -> Result<()> {
+        let width = self.device.limits().warp_width;
+        let warps = u128::from(threads.div_ceil(width)) * u128::from(blocks);
+        let needed = warps * u128::from(config.capacity.warp_words(width)) * 8;
+        let available = self.device.available_bytes()?;
+        if needed > u128::from(available) {
+            return Err(Error::TooLarge {
+                what: format!("the sets of {blocks} blocks of {threads} threads"),
+                needed: u64::try_from(needed).unwrap_or(u64::MAX),
+                available,
+                fix: "use fewer --blocks or --threads, or smaller capacities",
+            });
+        }
+        Ok(())
     }
 
     fn launch<A: Algorithm>(&mut self, stm: &mut Stm<D>, spec: &Spec) -> Result<Launched>
@@ -212,8 +223,8 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             .params(&self.data, stm.handle::<A>(), spec.transactions);
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `self.data` keeps and nothing else uses.
-        let (time, statistics) = unsafe { stm.launch::<W::Kernel>(&params) }
-            .map_err(|error| self.explain(error))?;
+        let (time, statistics) =
+            unsafe { stm.launch::<W::Kernel>(&params) }.map_err(|error| self.explain(error))?;
         Ok(Launched { time, statistics })
     }
 
@@ -247,8 +258,8 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     where
         W: Launches<A>,
     {
-        let jit = self.device.prepare::<W::Kernel>()?;
         let mut stm = self.memory(spec)?;
+        let jit = self.device.prepare::<W::Kernel>()?;
         let mut report = self.blank(spec);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
@@ -289,7 +300,9 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         let _span = tracing::info_span!("verify").entered();
         let commits = run.statistics.commits;
         if commits != transactions {
-            return Ok(Some(format!("{commits} of {transactions} transactions committed")));
+            return Ok(Some(format!(
+                "{commits} of {transactions} transactions committed"
+            )));
         }
         self.workload.verify(&mut self.data, transactions)
     }

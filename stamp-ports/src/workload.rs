@@ -2,9 +2,7 @@
 //! algorithm to launch, and a result to verify.
 
 use crate::error::{Error, Result};
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
+use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::host::{Cpu, Device};
 use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
@@ -55,6 +53,13 @@ pub trait Workload {
         seed: u64,
         transactions_max: u64,
     ) -> Result<Self::Data<D>>;
+
+    /// Makes the data fit for another launch whose result nobody looks at: a
+    /// cheaper [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// Of the device.
+    fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
 
     /// Puts the data into its state before a launch.
     ///

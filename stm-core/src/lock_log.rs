@@ -13,7 +13,7 @@
 //!
 //! | bits | meaning |
 //! | --- | --- |
-//! | 63..32 | the next entry of the bucket, or [`NIL`] |
+//! | 63..32 | the next entry of the bucket, or all ones |
 //! | 31..2 | the stripe |
 //! | 1 | written |
 //! | 0 | read |
@@ -143,7 +143,7 @@ impl LockLog {
         let place = self.len;
         // SAFETY: the caller's promise of room.
         unsafe {
-            lane.private_store_64(logs.lock(lane, place), Entry::new(stripe, access, next).0)
+            lane.private_store_64(logs.lock(lane, place), Entry::new(stripe, access, next).0);
         };
         match before {
             None => {

@@ -220,7 +220,7 @@ impl<A: Algorithm> StmRef<A> {
                 self.globals,
                 Counter::AbortsFrom as usize + abort as usize,
                 1,
-            )
+            );
         };
         let mut outcome = Outcome::Ended;
         if abort.is_fault() {

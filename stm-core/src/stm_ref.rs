@@ -44,6 +44,8 @@ unsafe impl<A: Algorithm> Send for StmRef<A> {}
 // SAFETY: as above.
 unsafe impl<A: Algorithm> Sync for StmRef<A> {}
 
+// By hand: a derive would ask for `A: Clone`, which is beside the point.
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm> Clone for StmRef<A> {
     fn clone(&self) -> Self {
         *self

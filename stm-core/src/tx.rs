@@ -105,13 +105,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// The address of element `i`, or an abort that names the index.
     #[inline(always)]
     fn locate<T: Element>(&mut self, array: &TArray<T>, i: u64) -> TxResult<*mut T> {
-        match array.get(i) {
-            Some(p) => Ok(p),
-            None => {
-                self.out_of_range = (i, array.len());
-                self.fail(Abort::OutOfRange)
-            }
+        if let Some(p) = array.get(i) {
+            return Ok(p);
         }
+        self.out_of_range = (i, array.len());
+        self.fail(Abort::OutOfRange)
     }
 
     /// Reads `array[i]`.
@@ -153,8 +151,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         let p = i.map(|at| array.at(at));
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
-        for k in 0..N {
-            own |= u32::from(self.writes.may_hold(WordAddress::of(p[k].cast_const()))) << k;
+        for (k, p) in p.iter().enumerate() {
+            own |= u32::from(self.writes.may_hold(WordAddress::of(p.cast_const()))) << k;
         }
         if own != 0 {
             own = self.written(own, p);

@@ -195,11 +195,10 @@ fn the_logs_of_a_warp_are_interleaved_and_disjoint() {
         CpuLane::new(&block, 0, 0, 2, 1),
         CpuLane::new(&block, 1, 0, 2, 1),
     ];
-    // SAFETY: the region has the words of two warps of one lane.
     let logs = lanes.map(|lane| {
-        (lane, unsafe {
-            Logs::of_lane(&lane, region.as_mut_ptr(), capacity)
-        })
+        // SAFETY: the region has the words of two warps of one lane.
+        let logs = unsafe { Logs::of_lane(&lane, region.as_mut_ptr(), capacity) };
+        (lane, logs)
     });
     let mut sets = [WriteSet::EMPTY; 2];
     for (k, (lane, logs)) in logs.iter().enumerate() {
@@ -211,10 +210,8 @@ fn the_logs_of_a_warp_are_interleaved_and_disjoint() {
     for (k, (lane, logs)) in logs.iter().enumerate() {
         for i in 0..2 {
             // SAFETY: the logs are the lane's.
-            assert_eq!(
-                unsafe { sets[k].get(lane, logs, word(i)) },
-                Some(100 * k as u64 + i)
-            );
+            let found = unsafe { sets[k].get(lane, logs, word(i)) };
+            assert_eq!(found, Some(100 * k as u64 + i));
         }
     }
 }

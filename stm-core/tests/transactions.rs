@@ -37,6 +37,7 @@ struct Params<A: Algorithm> {
     transactions: u64,
     job: Job,
 }
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm> Clone for Params<A> {
     fn clone(&self) -> Self {
         *self
@@ -90,10 +91,10 @@ impl<A: Algorithm> Kernel for Test<A> {
                     } else {
                         let [a, b] = tx.read_many(&p.wide, [0, 1])?;
                         let bad = tx.read(&p.wide, 2)?;
-                        if a != b {
-                            tx.write(&p.wide, 2, bad + 1)
-                        } else {
+                        if a == b {
                             Ok(())
+                        } else {
+                            tx.write(&p.wide, 2, bad + 1)
                         }
                     }
                 }

@@ -393,11 +393,11 @@ fn a_file_has_its_name_only_when_it_is_whole() {
         .unwrap();
     assert_eq!(names(&dir).len(), 2);
     drop(writer);
-    assert_eq!(names(&dir), [path.clone()]);
+    assert_eq!(names(&dir), std::slice::from_ref(&path));
     assert_eq!(fs::read(&path).unwrap(), b"before");
     let writer = HistoryWriter::create(&path, &header(), Rest::Inferred).unwrap();
     writer.finish().unwrap();
-    assert_eq!(names(&dir), [path.clone()]);
+    assert_eq!(names(&dir), std::slice::from_ref(&path));
     assert!(History::load(&path).unwrap().is_empty());
 }
 

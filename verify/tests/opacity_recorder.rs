@@ -42,7 +42,7 @@ fn buffers(history: &History, lanes: u32, words_per_lane: usize) -> Vec<u64> {
 
 #[test]
 fn a_recorded_history_is_decoded_attempt_by_attempt() {
-    let mut rng = Rng(0xdec0de);
+    let mut rng = Rng(0x00de_c0de);
     for _ in 0..2_000 {
         let history = random_history(&mut rng, 5, 3, Values::Unique);
         let buffers = buffers(&history, 5, 128);

@@ -22,25 +22,25 @@ struct Words {
 mod ops {
     use super::{Lane, SimLane, Words};
 
-    pub fn store(lane: &SimLane<'_>, p: *mut u32, v: u32) {
+    pub(crate) fn store(lane: &SimLane<'_>, p: *mut u32, v: u32) {
         unsafe { lane.store_relaxed_32(p, v) }
     }
-    pub fn store_release(lane: &SimLane<'_>, p: *mut u32, v: u32) {
+    pub(crate) fn store_release(lane: &SimLane<'_>, p: *mut u32, v: u32) {
         unsafe { lane.store_release_32(p, v) }
     }
-    pub fn load(lane: &SimLane<'_>, p: *mut u32) -> u32 {
+    pub(crate) fn load(lane: &SimLane<'_>, p: *mut u32) -> u32 {
         unsafe { lane.load_relaxed_32(p) }
     }
-    pub fn load_acquire(lane: &SimLane<'_>, p: *mut u32) -> u32 {
+    pub(crate) fn load_acquire(lane: &SimLane<'_>, p: *mut u32) -> u32 {
         unsafe { lane.load_acquire_32(p) }
     }
-    pub fn add(lane: &SimLane<'_>, p: *mut u32, v: u32) -> u32 {
+    pub(crate) fn add(lane: &SimLane<'_>, p: *mut u32, v: u32) -> u32 {
         unsafe { lane.fetch_add_relaxed_32(p, v) }
     }
-    pub fn cas_acquire(lane: &SimLane<'_>, p: *mut u32, expected: u32, new: u32) -> u32 {
+    pub(crate) fn cas_acquire(lane: &SimLane<'_>, p: *mut u32, expected: u32, new: u32) -> u32 {
         unsafe { lane.cas_acquire_32(p, expected, new) }
     }
-    pub fn result(lane: &SimLane<'_>, words: Words, i: usize, v: u32) {
+    pub(crate) fn result(lane: &SimLane<'_>, words: Words, i: usize, v: u32) {
         unsafe { lane.private_store_32(words.results.wrapping_add(i), v) }
     }
 }

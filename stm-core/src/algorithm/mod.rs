@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | [`Cgl`] | `cgl` | one coarse-grained lock, the paper's baseline |
 //! | [`Egpgv`] | `egpgv` | Cederman, Tsigas, Chaudhry 2010: one transaction a block, blocking |
-//! | [`Vbv`] | `vbv` | NOrec (Dalessandro, Spear, Scott 2010): one sequence lock, values |
+//! | [`Vbv`] | `vbv` | `NOrec` (Dalessandro, Spear, Scott 2010): one sequence lock, values |
 //! | [`TbvSorting`] | `tbv-sorting` | Xu et al. 2014, time stamps only |
 //! | [`HvSorting`] | `hv-sorting` | Xu et al. 2014, Algorithm 3 |
 //! | [`HvBackoff`] | `hv-backoff` | Xu et al. 2014, section 4.2 |
@@ -78,7 +78,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn note_write<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress);
 
     /// Makes the writes visible at one point, or aborts without effect; tells
-    /// a probe its version by [`Tx::committed_as`]. All lanes of `mask`, and no others, call it together.
+    /// a probe its version by `Tx::committed_as`. All lanes of `mask`, and no others, call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()>;
 
     /// Gives back what `begin` took, after an attempt that will not commit.

@@ -102,7 +102,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
             // SAFETY: the logs are this lane's and hold its sets.
             unsafe {
                 tx.reads
-                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?
+                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?;
             };
         }
         // ORDER(S2): values before the sequence. Pairs with the fence between

@@ -125,7 +125,7 @@ where
             // SAFETY: the logs are this lane's and hold its sets.
             unsafe {
                 tx.reads
-                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?
+                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?;
             };
             held |= u32::from(found[k].is_locked());
             newest = newest.max(found[k].version());
@@ -352,7 +352,7 @@ where
         // the lock that its next holder must see.
         unsafe {
             tx.lane
-                .add_relaxed_64(tx.stm.lock(stripe), LockWord::LOCKED.wrapping_neg())
+                .add_relaxed_64(tx.stm.lock(stripe), LockWord::LOCKED.wrapping_neg());
         };
     }
 }

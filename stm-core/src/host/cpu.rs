@@ -77,7 +77,7 @@ impl Memory for CpuMemory {
         unsafe {
             self.start
                 .add(offset)
-                .copy_from_nonoverlapping(data.as_ptr(), data.len())
+                .copy_from_nonoverlapping(data.as_ptr(), data.len());
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Memory for CpuMemory {
         unsafe {
             self.start
                 .add(offset)
-                .copy_to_nonoverlapping(data.as_mut_ptr(), data.len())
+                .copy_to_nonoverlapping(data.as_mut_ptr(), data.len());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! instruction with its order and scope spelled out, named for what it does;
 //! there is no `Ordering` argument to get wrong. Everything above this module
 //! is written against the trait, so the same source runs on the GPU
-//! ([`gpu`], inline PTX), on the CPU ([`cpu`], `core::sync::atomic`) and under
+//! (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under
 //! any simulator that implements the trait.
 //!
 //! Only this module may contain an atomic, `asm!`, a fence or a spin hint; the

@@ -42,7 +42,7 @@ impl History {
                     history = Some(Self::new(header, initial));
                 }
                 (Record::Initial { word, value }, Some(history)) => {
-                    history.initial.words.push((word, value))
+                    history.initial.words.push((word, value));
                 }
                 (
                     Record::Attempt {

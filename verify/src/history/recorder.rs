@@ -176,7 +176,7 @@ impl LaneDecoder<'_> {
                 history,
             )?,
             layout::COMMIT_READ_ONLY => {
-                self.end(begin, record[1], Outcome::CommittedReadOnly, history)?
+                self.end(begin, record[1], Outcome::CommittedReadOnly, history)?;
             }
             layout::ABORT => {
                 let reason = u8::try_from(operand).map_err(|_| {

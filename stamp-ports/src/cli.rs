@@ -1,0 +1,302 @@
+//! The command line.
+//!
+//! Names and numbers are read here as far as they can be without a device;
+//! whatever is wrong comes out as one line (see [`one_line`]).
+
+use crate::devices::{Choice, parse_choice};
+use crate::launches;
+use crate::numbers::{parse_count, parse_count_32, parse_counts};
+use crate::variants::{Variant, parse_variants, suggestion};
+use crate::workload::WORKLOADS;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The whole command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "stamp",
+    version,
+    about = "Runs transactional-memory workloads on a GPU or the CPU and verifies them",
+    after_help = "\
+Without a command, every workload runs with every variant on the best device
+found, at a size that takes less than a minute, and one table shows the result.
+
+Examples:
+  stamp                               all of it, small
+  stamp list                          workloads, variants and devices
+  stamp run ra --variant all          random array, every variant, full size
+  stamp run ht --device cpu --transactions 100K --blocks 2 --threads 4
+  stamp tune ra --out ra.json         find the best launch of every variant
+
+Exit status: 0 if every result was verified, 1 if one was not or a run failed,
+2 if the command line cannot be carried out.",
+    max_term_width = 80
+)]
+pub struct Cli {
+    /// Trace what is done, on standard error (-vv for more)
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run a workload and verify its result
+    #[command(after_help = "\
+Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).
+
+Examples:
+  stamp run ra
+  stamp run ra --variant cgl,hv-sorting --repeat 5
+  stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
+  stamp run ht --buckets 1M --keys-per-tx 8 --json")]
+    Run(RunArgs),
+    /// List workloads, variants and devices
+    List(ListArgs),
+    /// Show what a device is, its limits, and why a GPU was refused
+    Device(ListArgs),
+    /// Find the best launch of each variant, then measure it
+    #[command(after_help = "\
+Every launch shape is tried with few transactions, the best with more, and the
+best of each variant is measured and verified. Slow variants get fewer
+transactions; rates can be compared all the same.
+
+Examples:
+  stamp tune ra --out ra.json
+  stamp tune ht --variant cgl,hv-sorting --locks 1M,16M")]
+    Tune(TuneArgs),
+}
+
+/// Of `list` and `device`.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The parameters of workloads.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Workload")]
+pub struct WorkloadArgs {
+    /// ra: words of the array [default: 8M]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub words: Option<u32>,
+    /// ra: words that a transaction reads [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub reads: Option<u32>,
+    /// ra: how many of those it writes [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub writes: Option<u32>,
+    /// ht: buckets of the table [default: 256K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub buckets: Option<u32>,
+    /// ht: keys that a transaction inserts [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub keys_per_tx: Option<u32>,
+    /// Transactions of a launch
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
+    pub transactions: u64,
+    /// Seed of the data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    pub seed: u64,
+}
+
+/// The parameters of the transactional memory, but the number of locks.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Transactional memory")]
+pub struct MemoryArgs {
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// Entries of a transaction's read set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_capacity: Option<u32>,
+    /// Entries of a transaction's write set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub write_capacity: Option<u32>,
+}
+
+/// Of `run`.
+#[derive(Args, Debug, Clone)]
+pub struct RunArgs {
+    /// ra, ht or all
+    #[arg(value_parser = parse_workload)]
+    pub workload: String,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "optimized")]
+    pub variant: VariantList,
+    /// Blocks of the launch [default: the best known]
+    #[arg(long, value_name = "B", value_parser = parse_count_32)]
+    pub blocks: Option<u32>,
+    /// Threads of a block [default: the best known]
+    #[arg(long, value_name = "T", value_parser = parse_count_32)]
+    pub threads: Option<u32>,
+    /// Timed launches of each variant; with more than one, a first is not timed
+    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
+    pub repeat: u32,
+    /// Print one JSON object a run, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// The workload's parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+    /// Version locks, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
+          help_heading = "Transactional memory")]
+    pub locks: u64,
+    /// The transactional memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Stop a launch after so many seconds [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
+          help_heading = "Transactional memory")]
+    pub time_limit: Option<Duration>,
+}
+
+/// Of `tune`.
+#[derive(Args, Debug, Clone)]
+pub struct TuneArgs {
+    /// ra or ht
+    #[arg(value_parser = parse_one_workload)]
+    pub workload: String,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "all")]
+    pub variant: VariantList,
+    /// Timed launches of the best shapes
+    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
+    pub repeat: u32,
+    /// Print the JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON document to a file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The workload's parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+    /// Version locks, powers of two; with several, each is tried
+    #[arg(long, value_name = "N,...", value_parser = parse_counts, default_value = "1M",
+          help_heading = "Transactional memory")]
+    pub locks: LockList,
+    /// The transactional memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+/// Several variants in one argument.
+pub type VariantList = std::vec::Vec<Variant>;
+/// Several numbers of locks in one argument.
+pub type LockList = std::vec::Vec<u64>;
+
+fn parse_one_workload(text: &str) -> Result<String, String> {
+    let names = WORKLOADS.map(|(name, _)| name);
+    if names.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "unknown workload {text:?}: {}; `stamp list` describes them",
+        suggestion(text, &names)
+    ))
+}
+
+fn parse_workload(text: &str) -> Result<String, String> {
+    if text == "all" {
+        return Ok(text.to_owned());
+    }
+    parse_one_workload(text)
+}
+
+fn parse_repeat(text: &str) -> Result<u32, String> {
+    match parse_count_32(text)? {
+        0 => Err("0 repeats measure nothing: give 1 or more".into()),
+        n => Ok(n),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&seconds| seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
+}
+
+/// Clap's error as one line: its first paragraph and its tips.
+pub fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut parts = Vec::new();
+    let mut command = "stamp";
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            command = usage.split(" <").next().unwrap_or(usage);
+            command = command.split(" [").next().unwrap_or(command);
+            continue;
+        }
+        if !line.starts_with("For more information") {
+            parts.push(line.trim_start_matches("error: "));
+        }
+    }
+    // A value's own error repeats the value, and says more than clap's frame.
+    let text = parts.join(" ");
+    let text = text
+        .split_once(">': ")
+        .filter(|_| text.starts_with("invalid value"))
+        .map_or_else(
+            || text.clone(),
+            |(frame, why)| {
+                let option = frame.split(" for '").nth(1).unwrap_or_default();
+                let option = option.split(" <").next().unwrap_or_default();
+                if option.starts_with("--") && !why.contains(option) {
+                    format!("{option}: {why}")
+                } else {
+                    why.to_owned()
+                }
+            },
+        );
+    format!("{text} (try `{command} --help`)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn errors_of_the_parser_are_one_line_that_names_the_value() {
+        for (arguments, parts) in [
+            (&["run", "rx"][..], &["\"rx\"", "did you mean ra?"][..]),
+            (&["run"], &["WORKLOAD", "stamp run --help"]),
+            (&["rum", "ra"], &["'rum'", "'run'"]),
+            (&["run", "ra", "--lokcs", "4"], &["'--lokcs'", "'--locks'"]),
+            (
+                &["run", "ra", "--locks", "4x"],
+                &["--locks", "\"4x\"", "2^20"],
+            ),
+            (&["run", "ra", "--time-limit", "-1"], &["-1"]),
+            (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
+        ] {
+            let error = Cli::try_parse_from([&["stamp"], arguments].concat()).unwrap_err();
+            let line = one_line(&error);
+            assert!(!line.contains('\n'), "{line}");
+            for part in parts {
+                assert!(line.contains(part), "{line} lacks {part}");
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! The commands: `run`, `list`, `device`, and no arguments at all.
+
+use crate::cli::{Cli, Command, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
+use crate::devices::{AnyDevice, Choice, Kind};
+use crate::error::{Error, Result};
+use crate::ht::Ht;
+use crate::launches;
+use crate::numbers::bytes;
+use crate::on_device;
+use crate::output::{align, setting, table, terminal_columns};
+use crate::progress::Progress;
+use crate::ra::Ra;
+use crate::runner::{Report, Session, Spec};
+use crate::tune::tune;
+use crate::variants::Variant;
+use crate::workload::{AllAlgorithms, WORKLOADS};
+use clap::Parser;
+use serde_json::json;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write, stderr, stdout};
+use std::process::ExitCode;
+use std::time::Duration;
+use stm_core::host::{Device, Launch, StmConfig};
+use stm_core::logs::Capacity;
+
+/// Runs the program with these arguments, the first its name.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            // Help and version. A closed pipe is the reader's choice.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            let _ = writeln!(stderr(), "error: {}", one_line(&error));
+            return ExitCode::from(2);
+        }
+    };
+    trace(cli.verbose);
+    let verified = match &cli.command {
+        None => demo(),
+        Some(Command::Run(args)) => run(args),
+        Some(Command::List(args)) => list(*args),
+        Some(Command::Device(args)) => device(*args),
+        Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
+    };
+    match verified {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(stderr(), "error: {error}");
+            ExitCode::from(error.status())
+        }
+    }
+}
+
+/// The command as it may be typed again, without the program's folder.
+fn command_line(arguments: &[OsString]) -> String {
+    let words: Vec<_> = arguments
+        .iter()
+        .skip(1)
+        .map(|a| a.to_string_lossy())
+        .collect();
+    format!("stamp {}", words.join(" "))
+}
+
+fn trace(verbose: u8) {
+    use tracing_subscriber::fmt::format::FmtSpan;
+    let level = match verbose {
+        0 => return,
+        1 => tracing::Level::INFO,
+        _ => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_target(false)
+        .with_writer(stderr)
+        .init();
+}
+
+/// Opens the device, and says on standard error if it is not the one hoped for.
+pub fn open(choice: Choice) -> Result<AnyDevice> {
+    let (device, note) = AnyDevice::open(choice)?;
+    if let Some(why) = note {
+        writeln!(stderr(), "note: running on the CPU, as {why}")?;
+    }
+    Ok(device)
+}
+
+/// The random array with the parameters given, the others by default.
+pub fn ra_of(args: &WorkloadArgs) -> Ra {
+    let reads = args.reads.unwrap_or(launches::RA_READS);
+    Ra {
+        words: args.words.unwrap_or(launches::RA_WORDS),
+        reads,
+        writes: args.writes.unwrap_or(launches::RA_WRITES.min(reads)),
+    }
+}
+
+/// The hash table with the parameters given, the others by default.
+pub fn ht_of(args: &WorkloadArgs) -> Ht {
+    Ht {
+        buckets: args.buckets.unwrap_or(launches::HT_BUCKETS),
+        keys_per_tx: args.keys_per_tx.unwrap_or(launches::HT_KEYS_PER_TX),
+    }
+}
+
+/// Refuses parameters of another workload than the one that runs.
+///
+/// # Errors
+/// Names the option and its workload.
+pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
+    let options = [
+        ("--words", "ra", args.words),
+        ("--reads", "ra", args.reads),
+        ("--writes", "ra", args.writes),
+        ("--buckets", "ht", args.buckets),
+        ("--keys-per-tx", "ht", args.keys_per_tx),
+    ];
+    for (option, of, value) in options {
+        if let Some(value) = value
+            && workload != "all"
+            && workload != of
+        {
+            return Err(Error::Usage(format!(
+                "{option} {value} is for {of}, not for {workload}: leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The transactional memory for a workload.
+pub fn config_of(
+    args: &MemoryArgs,
+    locks: u64,
+    needed: Capacity,
+    time_limit: Option<Duration>,
+) -> StmConfig {
+    StmConfig {
+        locks,
+        stripe_bytes: args.stripe_bytes,
+        capacity: Capacity {
+            reads: args.read_capacity.unwrap_or(needed.reads),
+            writes: args.write_capacity.unwrap_or(needed.writes),
+        },
+        time_limit,
+        ..StmConfig::default()
+    }
+}
+
+/// What `run` and a run without arguments share.
+struct Plan<'a> {
+    variants: &'a [Variant],
+    shape: (Option<u32>, Option<u32>),
+    memory: MemoryArgs,
+    locks: u64,
+    time_limit: Option<Duration>,
+    transactions: &'a dyn Fn(Variant) -> u64,
+    seed: u64,
+    repeat: u32,
+    json: bool,
+}
+
+impl Plan<'_> {
+    fn spec(
+        &self,
+        workload: &impl AllAlgorithms,
+        variant: Variant,
+        device: &impl Device,
+        kind: Kind,
+    ) -> Spec {
+        let limits = device.limits();
+        let config = config_of(
+            &self.memory,
+            self.locks,
+            workload.capacity(),
+            self.time_limit,
+        );
+        let (blocks, threads) = launches::launch(workload.name(), variant, kind, &limits);
+        Spec {
+            variant,
+            shape: (
+                self.shape.0.unwrap_or(blocks),
+                self.shape.1.unwrap_or(threads),
+            ),
+            config,
+            transactions: (self.transactions)(variant),
+            repeat: self.repeat,
+        }
+    }
+
+    /// Runs all variants; a run that fails by itself is reported and does not
+    /// end the others.
+    fn run<D: Device, W: AllAlgorithms>(
+        &self,
+        device: &D,
+        kind: Kind,
+        workload: &W,
+        progress: &Progress,
+    ) -> Result<Vec<Report>> {
+        let specs: Vec<Spec> = self
+            .variants
+            .iter()
+            .map(|&variant| self.spec(workload, variant, device, kind))
+            .collect();
+        for spec in &specs {
+            Launch::new(spec.shape.0, spec.shape.1).check(&device.limits())?;
+        }
+        let most = specs
+            .iter()
+            .map(|spec| spec.transactions)
+            .max()
+            .unwrap_or(0);
+        let mut session = Session::new(device, workload, self.seed, most)?;
+        let mut reports = Vec::new();
+        for spec in &specs {
+            progress.say(format!(
+                "{} {} on {}",
+                workload.name(),
+                spec.variant.name(),
+                device.id()
+            ));
+            let report = match session.measure(spec) {
+                Ok(report) => report,
+                Err(error) if error.is_of_this_run_only() => session.failed(spec, &error),
+                Err(error) => return Err(error),
+            };
+            if self.json {
+                let line = serde_json::to_string(&report).map_err(std::io::Error::from)?;
+                progress.suspend(|| writeln!(stdout(), "{line}"))?;
+            }
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+}
+
+fn finish(device: &AnyDevice, reports: &[Report], json: bool) -> Result<bool> {
+    if !json {
+        let mut out = stdout().lock();
+        writeln!(out, "{}: {}", device.id(), device.name())?;
+        writeln!(out, "{}", setting(reports))?;
+        write!(out, "{}", table(reports, terminal_columns()))?;
+    }
+    Ok(reports.iter().all(|report| report.verified))
+}
+
+fn run(args: &RunArgs) -> Result<bool> {
+    check_foreign(&args.workload, &args.input)?;
+    let any = open(args.device)?;
+    let transactions = |_| args.input.transactions;
+    let plan = Plan {
+        variants: &args.variant,
+        shape: (args.blocks, args.threads),
+        memory: args.memory.clone(),
+        locks: args.locks,
+        time_limit: args.time_limit,
+        transactions: &transactions,
+        seed: args.input.seed,
+        repeat: args.repeat,
+        json: args.json,
+    };
+    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
+    let reports = run_workloads(&plan, &args.workload, &any, ra, ht)?;
+    finish(&any, &reports, args.json)
+}
+
+fn run_workloads(
+    plan: &Plan<'_>,
+    workload: &str,
+    any: &AnyDevice,
+    ra: Ra,
+    ht: Ht,
+) -> Result<Vec<Report>> {
+    let progress = Progress::new();
+    let mut reports = Vec::new();
+    if workload != "ht" {
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ra, &progress))?);
+    }
+    if workload != "ra" {
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
+    }
+    Ok(reports)
+}
+
+/// No arguments: everything, at a small size.
+fn demo() -> Result<bool> {
+    let any = open(Choice::Auto)?;
+    let kind = any.kind();
+    let sizes = launches::demo(Variant::Optimized, kind);
+    let transactions = |variant| launches::demo(variant, kind).transactions;
+    let plan = Plan {
+        variants: &Variant::ALL,
+        shape: (None, None),
+        memory: MemoryArgs {
+            stripe_bytes: StmConfig::default().stripe_bytes,
+            ..MemoryArgs::default()
+        },
+        locks: StmConfig::default().locks,
+        time_limit: Some(Duration::from_secs(launches::DEMO_SECONDS_MAX)),
+        transactions: &transactions,
+        seed: launches::SEED,
+        repeat: 1,
+        json: false,
+    };
+    let input = WorkloadArgs {
+        words: Some(sizes.ra_words),
+        buckets: Some(sizes.ht_buckets),
+        ..WorkloadArgs::default()
+    };
+    let reports = run_workloads(&plan, "all", &any, ra_of(&input), ht_of(&input))?;
+    let verified = finish(&any, &reports, false)?;
+    writeln!(
+        stdout(),
+        "`stamp --help` says what else it does; `stamp list` names what there is."
+    )?;
+    Ok(verified)
+}
+
+fn list(args: ListArgs) -> Result<bool> {
+    let (devices, refused) = AnyDevice::all();
+    let mut out = stdout().lock();
+    if args.json {
+        let named = |name: &str, about: &str| json!({"name": name, "about": about});
+        let list = json!({
+            "workloads": WORKLOADS.map(|(name, about)| named(name, about)),
+            "variants": Variant::ALL.map(|v| named(v.name(), v.about())),
+            "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
+            "refused": refused,
+        });
+        writeln!(out, "{list:#}")?;
+        return Ok(true);
+    }
+    let mut section = |title: &str, rows: Vec<[String; 2]>| -> Result<()> {
+        writeln!(out, "{title}")?;
+        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+        Ok(())
+    };
+    let pair = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+    section("Workloads", WORKLOADS.map(|(n, a)| pair(n, a)).to_vec())?;
+    section(
+        "Variants",
+        Variant::ALL.map(|v| pair(v.name(), v.about())).to_vec(),
+    )?;
+    let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
+    rows.extend(
+        refused
+            .iter()
+            .map(|r| pair(&r.id, &format!("not usable: {}", r.why))),
+    );
+    section("Devices", rows)?;
+    Ok(true)
+}
+
+fn device(args: ListArgs) -> Result<bool> {
+    let (devices, refused) = AnyDevice::all();
+    let mut out = stdout().lock();
+    let described = devices
+        .iter()
+        .map(AnyDevice::describe)
+        .collect::<Result<Vec<_>>>()?;
+    if args.json {
+        writeln!(
+            out,
+            "{:#}",
+            json!({"devices": described, "refused": refused})
+        )?;
+        return Ok(true);
+    }
+    for d in &described {
+        writeln!(out, "{}: {}", d.id, d.name)?;
+        let mut rows = Vec::new();
+        if let Some(gpu) = &d.gpu {
+            rows.push(["compute capability", &gpu.compute_capability].map(String::from));
+            rows.push(["driver, newest CUDA", &gpu.driver_cuda_version].map(String::from));
+            rows.push(["multiprocessors".into(), d.processors.to_string()]);
+            rows.push(["memory".into(), bytes(gpu.memory_bytes)]);
+            rows.push(["second-level cache".into(), bytes(gpu.l2_bytes)]);
+            let resident = gpu.resident_threads_per_processor;
+            rows.push(["resident threads of each".into(), resident.to_string()]);
+        } else {
+            rows.push(["cores".into(), d.processors.to_string()]);
+        }
+        rows.push(["memory available".into(), bytes(d.available_bytes)]);
+        rows.push(["lanes of a warp".into(), d.warp_width.to_string()]);
+        rows.push([
+            "threads of a block".into(),
+            format!("at most {}", d.threads_max),
+        ]);
+        rows.push(["blocks".into(), format!("at most {}", d.blocks_max)]);
+        let shared = bytes(d.shared_bytes_max.into());
+        rows.push([
+            "shared memory of a block".into(),
+            format!("at most {shared}"),
+        ]);
+        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    for r in &refused {
+        writeln!(out, "{}: not usable: {}", r.id, r.why)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,197 @@
+//! Tables for people.
+
+use crate::numbers::{count, digits3, of, short};
+use crate::runner::Report;
+use std::fmt::Write as _;
+
+/// Columns of the terminal on standard output, if it is one.
+pub fn terminal_columns() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Rows of cells as lines, columns as wide as their widest cell and two spaces
+/// apart. The first `left` columns are aligned to the left, and the last if
+/// `last_left`; numbers to the right.
+pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(c))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter()
+        .map(|row| {
+            let mut line = String::new();
+            for (c, cell) in row.iter().enumerate() {
+                let (width, gap) = (widths[c], if c == 0 { "" } else { "  " });
+                // Writing to a String cannot fail.
+                let _ = if c < left || (last_left && c + 1 == columns) {
+                    write!(line, "{gap}{cell:<width$}")
+                } else {
+                    write!(line, "{gap}{cell:>width$}")
+                };
+            }
+            line.trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// A reason in two letters: `rl` for `read_locked`.
+fn initials(reason: &str) -> String {
+    reason
+        .split('_')
+        .filter_map(|word| word.chars().next())
+        .collect()
+}
+
+fn aborts(report: &Report) -> String {
+    let mut text = String::new();
+    for (reason, &n) in report.aborts.iter().filter(|&(_, &n)| n != 0) {
+        let gap = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{gap}{} {}", initials(reason), short(n as f64));
+    }
+    if text.is_empty() { "none".into() } else { text }
+}
+
+/// Transactions a second over those of `cgl` with the same workload, if it ran.
+pub fn over_cgl(report: &Report, all: &[Report]) -> Option<f64> {
+    let cgl = all
+        .iter()
+        .find(|r| r.variant == "cgl" && r.workload == report.workload && r.tx_per_s > 0.0)?;
+    (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
+}
+
+/// The table of runs, with what is needed to read it below. Where the aborts
+/// do not fit into `columns`, they go below their row.
+pub fn table(reports: &[Report], columns: Option<usize>) -> String {
+    let header = [
+        "workload", "variant", "launch", "tx", "tx/s", "commits", "over cgl", "verified", "aborts",
+    ];
+    let several_locks = reports.iter().any(|r| r.locks != reports[0].locks);
+    let mut rows = vec![header.map(String::from).to_vec()];
+    for report in reports {
+        let ratio = over_cgl(report, reports).map_or_else(|| "-".into(), |x| digits3(x) + "x");
+        rows.push(vec![
+            report.workload.into(),
+            report.variant.into(),
+            format!("{}x{}", report.blocks, report.threads),
+            count(report.transactions),
+            short(report.tx_per_s),
+            count(report.commits),
+            ratio,
+            if report.verified { "yes" } else { "NO" }.into(),
+            aborts(report),
+        ]);
+    }
+    if several_locks {
+        for (i, row) in rows.iter_mut().enumerate() {
+            let cell = i
+                .checked_sub(1)
+                .map_or("locks".into(), |i| count(reports[i].locks));
+            row.insert(3, cell);
+        }
+    }
+    let wide = align(&rows, 3, true);
+    let widest = wide.iter().map(|line| line.chars().count()).max();
+    let lines = if columns.is_some_and(|columns| widest > Some(columns)) {
+        let below: Vec<String> = rows.iter_mut().filter_map(Vec::pop).collect();
+        let mut lines = align(&rows, 3, false);
+        for (line, aborts) in lines.iter_mut().zip(&below).skip(1) {
+            if aborts != "none" {
+                let _ = write!(line, "\n{:10}aborts: {aborts}", "");
+            }
+        }
+        lines
+    } else {
+        wide
+    };
+    lines.join("\n") + "\n" + &legend(reports)
+}
+
+/// What the table's short words stand for, and what is wrong.
+fn legend(reports: &[Report]) -> String {
+    let mut text = String::new();
+    let mut reasons: Vec<&str> = Vec::new();
+    for report in reports {
+        for (reason, &n) in &report.aborts {
+            if n != 0 && !reasons.contains(reason) {
+                reasons.push(reason);
+            }
+        }
+    }
+    reasons.sort_unstable();
+    if !reasons.is_empty() {
+        let names: Vec<String> = reasons
+            .iter()
+            .map(|reason| format!("{} {}", initials(reason), reason.replace('_', " ")))
+            .collect();
+        let _ = write!(text, "\nAborted attempts: {}.", names.join(", "));
+    }
+    let resolved: Vec<String> = reports
+        .iter()
+        .filter(|r| r.variant != r.resolved)
+        .map(|r| format!("{} for {}", r.resolved, r.workload))
+        .collect();
+    if !resolved.is_empty() {
+        let _ = write!(text, "\n`optimized` chose {}.", resolved.join(", "));
+    }
+    let wrong: Vec<&Report> = reports.iter().filter(|r| !r.verified).collect();
+    for report in &wrong {
+        let _ = write!(
+            text,
+            "\nNOT verified: {} {}: {}",
+            report.workload,
+            report.variant,
+            report.error.as_deref().unwrap_or("no result")
+        );
+    }
+    match (wrong.len(), reports.len()) {
+        (0, 1) => text += "\nThe result is verified.",
+        (0, n) => _ = write!(text, "\nAll {n} results are verified."),
+        (k, n) => _ = write!(text, "\n{k} of {n} results are not verified."),
+    }
+    text + "\n"
+}
+
+/// What ran, in a line for each workload: sizes and locks.
+pub fn setting(reports: &[Report]) -> String {
+    let mut text = String::new();
+    for (i, report) in reports.iter().enumerate() {
+        if reports[..i].iter().any(|r| r.workload == report.workload) {
+            continue;
+        }
+        let p = |name: &str| {
+            report
+                .parameters
+                .get(name)
+                .and_then(serde_json::Value::as_u64)
+        };
+        let parts: Vec<String> = [
+            ("words", "word"),
+            ("buckets", "bucket"),
+            ("reads", "read"),
+            ("writes", "write"),
+            ("keys_per_tx", "key"),
+        ]
+        .into_iter()
+        .filter_map(|(name, what)| Some((of(p(name)?, what), name)))
+        .map(|(text, name)| match name {
+            "writes" | "keys_per_tx" => text + " a transaction",
+            _ => text,
+        })
+        .collect();
+        let _ = writeln!(
+            text,
+            "{}: {}; {}, stripes of {} bytes; seed {}",
+            report.workload,
+            parts.join(", "),
+            of(report.locks, "lock"),
+            p("stripe_bytes").unwrap_or(0),
+            report.seed
+        );
+    }
+    text
+}

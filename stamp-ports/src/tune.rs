@@ -1,0 +1,452 @@
+//! The search for the best launch of each variant.
+//!
+//! 1. Every shape is probed: few transactions first, then as many as fill
+//!    [`PROBE`], so that a slow shape costs no more than a fast one. A launch
+//!    that reaches [`PROBE_LIMIT`] is stopped and counted by what it committed.
+//! 2. The best few run again with as many transactions as fill [`TRIAL`].
+//! 3. The best of each variant is measured and verified, repeatedly, with as
+//!    many transactions as fill [`MEASURE`], at most those asked for.
+
+use crate::cli::TuneArgs;
+use crate::commands::{check_foreign, config_of, ht_of, open, ra_of};
+use crate::devices::{AnyDevice, Description, Kind};
+use crate::error::{Error, Result};
+use crate::launches;
+use crate::numbers::{count, short};
+use crate::on_device;
+use crate::output::{align, over_cgl, setting, table, terminal_columns};
+use crate::progress::Progress;
+use crate::runner::{Report, Session, Spec};
+use crate::variants::Variant;
+use crate::workload::AllAlgorithms;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Write, stdout};
+use std::path::Path;
+use std::time::Duration;
+use stm_core::host::{self, Device, StmConfig};
+
+/// The kernel's time in a probe of a shape.
+const PROBE: Duration = Duration::from_millis(15);
+/// Longer, and a probe is stopped.
+const PROBE_LIMIT: Duration = Duration::from_millis(250);
+/// Transactions of the first probe.
+const PROBE_TRANSACTIONS: u64 = 2048;
+/// The most by which a probe has more transactions than the last.
+const PROBE_GROWTH_MAX: f64 = 32.0;
+/// Shapes that get a trial.
+const TRIALS: usize = 4;
+/// The kernel's time in a trial.
+const TRIAL: Duration = Duration::from_millis(150);
+/// The kernel's time in a measurement.
+const MEASURE: Duration = Duration::from_millis(500);
+
+/// A shape that was tried.
+#[derive(Clone, Debug, Serialize)]
+struct Tried {
+    variant: &'static str,
+    locks: u64,
+    blocks: u32,
+    threads: u32,
+    transactions: u64,
+    commits: u64,
+    aborts: u64,
+    time_ms: f64,
+    tx_per_s: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// The searches of one workload on one device.
+struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
+    session: &'s mut Session<'a, D, W>,
+    shapes: Vec<(u32, u32)>,
+    transactions: u64,
+    config: StmConfig,
+    tried: Vec<Tried>,
+    /// The searches that are done: algorithm, locks, and what was best.
+    done: Vec<(Variant, u64, Option<Tried>)>,
+}
+
+/// How many transactions fill a time at a rate: a power of two, so that
+/// figures read well, from 1024 to `most`.
+fn fill(time: Duration, tx_per_s: f64, most: u64) -> u64 {
+    let n = (time.as_secs_f64() * tx_per_s) as u64;
+    if n >= most {
+        return most;
+    }
+    (1u64 << n.max(1024).ilog2()).min(most)
+}
+
+impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
+    fn spec(&self, variant: Variant, locks: u64, shape: (u32, u32), transactions: u64) -> Spec {
+        Spec {
+            variant,
+            shape,
+            config: StmConfig {
+                locks,
+                ..self.config
+            },
+            transactions,
+            repeat: 1,
+        }
+    }
+
+    /// One launch. Shapes that the device does not take are no error.
+    fn attempt(&mut self, spec: &Spec) -> Result<Tried> {
+        let mut tried = Tried {
+            variant: spec.variant.name(),
+            locks: spec.config.locks,
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            transactions: spec.transactions,
+            commits: 0,
+            aborts: 0,
+            time_ms: 0.0,
+            tx_per_s: 0.0,
+            note: None,
+        };
+        match self.session.launch_once(spec) {
+            Ok(run) => {
+                tried.commits = run.statistics.commits;
+                tried.aborts = run.statistics.aborted();
+                tried.time_ms = run.time.as_secs_f64() * 1e3;
+                tried.tx_per_s = run.tx_per_s();
+            }
+            Err(Error::Host(host::Error::Timeout {
+                limit,
+                committed,
+                aborted,
+            })) => {
+                tried.commits = committed;
+                tried.aborts = aborted;
+                tried.time_ms = limit.as_secs_f64() * 1e3;
+                tried.tx_per_s = committed as f64 / limit.as_secs_f64();
+                tried.note = Some("stopped at the time limit".into());
+            }
+            Err(
+                error @ (Error::TooLarge { .. }
+                | Error::Host(
+                    host::Error::LaunchTooLarge { .. } | host::Error::OutOfMemory { .. },
+                )),
+            ) => tried.note = Some(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        Ok(tried)
+    }
+
+    /// Step 1 for one shape.
+    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
+        let mut transactions = PROBE_TRANSACTIONS.min(self.transactions);
+        loop {
+            let mut spec = self.spec(variant, locks, shape, transactions);
+            spec.config.time_limit = Some(PROBE_LIMIT);
+            let tried = self.attempt(&spec)?;
+            let scale = PROBE.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
+                return Ok(tried);
+            }
+            let grown = transactions as f64 * scale.min(PROBE_GROWTH_MAX);
+            transactions = (grown as u64).min(self.transactions);
+        }
+    }
+
+    /// Steps 1 and 2 for an algorithm: the best shape, if any ran.
+    fn best(&mut self, variant: Variant, locks: u64, progress: &Progress) -> Result<Option<Tried>> {
+        let known = self
+            .done
+            .iter()
+            .find(|(v, l, _)| (*v, *l) == (variant, locks));
+        if let Some((_, _, best)) = known {
+            return Ok(best.clone());
+        }
+        let mut found = Vec::new();
+        for shape in self.shapes.clone() {
+            progress.say(format!(
+                "{} with {} locks: {} x {}",
+                variant.name(),
+                count(locks),
+                shape.0,
+                shape.1
+            ));
+            found.push(self.probe(variant, locks, shape)?);
+        }
+        found.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
+        for i in 0..TRIALS.min(found.len()) {
+            let probe = &found[i];
+            if probe.note.is_some() {
+                continue;
+            }
+            let transactions = fill(TRIAL, probe.tx_per_s, self.transactions);
+            if transactions > probe.transactions {
+                let shape = (probe.blocks, probe.threads);
+                let mut spec = self.spec(variant, locks, shape, transactions);
+                spec.config.time_limit = Some(4 * TRIAL);
+                found[i] = self.attempt(&spec)?;
+            }
+        }
+        let trials = &mut found[..TRIALS.min(self.shapes.len())];
+        trials.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
+        let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
+        self.tried.extend(found);
+        self.done.push((variant, locks, best.clone()));
+        Ok(best)
+    }
+
+    /// All steps for a variant.
+    fn measure(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        repeat: u32,
+        progress: &Progress,
+    ) -> Result<Report> {
+        let config = StmConfig {
+            locks,
+            ..self.config
+        };
+        let algorithm = self.session.resolve(variant, &config, self.transactions);
+        let Some(best) = self.best(algorithm, locks, progress)? else {
+            let why = self.tried.iter().rev().find_map(|t| t.note.clone());
+            return Err(Error::Usage(format!(
+                "no launch shape ran {}: {}",
+                variant.name(),
+                why.unwrap_or_else(|| "none was left to try".into())
+            )));
+        };
+        progress.say(format!("{}, the best shape", variant.name()));
+        let shape = (best.blocks, best.threads);
+        let transactions = fill(MEASURE, best.tx_per_s, self.transactions);
+        let mut spec = self.spec(variant, locks, shape, transactions);
+        spec.config.time_limit = Some(20 * MEASURE);
+        spec.repeat = repeat;
+        match self.session.measure(&spec) {
+            Err(error) if error.is_of_this_run_only() => Ok(self.session.failed(&spec, &error)),
+            other => other,
+        }
+    }
+}
+
+/// What a search found.
+struct Found {
+    runs: Vec<Report>,
+    search: Vec<Tried>,
+}
+
+fn search<D: Device, W: AllAlgorithms>(
+    device: &D,
+    workload: &W,
+    args: &TuneArgs,
+    shapes: Vec<(u32, u32)>,
+) -> Result<Found> {
+    let transactions = args.input.transactions;
+    let progress = Progress::new();
+    progress.say("making the data");
+    let mut session = Session::new(device, workload, args.input.seed, transactions)?;
+    let first = args.locks[0];
+    let config = config_of(&args.memory, first, workload.capacity(), None);
+    let mut search = Search {
+        session: &mut session,
+        shapes,
+        transactions,
+        config,
+        tried: Vec::new(),
+        done: Vec::new(),
+    };
+    let mut runs = Vec::new();
+    for &variant in &args.variant {
+        for &locks in &args.locks {
+            if locks == first || variant.uses_lock_table() {
+                runs.push(search.measure(variant, locks, args.repeat, &progress)?);
+            }
+        }
+    }
+    Ok(Found {
+        runs,
+        search: search.tried,
+    })
+}
+
+/// The command `tune`; `command` is how it was called.
+///
+/// # Errors
+/// Of the command line, the device or the file.
+pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
+    check_foreign(&args.workload, &args.input)?;
+    if let Some(path) = &args.out {
+        check_folder(path)?;
+    }
+    let any = open(args.device)?;
+    let description = any.describe()?;
+    let limits = any.limits();
+    let resident = description.gpu.as_ref().map_or(0, |gpu| {
+        u64::from(gpu.resident_threads_per_processor) * u64::from(limits.processors)
+    });
+    let shapes = launches::shapes(any.kind(), &limits, resident);
+    let found = on_device!(&any, d => if args.workload == "ra" {
+        search(d, &ra_of(&args.input), args, shapes)
+    } else {
+        search(d, &ht_of(&args.input), args, shapes)
+    })?;
+    let document = document(command, &description, &found)?;
+    if let Some(path) = &args.out {
+        write_whole(path, &document)?;
+    }
+    let mut out = stdout().lock();
+    if args.json {
+        write!(out, "{document}")?;
+    } else {
+        report(&mut out, &any, &found, args)?;
+    }
+    Ok(found.runs.iter().all(|run| run.verified))
+}
+
+fn report(out: &mut impl Write, any: &AnyDevice, found: &Found, args: &TuneArgs) -> Result<()> {
+    writeln!(out, "{}: {}", any.id(), any.name())?;
+    writeln!(out, "{}", setting(&found.runs))?;
+    writeln!(
+        out,
+        "{} launches tried; the best of each variant, median of {}:\n",
+        found.search.len(),
+        args.repeat
+    )?;
+    write!(out, "{}", table(&found.runs, terminal_columns()))?;
+    if any.kind() == Kind::Cuda {
+        writeln!(out, "\nClose to the best:")?;
+        for line in align(&runners_up(found), 2, false) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    if let Some(path) = &args.out {
+        writeln!(out, "\nEverything tried is in {}.", path.display())?;
+    }
+    Ok(())
+}
+
+/// The three fastest launches of each search.
+fn runners_up(found: &Found) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = (("", 0), 0);
+    for tried in &found.search {
+        let key = (tried.variant, tried.locks);
+        last = if last.0 == key {
+            (key, last.1 + 1)
+        } else {
+            (key, 0)
+        };
+        let shape = format!(
+            "{}x{} {}",
+            tried.blocks,
+            tried.threads,
+            short(tried.tx_per_s)
+        );
+        match last.1 {
+            0 => rows.push(vec![tried.variant.into(), count(tried.locks), shape]),
+            1 | 2 => {
+                if let Some(row) = rows.last_mut() {
+                    row.push(shape);
+                }
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+/// The JSON document, an object a line, so that two of them can be compared.
+fn document(command: &str, device: &Description, found: &Found) -> Result<String> {
+    let ratios: Vec<Value> = found
+        .runs
+        .iter()
+        .map(|run| {
+            json!({
+                "variant": run.variant,
+                "locks": run.locks,
+                "tx_per_s": run.tx_per_s,
+                "over_cgl": over_cgl(run, &found.runs),
+            })
+        })
+        .collect();
+    Ok(format!(
+        "{{\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\"runs\": {},\n\"search\": {}\n}}\n",
+        line(&command)?,
+        line(device)?,
+        lines(&ratios)?,
+        lines(&found.runs)?,
+        lines(&found.search)?,
+    ))
+}
+
+fn line(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string(value).map_err(std::io::Error::from)?)
+}
+
+fn lines(values: &[impl Serialize]) -> Result<String> {
+    let lines = values.iter().map(line).collect::<Result<Vec<_>>>()?;
+    Ok(format!("[\n{}\n]", lines.join(",\n")))
+}
+
+/// Refuses a path that cannot be written before the search, not after it.
+fn check_folder(path: &Path) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if path.is_dir() || !folder.is_dir() {
+        return Err(Error::Usage(format!(
+            "--out {}: {}",
+            path.display(),
+            if path.is_dir() {
+                "it is a folder, name a file in it".into()
+            } else {
+                format!("there is no folder {}, make it first", folder.display())
+            }
+        )));
+    }
+    Ok(())
+}
+
+/// Writes a file whole or not at all: to another name beside it, then renamed.
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let failed = |source| Error::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // Best effort: the error to report is the first.
+        let _ = fs::remove_file(&part);
+    }
+    written.map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_fill_the_time_in_powers_of_two_within_bounds() {
+        let half = Duration::from_millis(500);
+        assert_eq!(fill(half, 1e9, 1 << 20), 1 << 20);
+        assert_eq!(fill(half, 600_000.0, 1 << 20), 1 << 18);
+        assert_eq!(fill(half, 1.0, 1 << 20), 1024);
+        assert_eq!(fill(half, 1.0, 100), 100);
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        write_whole(&path, "first").unwrap();
+        write_whole(&path, "second").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(check_folder(&folder.path().join("none/out.json")).is_err());
+        assert!(check_folder(folder.path()).is_err());
+    }
+}
