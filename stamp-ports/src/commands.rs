@@ -86,7 +86,10 @@ fn trace(verbose: u8) {
 pub fn open(choice: Choice) -> Result<AnyDevice> {
     let (device, note) = AnyDevice::open(choice)?;
     if let Some(why) = note {
-        writeln!(stderr(), "note: running on the CPU, as {why}")?;
+        writeln!(
+            stderr(),
+            "note: no GPU can be used, so this runs on the CPU: {why}"
+        )?;
     }
     Ok(device)
 }
@@ -292,8 +295,7 @@ fn run_workloads(
 fn demo() -> Result<bool> {
     let any = open(Choice::Auto)?;
     let kind = any.kind();
-    let sizes = launches::demo(Variant::Optimized, kind);
-    let transactions = |variant| launches::demo(variant, kind).transactions;
+    let transactions = |variant| launches::demo_transactions(variant, kind);
     let plan = Plan {
         variants: &Variant::ALL,
         shape: (None, None),
@@ -308,11 +310,7 @@ fn demo() -> Result<bool> {
         repeat: 1,
         json: false,
     };
-    let input = WorkloadArgs {
-        words: Some(sizes.ra_words),
-        buckets: Some(sizes.ht_buckets),
-        ..WorkloadArgs::default()
-    };
+    let input = WorkloadArgs::default();
     let reports = run_workloads(&plan, "all", &any, ra_of(&input), ht_of(&input))?;
     let verified = finish(&any, &reports, false)?;
     writeln!(

@@ -11,6 +11,7 @@ use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::probe::Silent;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
 
@@ -24,7 +25,6 @@ pub struct Ht {
 }
 
 /// The table.
-#[derive(Debug)]
 pub struct HtData<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -80,6 +80,12 @@ pub fn difference(heads: &[u32], nexts: &[u32], keys: &[u32], keys_per_tx: u32) 
          transaction {transaction}, {kept} are in the table",
         nodes - found
     ))
+}
+
+impl<D: Device> std::fmt::Debug for HtData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HtData").finish_non_exhaustive()
+    }
 }
 
 impl Workload for Ht {
@@ -175,7 +181,7 @@ impl Workload for Ht {
     }
 }
 
-impl<A: Algorithm> Launches<A> for Ht
+impl<A: Algorithm<Probe = Silent>> Launches<A> for Ht
 where
     HashTable<A>: Kernel<Params = HtParams<A>>,
 {

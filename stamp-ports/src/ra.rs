@@ -10,6 +10,7 @@ use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::probe::Silent;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -26,8 +27,8 @@ pub struct Ra {
 }
 
 /// The array, and what it must become.
-#[derive(Debug)]
 pub struct RaData<D: Device> {
+    seed: u64,
     plan: RaPlan,
     array: Buffer<D, u32>,
     /// The array after so many transactions, kept for repeated runs.
@@ -35,34 +36,32 @@ pub struct RaData<D: Device> {
 }
 
 impl Ra {
+    /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
-        RaPlan {
-            seed,
-            words: self.words,
-            reads: self.reads,
-            writes: self.writes,
-        }
+        RaPlan::new(seed, self.words, self.reads, self.writes)
     }
-}
 
-/// The array before a launch: a number drawn for each word, so that a store to
-/// a wrong word shows.
-fn initial(plan: &RaPlan) -> Vec<u32> {
-    (0..u64::from(plan.words))
-        .map(|w| draw(plan.seed, w, u32::MAX) as u32)
-        .collect()
-}
-
-/// The array after all of `transactions`.
-pub fn replay(plan: &RaPlan, transactions: u64) -> Vec<u32> {
-    let mut array = initial(plan);
-    for i in 0..transactions {
-        for k in 0..plan.writes {
-            let word = &mut array[plan.word(i, k) as usize];
-            *word = word.wrapping_add(plan.delta(i, k));
-        }
+    /// The array before a launch: a number drawn for each word, so that a
+    /// store to a wrong word shows.
+    fn initial(&self, seed: u64) -> Vec<u32> {
+        (0..u64::from(self.words))
+            .map(|w| draw(seed, w, u32::MAX) as u32)
+            .collect()
     }
-    array
+
+    /// The array after all of `transactions`.
+    pub fn replay(&self, seed: u64, transactions: u64) -> Vec<u32> {
+        let mut array = self.initial(seed);
+        let plan = self.plan(seed);
+        for i in 0..transactions {
+            let transaction = plan.transaction(i);
+            for k in 0..self.writes {
+                let word = &mut array[transaction.word(k) as usize];
+                *word = word.wrapping_add(transaction.delta(k));
+            }
+        }
+        array
+    }
 }
 
 /// What is wrong with `found`, if anything.
@@ -84,6 +83,12 @@ pub fn difference(found: &[u32], expected: &[u32]) -> Option<String> {
     Some(format!(
         "word {first} is {f}, not {e}, and {more} more words differ; {total}"
     ))
+}
+
+impl<D: Device> std::fmt::Debug for RaData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RaData").finish_non_exhaustive()
+    }
 }
 
 impl Workload for Ra {
@@ -146,6 +151,7 @@ impl Workload for Ra {
         let bytes = u64::from(self.words) * 4;
         check_memory(device, "ra", bytes, 2 * bytes, "use fewer --words")?;
         Ok(RaData {
+            seed,
             plan: self.plan(seed),
             array: Buffer::zeroed(device, self.words as usize, "the array of ra")?,
             expected: None,
@@ -157,7 +163,7 @@ impl Workload for Ra {
     }
 
     fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
-        Ok(data.array.upload(&initial(&data.plan))?)
+        Ok(data.array.upload(&self.initial(data.seed))?)
     }
 
     fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Result<Option<String>> {
@@ -167,7 +173,7 @@ impl Workload for Ra {
             .is_none_or(|(n, _)| *n != transactions)
         {
             data.expected = None; // before the next is made: memory
-            data.expected = Some((transactions, replay(&data.plan, transactions)));
+            data.expected = Some((transactions, self.replay(data.seed, transactions)));
         }
         let found = data.array.download()?;
         let expected = data.expected.as_ref().map_or(&[][..], |(_, e)| e);
@@ -175,7 +181,7 @@ impl Workload for Ra {
     }
 }
 
-impl<A: Algorithm> Launches<A> for Ra
+impl<A: Algorithm<Probe = Silent>> Launches<A> for Ra
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,
 {
@@ -211,7 +217,7 @@ mod tests {
     fn data_after(transactions: u64) -> RaData<Cpu> {
         let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
         data.array
-            .upload(&replay(&data.plan, transactions))
+            .upload(&RA.replay(data.seed, transactions))
             .unwrap();
         data
     }
@@ -221,9 +227,9 @@ mod tests {
         let mut data = data_after(50);
         assert_eq!(RA.verify(&mut data, 50).unwrap(), None);
         let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        let after = replay(&data.plan, 50);
-        assert_eq!(sum(&initial(&data.plan)), sum(&after));
-        assert_ne!(initial(&data.plan), after);
+        let after = RA.replay(data.seed, 50);
+        assert_eq!(sum(&RA.initial(data.seed)), sum(&after));
+        assert_ne!(RA.initial(data.seed), after);
     }
 
     #[test]

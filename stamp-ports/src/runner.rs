@@ -15,6 +15,7 @@ use std::time::Duration;
 use stm_core::abort::Abort;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::probe::Silent;
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +210,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         Ok(())
     }
 
-    fn launch<A: Algorithm>(&mut self, stm: &mut Stm<D>, spec: &Spec) -> Result<Launched>
+    fn launch<A: Algorithm<Probe = Silent>>(
+        &mut self,
+        stm: &mut Stm<D>,
+        spec: &Spec,
+    ) -> Result<Launched>
     where
         W: Launches<A>,
     {
@@ -218,13 +223,12 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
-        let params = self
-            .workload
-            .params(&self.data, stm.handle::<A>(), spec.transactions);
+        let handle = stm.handle::<A>();
+        let params = Launches::<A>::params(self.workload, &self.data, handle, spec.transactions);
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `self.data` keeps and nothing else uses.
-        let (time, statistics) =
-            unsafe { stm.launch::<W::Kernel>(&params) }.map_err(|error| self.explain(error))?;
+        let (time, statistics) = unsafe { stm.launch::<<W as Launches<A>>::Kernel>(&params) }
+            .map_err(|error| self.explain(error))?;
         Ok(Launched { time, statistics })
     }
 
@@ -254,12 +258,12 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         }
     }
 
-    fn measure_as<A: Algorithm>(&mut self, spec: &Spec) -> Result<Report>
+    fn measure_as<A: Algorithm<Probe = Silent>>(&mut self, spec: &Spec) -> Result<Report>
     where
         W: Launches<A>,
     {
         let mut stm = self.memory(spec)?;
-        let jit = self.device.prepare::<W::Kernel>()?;
+        let jit = self.device.prepare::<<W as Launches<A>>::Kernel>()?;
         let mut report = self.blank(spec);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();

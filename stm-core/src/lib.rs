@@ -51,6 +51,7 @@ pub mod kernel;
 pub mod lane;
 pub mod lock_log;
 pub mod logs;
+pub mod mutant;
 pub mod probe;
 pub mod read_set;
 mod run;

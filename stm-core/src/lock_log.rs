@@ -23,6 +23,7 @@
 
 use crate::lane::Lane;
 use crate::logs::Logs;
+use crate::mutant::Mutant;
 use crate::read_set::BATCH;
 use crate::stripe::Stripe;
 
@@ -125,7 +126,7 @@ impl LockLog {
                 let slot = logs.lock(lane, next);
                 // SAFETY: linked, so stored in this attempt.
                 let entry = Entry(unsafe { lane.private_load_64(slot) });
-                if entry.stripe() == stripe {
+                if entry.stripe() == stripe && !Mutant::StripeLockedTwice.on(lane) {
                     let merged = entry.0 | u64::from(access.bits());
                     if merged != entry.0 {
                         // SAFETY: as above.

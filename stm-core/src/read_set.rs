@@ -3,6 +3,7 @@
 use crate::abort::Abort;
 use crate::lane::Lane;
 use crate::logs::Logs;
+use crate::mutant::Mutant;
 use crate::word::WordAddress;
 
 /// How many entries are looked at with their loads in flight together.
@@ -50,9 +51,13 @@ impl ReadSet {
         address: WordAddress,
         value: u64,
     ) -> Result<(), Abort> {
-        if self.len == logs.capacity().reads {
+        if self.len == logs.capacity().reads && !Mutant::LogsUnchecked.on(lane) {
             // SAFETY: as the caller's.
-            return match unsafe { self.find(lane, logs, address) } {
+            let seen = unsafe {
+                self.position(lane, logs, address)
+                    .map(|i| logs.read(lane, i).value(lane))
+            };
+            return match seen {
                 None => Err(Abort::ReadSetFull),
                 Some(seen) if seen == value => Ok(()),
                 Some(_) => Err(Abort::ReadStale),
@@ -64,22 +69,49 @@ impl ReadSet {
         Ok(())
     }
 
-    /// The value read from a word.
+    /// The first entry for a word.
     ///
     /// # Safety
     /// As for [`Self::push`].
     #[inline(always)]
-    unsafe fn find<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u64> {
-        for i in 0..self.len {
-            let slot = logs.read(lane, i);
-            // SAFETY: below the count, so stored in this attempt.
-            unsafe {
-                if slot.address(lane) == address {
-                    return Some(slot.value(lane));
-                }
-            }
+    pub(crate) unsafe fn position<L: Lane>(
+        &self,
+        lane: &L,
+        logs: &Logs,
+        address: WordAddress,
+    ) -> Option<u32> {
+        // SAFETY: below the count, so stored in this attempt.
+        (0..self.len).find(|&i| unsafe { logs.read(lane, i).address(lane) } == address)
+    }
+
+    /// For [`Mutant::RepeatedReadRefreshes`]: puts the new value into the
+    /// word's entry, if there is one, and returns the old.
+    ///
+    /// # Safety
+    /// As for [`Self::push`].
+    #[inline(always)]
+    pub(crate) unsafe fn refresh<L: Lane>(
+        &self,
+        lane: &L,
+        logs: &Logs,
+        address: WordAddress,
+        value: u64,
+    ) -> Option<u64> {
+        // SAFETY: as the caller's; the position is below the count.
+        unsafe {
+            let slot = logs.read(lane, self.position(lane, logs, address)?);
+            let old = slot.value(lane);
+            slot.store_value(lane, value);
+            Some(old)
         }
-        None
+    }
+
+    /// The set without its last entry.
+    #[inline(always)]
+    pub(crate) const fn without_last(self) -> Self {
+        Self {
+            len: self.len.saturating_sub(1),
+        }
     }
 
     /// The address of entry `i`.

@@ -183,6 +183,8 @@ impl<A: Algorithm> StmRef<A> {
         // A closure that swallowed a failure has still failed.
         if let Some(abort) = tx.failed {
             result = Err(abort);
+        } else if tx.doomed {
+            result = Err(Abort::ReadStale);
         }
         if result.is_err() {
             A::rollback(tx);

@@ -5,6 +5,7 @@ use crate::algorithm::Algorithm;
 use crate::lane::Lane;
 use crate::lock_log::LockLog;
 use crate::logs::Logs;
+use crate::mutant::Mutant;
 use crate::probe::{Event, Probe};
 use crate::read_set::ReadSet;
 use crate::stm_ref::StmRef;
@@ -31,6 +32,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) snapshot: Version,
     /// The first failure; an attempt that has one cannot commit.
     pub(crate) failed: Option<Abort>,
+    /// For [`Mutant::DoomedGoesOn`]: the attempt failed and was not told.
+    pub(crate) doomed: bool,
     /// Where the probe of this lane stands.
     pub(crate) cursor: <A::Probe as Probe>::Cursor,
     /// The version of a commit, for the probe.
@@ -52,6 +55,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             locks: LockLog::EMPTY,
             snapshot: Version(0),
             failed: None,
+            doomed: false,
             cursor: stm.probe.open(lane),
             version: Version(0),
             out_of_range: (0, 0),
@@ -65,6 +69,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.writes = WriteSet::EMPTY;
         self.locks = LockLog::EMPTY;
         self.failed = None;
+        self.doomed = false;
         self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
     }
@@ -162,10 +167,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             return Ok(self.overlay(own, p, v));
         }
         let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v);
-        self.checked(result)?;
-        for k in 0..N {
+        if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
+            self.doomed = true;
+        } else {
+            self.checked(result)?;
+        }
+        for (k, (p, v)) in p.iter().zip(&v).enumerate() {
             if own >> k & 1 == 0 {
-                self.observe(|_| Event::Read(WordAddress::of(p[k].cast_const()), v[k].to_bits64()));
+                self.observe(|_| Event::Read(WordAddress::of(p.cast_const()), v.to_bits64()));
             }
         }
         if own != 0 {
@@ -228,6 +237,17 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         let p = self.locate(array, i)?;
         let address = WordAddress::of(p.cast_const());
+        if Mutant::WriteAtReadPosition.on(self.lane) && self.own(p).is_some() {
+            // SAFETY: the logs are this lane's and hold its sets.
+            unsafe {
+                if let Some(i) = self.reads.position(self.lane, &self.logs, address) {
+                    self.writes
+                        .store_at(self.lane, &self.logs, i, value.to_bits64());
+                }
+            }
+            self.observe(|_| Event::Write(address, value.to_bits64()));
+            return Ok(());
+        }
         // SAFETY: the logs are this lane's and hold this write set.
         let pushed = unsafe {
             self.writes

@@ -4,6 +4,7 @@ use crate::abort::Abort;
 use crate::bloom::Bloom;
 use crate::lane::Lane;
 use crate::logs::Logs;
+use crate::mutant::Mutant;
 use crate::read_set::BATCH;
 use crate::word::WordAddress;
 
@@ -93,7 +94,7 @@ impl WriteSet {
         address: WordAddress,
         value: u64,
     ) -> Result<(), Abort> {
-        if self.len == logs.capacity().writes {
+        if self.len == logs.capacity().writes && !Mutant::LogsUnchecked.on(lane) {
             // SAFETY: as the caller's; the index is below the count.
             return match unsafe { self.last(lane, logs, address) } {
                 None => Err(Abort::WriteSetFull),
@@ -109,6 +110,19 @@ impl WriteSet {
         self.len += 1;
         self.bloom.insert(address);
         Ok(())
+    }
+
+    /// For [`Mutant::WriteAtReadPosition`]: stores a value at an entry, if it
+    /// exists.
+    ///
+    /// # Safety
+    /// As for [`Self::get`].
+    #[inline(always)]
+    pub(crate) unsafe fn store_at<L: Lane>(&self, lane: &L, logs: &Logs, i: u32, value: u64) {
+        if i < self.len {
+            // SAFETY: below the count, so stored in this attempt.
+            unsafe { logs.write(lane, i).store_value(lane, value) };
+        }
     }
 
     /// Stores every buffered value, in order, relaxed (Algorithm 3, lines

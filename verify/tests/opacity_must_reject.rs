@@ -392,3 +392,41 @@ fn a_value_is_found_far_ahead_among_many_commits_of_a_word() {
         between(4_321, 4_321)
     );
 }
+
+#[test]
+fn a_value_is_found_at_every_distance() {
+    let mut all = history(&[]);
+    for version in 1..=200 {
+        let commit = [write(X, version)];
+        all.push(update(0, version - 1, version, version), &commit)
+            .unwrap();
+    }
+    for value in 0..=200 {
+        all.push(aborted(1 + value as u32, 0, 200), &[read(X, value)])
+            .unwrap();
+    }
+    let verdict = check(&all).unwrap();
+    assert!(verdict.is_opaque(), "{verdict}");
+}
+
+#[test]
+fn each_of_many_own_writes_is_read_back() {
+    let mut events: Vec<Event> = (0..40).map(|i| write(0x100 + 4 * i, 1 + i)).collect();
+    events.extend((0..40).map(|i| read(0x100 + 4 * i, 1 + i)));
+    accept(&[(update(0, 0, 1, 1), &events)]);
+}
+
+#[test]
+fn a_value_that_held_only_later_is_shown_once_and_as_later() {
+    let commits: [(Attempt, &[Event]); 2] = [
+        (update(0, 0, 1, 1), &[write(X, 5)]),
+        (update(0, 1, 2, 2), &[write(X, 0)]),
+    ];
+    let violation = reject(
+        &[commits[0], commits[1], (read_only(1, 0, 0), &[read(X, 5)])],
+        2,
+    );
+    let elsewhere = &conflict(&violation).1[0].elsewhere;
+    assert_eq!(elsewhere.len(), 1);
+    assert_eq!(elsewhere[0].points, between(1, 1));
+}

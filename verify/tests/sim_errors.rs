@@ -7,15 +7,28 @@ use stm_core::kernel::Kernel;
 use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
-    Sim::new(SimConfig { warp_width: 4, schedule, seed, steps_max: 5000, idle_max: 1000, ..SimConfig::default() })
+    Sim::new(SimConfig {
+        warp_width: 4,
+        schedule,
+        seed,
+        steps_max: 5000,
+        idle_max: 1000,
+        ..SimConfig::default()
+    })
 }
 
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its { bound: 32, starve: true },
+    Schedule::Its {
+        bound: 32,
+        starve: true,
+    },
     Schedule::Random,
-    Schedule::Pct { depth: 2, length: 100 },
+    Schedule::Pct {
+        depth: 2,
+        length: 100,
+    },
 ];
 
 /// The error of a kernel of two blocks of four lanes, which gets a buffer of 4
@@ -25,7 +38,15 @@ fn errors(kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
         let sim = sim(schedule, 9);
         let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
         let p = words.as_mut_ptr();
-        let error = sim.run(&Launch { shared_bytes: 16, ..Launch::new(2, 4) }, |lane| kernel(lane, p)).unwrap_err();
+        let error = sim
+            .run(
+                &Launch {
+                    shared_bytes: 16,
+                    ..Launch::new(2, 4)
+                },
+                |lane| kernel(lane, p),
+            )
+            .unwrap_err();
         assert_eq!(sim.last_run().unwrap().1, Err(error.clone()));
         // The machine is as good as new.
         let again = sim.run(&Launch::new(2, 4), |lane| {
@@ -45,8 +66,20 @@ fn an_access_outside_every_allocation_is_an_error() {
             // SAFETY: none: this is what is tested, and the simulator checks.
             unsafe { lane.load_relaxed_32(p.wrapping_byte_add(past).cast()) };
         }) {
-            assert!(matches!(error, SimError::OutOfBounds { op: Op::LoadRelaxed32, .. }), "{error}");
-            let near = format!("{} bytes past the end of `words`, which has 32 bytes", past - 32);
+            assert!(
+                matches!(
+                    error,
+                    SimError::OutOfBounds {
+                        op: Op::LoadRelaxed32,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
+            let near = format!(
+                "{} bytes past the end of `words`, which has 32 bytes",
+                past - 32
+            );
             assert!(error.to_string().contains(&near), "{error}");
         }
     }
@@ -54,7 +87,10 @@ fn an_access_outside_every_allocation_is_an_error() {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_64(std::ptr::without_provenance_mut(64), 1) };
     }) {
-        assert!(matches!(error, SimError::OutOfBounds { address: 64, .. }), "{error}");
+        assert!(
+            matches!(error, SimError::OutOfBounds { address: 64, .. }),
+            "{error}"
+        );
     }
 }
 
@@ -64,7 +100,9 @@ fn an_access_that_ends_past_its_allocation_is_an_error() {
     let bytes = Buffer::<_, u8>::zeroed(&sim, 5, "bytes").unwrap();
     let p = bytes.as_mut_ptr();
     // SAFETY: none: this is what is tested, and the simulator checks.
-    let error = sim.run(&Launch::new(1, 1), |lane| unsafe { lane.private_store_32(p.wrapping_add(4).cast(), 1) });
+    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
+        lane.private_store_32(p.wrapping_add(4).cast(), 1)
+    });
     assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
 }
 
@@ -72,9 +110,13 @@ fn an_access_that_ends_past_its_allocation_is_an_error() {
 fn a_freed_allocation_is_outside_every_allocation() {
     let sim = sim(Schedule::Random, 1);
     let keeps = Buffer::<_, u32>::zeroed(&sim, 1, "keeps").unwrap();
-    let p = Buffer::<_, u32>::zeroed(&sim, 1, "freed").unwrap().as_mut_ptr();
+    let p = Buffer::<_, u32>::zeroed(&sim, 1, "freed")
+        .unwrap()
+        .as_mut_ptr();
     // SAFETY: none: this is what is tested, and the simulator checks.
-    let error = sim.run(&Launch::new(1, 1), |lane| unsafe { lane.store_relaxed_32(p, 1) });
+    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
+        lane.store_relaxed_32(p, 1)
+    });
     assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
     drop(keeps);
 }
@@ -85,7 +127,17 @@ fn a_misaligned_access_is_an_error() {
         // SAFETY: none: this is what is tested, and the simulator checks.
         unsafe { lane.load_acquire_64(p.wrapping_byte_add(4)) };
     }) {
-        assert!(matches!(error, SimError::Misaligned { bytes: 8, op: Op::LoadAcquire64, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SimError::Misaligned {
+                    bytes: 8,
+                    op: Op::LoadAcquire64,
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -101,8 +153,16 @@ fn a_word_accessed_with_two_widths_is_an_error() {
             }
         }
     }) {
-        let SimError::MixedWidth { access, other, .. } = &error else { panic!("{error}") };
-        assert!(matches!((access.op, other), (Op::LoadRelaxed32, 64) | (Op::AddRelaxed64, 32)), "{error}");
+        let SimError::MixedWidth { access, other, .. } = &error else {
+            panic!("{error}")
+        };
+        assert!(
+            matches!(
+                (access.op, other),
+                (Op::LoadRelaxed32, 64) | (Op::AddRelaxed64, 32)
+            ),
+            "{error}"
+        );
         assert!(error.to_string().contains("of `words`["), "{error}");
     }
 }
@@ -112,9 +172,21 @@ fn a_private_word_of_two_lanes_is_an_error() {
     for error in errors(|lane, p| {
         lane.fence();
         // SAFETY: live words; the sharing is what is tested.
-        unsafe { lane.private_store_32(p.cast::<u32>().wrapping_add(lane.thread_index() as usize), 1) };
+        unsafe {
+            lane.private_store_32(
+                p.cast::<u32>().wrapping_add(lane.thread_index() as usize),
+                1,
+            )
+        };
     }) {
-        let SimError::NotPrivate { lane, owner: Owner::Lane(other), .. } = &error else { panic!("{error}") };
+        let SimError::NotPrivate {
+            lane,
+            owner: Owner::Lane(other),
+            ..
+        } = &error
+        else {
+            panic!("{error}")
+        };
         assert_eq!(lane.thread, other.thread);
         assert_ne!(lane.block, other.block);
     }
@@ -152,7 +224,9 @@ fn a_word_both_private_and_shared_is_an_error() {
                 lane.load_relaxed_64(p);
             }
         }) {
-            let SimError::NotPrivate { owner, .. } = &error else { panic!("{error}") };
+            let SimError::NotPrivate { owner, .. } = &error else {
+                panic!("{error}")
+            };
             assert_eq!(shared_first, *owner == Owner::Everyone, "{error}");
         }
     }
@@ -162,7 +236,17 @@ fn a_word_both_private_and_shared_is_an_error() {
 fn a_shared_word_past_the_end_is_an_error() {
     // SAFETY: none: this is what is tested, and the simulator checks.
     for error in errors(|lane, _| unsafe { lane.shared_store_32(lane.shared_words(), 1) }) {
-        assert!(matches!(error, SimError::SharedOutOfBounds { index: 4, words: 4, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SimError::SharedOutOfBounds {
+                    index: 4,
+                    words: 4,
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -176,7 +260,10 @@ fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
                 lane.pause(1);
             }
         }) {
-            assert!(matches!(error, SimError::BadMask { warp: 0xF, .. }), "{error}");
+            assert!(
+                matches!(error, SimError::BadMask { warp: 0xF, .. }),
+                "{error}"
+            );
         }
     }
 }
@@ -185,9 +272,20 @@ fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
 fn a_shuffle_from_a_lane_that_takes_no_part_is_an_error() {
     for source in [1, 31, 32] {
         for error in errors(|lane, _| {
-            lane.shuffle_32(lane.lane_bit(), 1, if lane.lane_index() == 0 { source } else { lane.lane_index() });
+            lane.shuffle_32(
+                lane.lane_bit(),
+                1,
+                if lane.lane_index() == 0 {
+                    source
+                } else {
+                    lane.lane_index()
+                },
+            );
         }) {
-            assert!(matches!(error, SimError::BadSource { mask: 1, .. }), "{error}");
+            assert!(
+                matches!(error, SimError::BadSource { mask: 1, .. }),
+                "{error}"
+            );
         }
     }
 }
@@ -205,7 +303,15 @@ fn lanes_that_name_each_other_at_different_operations_are_an_error() {
         lane.ballot(if lane.lane_index() < 2 { 0x7 } else { 0xF }, true);
     });
     for error in by_operation.into_iter().chain(by_mask) {
-        let SimError::WarpMismatch { lane, here, other, there } = &error else { panic!("{error}") };
+        let SimError::WarpMismatch {
+            lane,
+            here,
+            other,
+            there,
+        } = &error
+        else {
+            panic!("{error}")
+        };
         assert_eq!(lane.block, other.block);
         assert_ne!((lane, here), (other, there));
     }
@@ -238,8 +344,18 @@ fn a_lane_that_ended_and_is_waited_for_is_an_error() {
         }
     });
     for error in at_vote {
-        let SimError::LaneEnded { ended, waiting, access } = &error else { panic!("{error}") };
-        assert_eq!((ended.lane, access.op, ended.block), (1, Op::Ballot, waiting.block));
+        let SimError::LaneEnded {
+            ended,
+            waiting,
+            access,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (ended.lane, access.op, ended.block),
+            (1, Op::Ballot, waiting.block)
+        );
     }
     let at_barrier = errors(|lane, _| {
         if lane.thread_index() != 3 {
@@ -247,7 +363,16 @@ fn a_lane_that_ended_and_is_waited_for_is_an_error() {
         }
     });
     for error in at_barrier {
-        assert!(matches!(error, SimError::LaneEnded { ended: LaneId { thread: 3, .. }, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SimError::LaneEnded {
+                    ended: LaneId { thread: 3, .. },
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -260,20 +385,29 @@ fn a_deadlock_names_what_each_lane_waits_for() {
         }
         lane.barrier();
     }) {
-        let SimError::Deadlock { lanes } = &error else { panic!("{error}") };
+        let SimError::Deadlock { lanes } = &error else {
+            panic!("{error}")
+        };
         assert_eq!(lanes.len(), 8);
         for report in lanes {
             match &report.waiting {
                 Waiting::Warp { access, missing } => {
-                    assert_eq!((report.lane.thread, access.op, *missing), (0, Op::SyncWarp, 0xE));
+                    assert_eq!(
+                        (report.lane.thread, access.op, *missing),
+                        (0, Op::SyncWarp, 0xE)
+                    );
                 }
                 Waiting::Barrier { missing } => assert_eq!(*missing, 1),
                 other => panic!("{other:?}"),
             }
         }
         let text = error.to_string();
-        let first = "thread 0 of block 0 (warp 0, lane 0) waits at sync_warp with mask 0xf for lanes 0xe";
-        assert!(text.contains(first) && text.contains("waits at the barrier for 1 threads"), "{text}");
+        let first =
+            "thread 0 of block 0 (warp 0, lane 0) waits at sync_warp with mask 0xf for lanes 0xe";
+        assert!(
+            text.contains(first) && text.contains("waits at the barrier for 1 threads"),
+            "{text}"
+        );
     }
 }
 
@@ -284,8 +418,15 @@ fn a_livelock_says_what_each_lane_did_last() {
         while unsafe { lane.load_relaxed_64(p.wrapping_add(2)) } == 0 {}
     });
     for error in waits {
-        assert!(matches!(&error, SimError::Livelock { why: Stuck::NothingChanged(1000), lanes } if lanes.len() == 8));
-        assert!(error.to_string().contains("after load_relaxed_64 of `words`[2] gave 0x0"), "{error}");
+        assert!(
+            matches!(&error, SimError::Livelock { why: Stuck::NothingChanged(1000), lanes } if lanes.len() == 8)
+        );
+        assert!(
+            error
+                .to_string()
+                .contains("after load_relaxed_64 of `words`[2] gave 0x0"),
+            "{error}"
+        );
     }
     let changes = errors(|lane, p| {
         loop {
@@ -294,7 +435,16 @@ fn a_livelock_says_what_each_lane_did_last() {
         }
     });
     for error in changes {
-        assert!(matches!(error, SimError::Livelock { why: Stuck::NoneEnded(5000), .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SimError::Livelock {
+                    why: Stuck::NoneEnded(5000),
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 }
 
@@ -319,7 +469,9 @@ fn a_panic_names_its_lane_and_every_lane_is_unwound() {
         assert!(before != 3, "the fourth lane fails");
         lane.barrier();
     }) {
-        let SimError::Panicked { message, .. } = &error else { panic!("{error}") };
+        let SimError::Panicked { message, .. } = &error else {
+            panic!("{error}")
+        };
         assert_eq!(message, "the fourth lane fails");
     }
     // A lane that had not begun has nothing to drop.
@@ -344,7 +496,9 @@ fn a_device_that_is_lost_gives_the_line_that_replays_it() {
     let sim = sim(Schedule::Random, 77);
     // SAFETY: none: this is what is tested, and the simulator checks.
     let error = unsafe { sim.launch::<Faulty>(&Launch::new(1, 1), &16) }.unwrap_err();
-    let Error::DeviceLost { during, code } = &error else { panic!("{error}") };
+    let Error::DeviceLost { during, code } = &error else {
+        panic!("{error}")
+    };
     assert_eq!(*during, format!("faulty on {}", sim.config()));
     assert!(code.contains("load_relaxed_64 at 0x10"), "{code}");
 }
@@ -352,11 +506,28 @@ fn a_device_that_is_lost_gives_the_line_that_replays_it() {
 #[test]
 fn a_launch_that_cannot_be_is_refused() {
     let sim = sim(Schedule::Random, 1);
-    for launch in [Launch::new(0, 1), Launch::new(1, 0), Launch::new(1, 1025), Launch::new(9, 1024)] {
+    for launch in [
+        Launch::new(0, 1),
+        Launch::new(1, 0),
+        Launch::new(1, 1025),
+        Launch::new(9, 1024),
+    ] {
         assert!(matches!(sim.run(&launch, |_| {}), Err(SimError::Launch(_))));
     }
-    let big = Launch { shared_bytes: 1 << 20, ..Launch::new(1, 1) };
+    let big = Launch {
+        shared_bytes: 1 << 20,
+        ..Launch::new(1, 1)
+    };
     assert!(matches!(sim.run(&big, |_| {}), Err(SimError::Launch(_))));
     let error = sim.allocate(9 << 30, "too much").unwrap_err();
-    assert!(matches!(error, Error::OutOfMemory { what: "too much", .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Error::OutOfMemory {
+                what: "too much",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }

@@ -47,7 +47,12 @@ mod ops {
 use ops::{add, cas_acquire, load, load_acquire, result, store, store_release};
 
 fn weak(schedule: Schedule) -> SimConfig {
-    SimConfig { warp_width: 1, schedule, memory: MemoryModel::Weak { stale_percent: 50 }, ..SimConfig::default() }
+    SimConfig {
+        warp_width: 1,
+        schedule,
+        memory: MemoryModel::Weak { stale_percent: 50 },
+        ..SimConfig::default()
+    }
 }
 
 /// Runs a shape of `threads` blocks of one thread over many seeds and two
@@ -58,17 +63,30 @@ fn count<const R: usize>(
     wanted: impl Fn([u32; R]) -> bool,
 ) -> u64 {
     let mut found = 0;
-    for schedule in [Schedule::Random, Schedule::Its { bound: 8, starve: true }] {
+    for schedule in [
+        Schedule::Random,
+        Schedule::Its {
+            bound: 8,
+            starve: true,
+        },
+    ] {
         let sim = Sim::new(weak(schedule));
         let mut x = Buffer::<_, u32>::zeroed(&sim, 1, "x").unwrap();
         let mut y = Buffer::<_, u32>::zeroed(&sim, 1, "y").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, R, "results").unwrap();
-        let words = Words { x: x.as_mut_ptr(), y: y.as_mut_ptr(), results: results.as_mut_ptr() };
+        let words = Words {
+            x: x.as_mut_ptr(),
+            y: y.as_mut_ptr(),
+            results: results.as_mut_ptr(),
+        };
         for seed in 0..SEEDS {
             sim.configure(weak(schedule).with_seed(seed));
             x.clear().unwrap();
             y.clear().unwrap();
-            sim.run(&Launch::new(threads, 1), |lane| shape(lane, lane.block_index(), words)).unwrap();
+            sim.run(&Launch::new(threads, 1), |lane| {
+                shape(lane, lane.block_index(), words);
+            })
+            .unwrap();
             found += u64::from(wanted(results.download().unwrap().try_into().unwrap()));
         }
     }
@@ -143,11 +161,21 @@ fn message_passing_is_stale_unless_both_sides_order_it() {
 #[test]
 fn sequential_memory_is_never_stale() {
     for seed in 0..SEEDS {
-        let sim = Sim::new(SimConfig { memory: MemoryModel::Sequential, ..weak(Schedule::Random) }.with_seed(seed));
+        let sim = Sim::new(
+            SimConfig {
+                memory: MemoryModel::Sequential,
+                ..weak(Schedule::Random)
+            }
+            .with_seed(seed),
+        );
         let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, 2, "results").unwrap();
         let (x, y) = (words.as_mut_ptr(), words.as_mut_ptr().wrapping_add(1));
-        let words = Words { x, y, results: results.as_mut_ptr() };
+        let words = Words {
+            x,
+            y,
+            results: results.as_mut_ptr(),
+        };
         sim.run(&Launch::new(2, 1), |lane| {
             if lane.block_index() == 0 {
                 store(lane, words.x, 1);
@@ -169,7 +197,11 @@ fn store_buffering_is_seen_even_with_acquire_release_fences() {
         let both_zero = count(
             2,
             |lane, thread, words| {
-                let (mine, other) = if thread == 0 { (words.x, words.y) } else { (words.y, words.x) };
+                let (mine, other) = if thread == 0 {
+                    (words.x, words.y)
+                } else {
+                    (words.y, words.x)
+                };
                 store(lane, mine, 1);
                 if fences {
                     lane.fence();
@@ -187,7 +219,11 @@ fn load_buffering_is_never_seen() {
     let both_one = count(
         2,
         |lane, thread, words| {
-            let (mine, other) = if thread == 0 { (words.x, words.y) } else { (words.y, words.x) };
+            let (mine, other) = if thread == 0 {
+                (words.x, words.y)
+            } else {
+                (words.y, words.x)
+            };
             let v = load(lane, other);
             store(lane, mine, 1);
             result(lane, words, thread as usize, v);
@@ -289,7 +325,11 @@ fn independent_readers_may_disagree_on_the_order_of_independent_writes() {
             0 => store_release(lane, words.x, 1),
             1 => store_release(lane, words.y, 1),
             _ => {
-                let (first, second) = if thread == 2 { (words.x, words.y) } else { (words.y, words.x) };
+                let (first, second) = if thread == 2 {
+                    (words.x, words.y)
+                } else {
+                    (words.y, words.x)
+                };
                 let a = load_acquire(lane, first);
                 let b = load_acquire(lane, second);
                 let base = (thread as usize - 2) * 2;
@@ -371,12 +411,20 @@ fn a_lock_taken_with_acquire_and_left_with_release_protects_its_data() {
 fn stale_after(meet: impl Fn(&SimLane<'_>), votes_order: bool) -> u64 {
     let mut stale = 0;
     for seed in 0..SEEDS {
-        let config = SimConfig { warp_width: 2, votes_order, ..weak(Schedule::Random) };
+        let config = SimConfig {
+            warp_width: 2,
+            votes_order,
+            ..weak(Schedule::Random)
+        };
         let sim = Sim::new(config.with_seed(seed));
         let x = Buffer::<_, u32>::zeroed(&sim, 1, "x").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, 1, "results").unwrap();
         let (x, at) = (x.as_mut_ptr(), results.as_mut_ptr());
-        let words = Words { x, y: x, results: at };
+        let words = Words {
+            x,
+            y: x,
+            results: at,
+        };
         sim.run(&Launch::new(1, 2), |lane| {
             if lane.thread_index() == 0 {
                 store(lane, x, 1);
@@ -402,7 +450,12 @@ fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
         |lane| assert_eq!(lane.ballot(3, true), 3),
         |lane| assert_eq!(lane.shuffle_32(3, lane.lane_index() + 5, 1), 6),
         |lane| assert_eq!(lane.match_any_32(3, 9), 3),
-        |lane| assert_eq!(lane.match_any_64(3, u64::from(lane.lane_index())), lane.lane_bit()),
+        |lane| {
+            assert_eq!(
+                lane.match_any_64(3, u64::from(lane.lane_index())),
+                lane.lane_bit()
+            );
+        },
     ];
     for vote in votes {
         assert_eq!(stale_after(vote, true), 0);
@@ -417,8 +470,15 @@ fn shared_memory_is_seen_by_the_block_and_orders_no_global_memory() {
         let sim = Sim::new(weak(Schedule::Random).with_seed(seed));
         let x = Buffer::<_, u32>::zeroed(&sim, 1, "x").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, 2, "results").unwrap();
-        let words = Words { x: x.as_mut_ptr(), y: x.as_mut_ptr(), results: results.as_mut_ptr() };
-        let launch = Launch { shared_bytes: 8, ..Launch::new(1, 2) };
+        let words = Words {
+            x: x.as_mut_ptr(),
+            y: x.as_mut_ptr(),
+            results: results.as_mut_ptr(),
+        };
+        let launch = Launch {
+            shared_bytes: 8,
+            ..Launch::new(1, 2)
+        };
         sim.run(&launch, |lane| {
             // SAFETY: the block has two shared words.
             unsafe {

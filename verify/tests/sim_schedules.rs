@@ -1,23 +1,41 @@
 //! Schedules: what each lets happen and what it promises, and that a line
 //! replays a run.
 
-use stm_core::Lane;
-use stm_core::host::{Buffer, Device, Launch, StopAt};
 use std::process::Command;
 use std::time::Duration;
-use verify::sim::{MemoryModel, Op, Run, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
+use stm_core::Lane;
+use stm_core::host::{Buffer, Device, Launch, StopAt};
+use verify::sim::{
+    MemoryModel, Op, Run, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
+};
 
 const ALL: [Schedule; 6] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its { bound: 32, starve: false },
-    Schedule::Its { bound: 32, starve: true },
+    Schedule::Its {
+        bound: 32,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 32,
+        starve: true,
+    },
     Schedule::Random,
-    Schedule::Pct { depth: 3, length: 500 },
+    Schedule::Pct {
+        depth: 3,
+        length: 500,
+    },
 ];
 
 fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
-    SimConfig { warp_width, schedule, seed, steps_max: 100_000, idle_max: 10_000, ..SimConfig::default() }
+    SimConfig {
+        warp_width,
+        schedule,
+        seed,
+        steps_max: 100_000,
+        idle_max: 10_000,
+        ..SimConfig::default()
+    }
 }
 
 fn cas(lane: &SimLane<'_>, p: *mut u32) -> bool {
@@ -58,12 +76,25 @@ fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, Si
 fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
     for seed in 0..50 {
         for pauses in [false, true] {
-            let error = spin_lock(config(4, Schedule::Stack, seed), &Launch::new(1, 4), pauses).unwrap_err();
-            let SimError::Livelock { why: Stuck::NothingChanged(_), lanes } = &error else { panic!("{error}") };
+            let error = spin_lock(config(4, Schedule::Stack, seed), &Launch::new(1, 4), pauses)
+                .unwrap_err();
+            let SimError::Livelock {
+                why: Stuck::NothingChanged(_),
+                lanes,
+            } = &error
+            else {
+                panic!("{error}")
+            };
             let masked: Vec<_> =
                 lanes.iter().filter(|l| matches!(l.waiting, Waiting::MaskedOff(access) if access.op != Op::CasAcquire32)).collect();
-            assert_eq!(masked.len(), 1, "one lane holds the lock and is masked off: {error}");
-            let spinning = lanes.iter().filter(|l| matches!(l.waiting, Waiting::Ready(_)));
+            assert_eq!(
+                masked.len(),
+                1,
+                "one lane holds the lock and is masked off: {error}"
+            );
+            let spinning = lanes
+                .iter()
+                .filter(|l| matches!(l.waiting, Waiting::Ready(_)));
             assert_eq!(spinning.count() + 1, lanes.len(), "{error}");
             assert!(error.to_string().contains("`lock`[0]"), "{error}");
         }
@@ -73,17 +104,32 @@ fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
 #[test]
 fn the_naive_spin_lock_with_one_lane_a_warp_needs_no_stack() {
     for seed in 0..20 {
-        assert_eq!(spin_lock(config(1, Schedule::Stack, seed), &Launch::new(1, 4), false), Ok(4));
+        assert_eq!(
+            spin_lock(config(1, Schedule::Stack, seed), &Launch::new(1, 4), false),
+            Ok(4)
+        );
     }
 }
 
 #[test]
 fn the_naive_spin_lock_ends_under_independent_scheduling() {
     let its = |starve| Schedule::Its { bound: 16, starve };
-    for schedule in [its(false), its(true), Schedule::Random, Schedule::Pct { depth: 4, length: 200 }] {
+    for schedule in [
+        its(false),
+        its(true),
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 4,
+            length: 200,
+        },
+    ] {
         for seed in 0..50 {
             let config = config(4, schedule, seed);
-            assert_eq!(spin_lock(config, &Launch::new(2, 8), seed % 2 == 0), Ok(16), "{config}");
+            assert_eq!(
+                spin_lock(config, &Launch::new(2, 8), seed % 2 == 0),
+                Ok(16),
+                "{config}"
+            );
         }
     }
 }
@@ -96,7 +142,11 @@ fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
     let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
     let (l, c) = (locks.as_mut_ptr(), counter.as_mut_ptr());
     sim.run(&Launch::new(1, 2), |lane| {
-        let first = if sorted { 0 } else { lane.lane_index() as usize };
+        let first = if sorted {
+            0
+        } else {
+            lane.lane_index() as usize
+        };
         let (a, b) = (l.wrapping_add(first), l.wrapping_add(1 - first));
         loop {
             if cas(lane, a) {
@@ -118,58 +168,77 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
     for seed in 0..50 {
         let config = config(2, Schedule::Lockstep, seed);
         let error = two_locks(config, false).unwrap_err();
-        let SimError::Livelock { why: Stuck::NoneEnded(steps), lanes } = &error else { panic!("{error}") };
+        let SimError::Livelock {
+            why: Stuck::NoneEnded(steps),
+            lanes,
+        } = &error
+        else {
+            panic!("{error}")
+        };
         assert_eq!((*steps, lanes.len()), (100_000, 2));
-        assert!(error.to_string().contains("cas_acquire_32 of `locks`["), "{error}");
+        assert!(
+            error.to_string().contains("cas_acquire_32 of `locks`["),
+            "{error}"
+        );
         assert_eq!(two_locks(config, true), Ok(2), "{config}");
     }
-    for schedule in [Schedule::Its { bound: 8, starve: false }, Schedule::Random] {
+    for schedule in [
+        Schedule::Its {
+            bound: 8,
+            starve: false,
+        },
+        Schedule::Random,
+    ] {
         for seed in 0..50 {
             assert_eq!(two_locks(config(2, schedule, seed), false), Ok(2));
         }
     }
 }
 
-/// Grote's livelock: a lane waits for another's flag without a warp barrier.
-/// Under lockstep both sides advance; with the reconvergence stack only
-/// `sync_warp` lets the other side run.
+/// Grote's livelock (chapter 3): a lane waits for another of its warp, which
+/// is masked off, unless a warp operation in the loop lets that one run.
 #[test]
-fn a_warp_barrier_lets_the_masked_off_side_run() {
-    let wait = |synchronizes: bool, seed| {
+fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
+    let wait = |meets: bool, seed| {
         let sim = Sim::new(config(2, Schedule::Stack, seed));
         let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
         let p = flag.as_mut_ptr();
         sim.run(&Launch::new(1, 2), |lane| {
             // SAFETY: a live word used with 32 bits only.
             let seen = || unsafe { lane.load_relaxed_32(p) } == 1;
-            let _converged = seen();
-            if lane.lane_index() == 0 {
-                loop {
-                    let done = seen();
-                    if synchronizes {
-                        lane.sync_warp(3);
-                    }
-                    if done {
-                        break;
-                    }
+            let mut done = seen();
+            loop {
+                if lane.lane_index() == 0 {
+                    done = seen();
+                } else if !done {
+                    // SAFETY: as above.
+                    unsafe { lane.store_relaxed_32(p, 1) };
+                    done = true;
                 }
-            } else {
-                // SAFETY: as above.
-                unsafe { lane.store_relaxed_32(p, 1) };
-                // As often as the other lane can look and not see it.
-                while synchronizes && lane.shuffle_32(2, 1, 1) == 1 {
-                    lane.sync_warp(3);
-                    if seen() {
-                        lane.sync_warp(3);
-                        break;
-                    }
+                let all_done = if meets {
+                    lane.ballot(3, done) == 3
+                } else {
+                    done
+                };
+                if all_done {
+                    break;
                 }
             }
         })
     };
     for seed in 0..50 {
         let error = wait(false, seed).unwrap_err();
-        assert!(matches!(error, SimError::Livelock { why: Stuck::NothingChanged(_), .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                SimError::Livelock {
+                    why: Stuck::NothingChanged(_),
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert!(wait(true, seed).is_ok());
     }
 }
 
@@ -187,8 +256,15 @@ fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
                 // SAFETY: a live array of as many words as threads.
                 unsafe { lane.store_relaxed_32(p.wrapping_add(me), round) };
                 counts[me].set(counts[me].get() + 1);
-                let mine = counts.iter().skip(me / 8 * 8).take(8).map(std::cell::Cell::get);
-                gap.set(gap.get().max(mine.clone().max().unwrap() - mine.min().unwrap()));
+                let mine = counts
+                    .iter()
+                    .skip(me / 8 * 8)
+                    .take(8)
+                    .map(std::cell::Cell::get);
+                gap.set(
+                    gap.get()
+                        .max(mine.clone().max().unwrap() - mine.min().unwrap()),
+                );
             }
         })
         .unwrap();
@@ -220,7 +296,11 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
             // that has waited as long.
             let most = u64::from(2 * (bound + lanes));
             assert!(longest.get() <= most, "{} operations", longest.get());
-            assert!(!starve || longest.get() > u64::from(bound), "{} operations", longest.get());
+            assert!(
+                !starve || longest.get() > u64::from(bound),
+                "{} operations",
+                longest.get()
+            );
         }
     }
 }
@@ -231,9 +311,15 @@ fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
         let together = matches!(schedule, Schedule::Lockstep | Schedule::Stack);
         let sim = Sim::new(config(4, schedule, 3));
         sim.run(&Launch::new(2, 8), |lane| {
-            assert_eq!(lane.active_mask(), if together { 0xF } else { lane.lane_bit() });
+            assert_eq!(
+                lane.active_mask(),
+                if together { 0xF } else { lane.lane_bit() }
+            );
             if lane.lane_index() < 2 {
-                assert_eq!(lane.active_mask(), if together { 3 } else { lane.lane_bit() });
+                assert_eq!(
+                    lane.active_mask(),
+                    if together { 3 } else { lane.lane_bit() }
+                );
             }
         })
         .unwrap();
@@ -245,7 +331,10 @@ fn mixture(config: SimConfig) -> Run {
     let sim = Sim::new(config);
     let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
     let p = words.as_mut_ptr();
-    let launch = Launch { shared_bytes: 64, ..Launch::new(2, 12) };
+    let launch = Launch {
+        shared_bytes: 64,
+        ..Launch::new(2, 12)
+    };
     sim.run(&launch, |lane| {
         let mut at = lane.grid_thread();
         for _ in 0..20 {
@@ -268,8 +357,14 @@ fn mixture(config: SimConfig) -> Run {
 #[test]
 fn a_line_replays_its_run_and_another_seed_does_not() {
     for schedule in ALL {
-        for memory in [MemoryModel::Sequential, MemoryModel::Weak { stale_percent: 30 }] {
-            let config = SimConfig { memory, ..config(4, schedule, 11) };
+        for memory in [
+            MemoryModel::Sequential,
+            MemoryModel::Weak { stale_percent: 30 },
+        ] {
+            let config = SimConfig {
+                memory,
+                ..config(4, schedule, 11)
+            };
             let run = mixture(config);
             assert_eq!(run, mixture(config.to_string().parse().unwrap()));
             assert_ne!(run.trace, mixture(config.with_seed(12)).trace, "{config}");
@@ -297,7 +392,11 @@ fn a_line_replays_its_run_in_another_process() {
         let config = config(4, schedule, 5);
         // Memory lies elsewhere there.
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_trace_is_printed_for_another_process", "--nocapture"])
+            .args([
+                "--exact",
+                "a_trace_is_printed_for_another_process",
+                "--nocapture",
+            ])
             .env(CHILD, config.to_string())
             .output()
             .unwrap();
@@ -313,13 +412,26 @@ fn the_time_limit_sets_its_flag_at_that_operation() {
         let sim = Sim::new(config(4, schedule, 1));
         let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
         let p = flag.as_mut_ptr();
-        let stop = Some(StopAt { flag: p, after: Duration::from_nanos(2000) });
-        let run = sim.run(&Launch { stop, ..Launch::new(2, 8) }, |lane| {
-            // SAFETY: a live word used with 32 bits only.
-            while unsafe { lane.load_relaxed_32(p) } == 0 {}
+        let stop = Some(StopAt {
+            flag: p,
+            after: Duration::from_nanos(2000),
         });
+        let run = sim.run(
+            &Launch {
+                stop,
+                ..Launch::new(2, 8)
+            },
+            |lane| {
+                // SAFETY: a live word used with 32 bits only.
+                while unsafe { lane.load_relaxed_32(p) } == 0 {}
+            },
+        );
         let steps = run.unwrap().steps;
-        assert!((2000..4000).contains(&steps), "{steps} operations under {}", sim.id());
+        assert!(
+            (2000..4000).contains(&steps),
+            "{steps} operations under {}",
+            sim.id()
+        );
     }
 }
 
@@ -333,5 +445,8 @@ fn addresses_do_not_depend_on_what_lived_before() {
     drop((first, second));
     let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
     let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
-    assert_eq!(places, (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize));
+    assert_eq!(
+        places,
+        (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize)
+    );
 }

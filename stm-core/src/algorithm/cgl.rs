@@ -8,6 +8,7 @@
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::Version;
@@ -27,7 +28,13 @@ impl<P: Probe> Cgl<P> {
         // ORDER(C1): everything in the critical section before the release;
         // pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
-        unsafe { tx.lane.store_release_32(tx.stm.coarse_lock(), 0) };
+        unsafe {
+            if Mutant::NoC1Release.on(tx.lane) {
+                tx.lane.store_relaxed_32(tx.stm.coarse_lock(), 0);
+            } else {
+                tx.lane.store_release_32(tx.stm.coarse_lock(), 0);
+            }
+        }
     }
 }
 
@@ -49,7 +56,14 @@ impl<P: Probe> Algorithm for Cgl<P> {
         // ORDER(C1): acquire; pairs with the last holder's release. On
         // failure nothing is read under the lock, so its order is idle.
         // SAFETY: the lock is live.
-        while unsafe { tx.lane.cas_acquire_32(tx.stm.coarse_lock(), 0, 1) } != 0 {
+        let take = || unsafe {
+            if Mutant::NoC1Acquire.on(tx.lane) {
+                tx.lane.cas_relaxed_32(tx.stm.coarse_lock(), 0, 1)
+            } else {
+                tx.lane.cas_acquire_32(tx.stm.coarse_lock(), 0, 1)
+            }
+        };
+        while take() != 0 {
             if tx.stm.stopped(tx.lane) {
                 return Err(Abort::Stopped);
             }

@@ -4,6 +4,7 @@
 use super::Algorithm;
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::mutant::Mutant;
 use crate::read_set::BATCH;
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
@@ -51,27 +52,32 @@ impl Validation for Hierarchical {
         let mut polls = 0;
         // ORDER(E4): the version came from a lock word. This fence orders it
         // before the values below, so that all commits up to it are seen.
-        lane.fence();
+        Mutant::NoE4Extension.fence(lane);
+        let reads = if Mutant::NewReadNotValidated.on(lane) {
+            tx.reads.without_last()
+        } else {
+            tx.reads
+        };
         loop {
             // SAFETY: the logs are this lane's and hold its sets.
-            if unsafe { !tx.reads.holds(lane, &tx.logs) } {
+            if unsafe { !reads.holds(lane, &tx.logs) } {
                 return Err(Abort::ReadStale);
             }
             // ORDER(E2): values before lock words, as in a read (line 12).
-            lane.fence();
+            Mutant::NoE2Extension.fence(lane);
             let mut settled = true;
             let mut i = 0;
-            while i < tx.reads.len() && settled {
+            while i < reads.len() && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
                 // SAFETY: i is below the count; the lock table is live.
                 let words = unsafe {
-                    tx.reads.addresses(lane, &tx.logs, i).map(|address| {
+                    reads.addresses(lane, &tx.logs, i).map(|address| {
                         LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
                     })
                 };
                 for word in words {
                     if word.is_locked() || word.version() > snapshot {
                         snapshot = snapshot.max(word.version());
-                        settled = false;
+                        settled = Mutant::SnapshotRaisedUnchecked.on(lane) && !word.is_locked();
                     }
                 }
                 i += BATCH as u32;
@@ -86,7 +92,7 @@ impl Validation for Hierarchical {
             }
             lane.pause(POLL_NS);
             // ORDER(E4): the higher snapshot before the values, as above.
-            lane.fence();
+            Mutant::NoE4Extension.fence(lane);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::validation::POLL_NS;
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
+use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::Version;
@@ -29,7 +30,13 @@ impl<P: Probe> Vbv<P> {
             // ORDER(S1): pairs with the fence before the writer's last store:
             // all commits up to this sequence are seen.
             // SAFETY: the sequence is live.
-            let sequence = unsafe { tx.lane.load_acquire_64(tx.stm.sequence()) };
+            let sequence = unsafe {
+                if Mutant::NoS1.on(tx.lane) {
+                    tx.lane.load_relaxed_64(tx.stm.sequence())
+                } else {
+                    tx.lane.load_acquire_64(tx.stm.sequence())
+                }
+            };
             if sequence & 1 == 0 {
                 return Ok(Version(sequence));
             }
@@ -53,9 +60,10 @@ impl<P: Probe> Vbv<P> {
                 return Err(Abort::ReadStale);
             }
             // ORDER(S2): values before the second look at the sequence.
-            lane.fence();
+            Mutant::NoS2Settle.fence(lane);
             // SAFETY: the sequence is live.
-            if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } == sequence.0 {
+            let again = unsafe { lane.load_relaxed_64(tx.stm.sequence()) };
+            if again == sequence.0 || Mutant::NoSecondLook.on(lane) {
                 tx.snapshot = sequence;
                 return Ok(());
             }
@@ -107,7 +115,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
         }
         // ORDER(S2): values before the sequence. Pairs with the fence between
         // a writer's lock and its stores: who sees a new value sees the lock.
-        lane.fence();
+        Mutant::NoS2.fence(lane);
         // SAFETY: the sequence is live.
         if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.snapshot.0 {
             Self::settle(tx)?;
@@ -140,12 +148,12 @@ impl<P: Probe> Algorithm for Vbv<P> {
             }
         }
         // ORDER(S3): the lock before the stores; pairs with S2.
-        lane.fence();
+        Mutant::NoS3.fence(lane);
         // SAFETY: the logs are this lane's; the sequence lock is held.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         tx.committed_as(Version(tx.snapshot.0 / 2 + 1));
         // ORDER(S4): the stores before the release; pairs with S1.
-        lane.fence();
+        Mutant::NoS4.fence(lane);
         // SAFETY: the sequence is live, and odd: only this lane stores to it.
         unsafe { lane.store_relaxed_64(stm.sequence(), tx.snapshot.0 + 2) };
         Ok(())

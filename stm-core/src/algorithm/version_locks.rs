@@ -24,6 +24,7 @@ use super::{Algorithm, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::lock_log::{Access, Entry};
+use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
@@ -87,7 +88,13 @@ where
         // ORDER(E1): pairs with the fence before the clock's increment. A
         // snapshot of c sees every commit up to c written back (line 5).
         // SAFETY: the clock is live.
-        tx.snapshot = Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) });
+        tx.snapshot = Version(unsafe {
+            if Mutant::NoE1.on(tx.lane) {
+                tx.lane.load_relaxed_64(tx.stm.clock())
+            } else {
+                tx.lane.load_acquire_64(tx.stm.clock())
+            }
+        });
         Ok(())
     }
 
@@ -97,12 +104,15 @@ where
         p: [*const T; N],
         v: &mut [T; N],
     ) -> TxResult<()> {
-        let (lane, stm) = (tx.lane, tx.stm);
+        let lane = tx.lane;
+        let early = Mutant::LockWordBeforeValue
+            .on(lane)
+            .then(|| Self::lock_words(tx, p));
         // ORDER(E2): values before lock words. Pairs with the fence between
         // locking and write-back: who sees a new value sees the lock or what
         // followed it (line 26). One value: an acquire load. Several: relaxed
         // loads, all in flight, and one fence.
-        if N == 1 {
+        if N == 1 && !Mutant::NoE2.on(lane) {
             // SAFETY: in range of a live array (Tx::locate).
             v[0] = unsafe { word::load_acquire(lane, p[0]) };
         } else {
@@ -110,23 +120,26 @@ where
                 // SAFETY: in range of a live array (Tx::locate).
                 v[k] = unsafe { word::load_relaxed(lane, p[k]) };
             }
-            lane.fence();
+            Mutant::NoE2.fence(lane);
         }
         let mut held = 0u32;
         let mut newest = tx.snapshot;
-        let mut found = [LockWord(0); N];
-        for k in 0..N {
-            // SAFETY: the lock table is live. Relaxed: a version above the
-            // snapshot is fenced in `extend`, one below says nothing new.
-            found[k] = LockWord(unsafe { lane.load_relaxed_64(stm.lock_of(p[k] as u64)) });
-        }
+        let found = early.unwrap_or_else(|| Self::lock_words(tx, p));
         let first = tx.reads.len();
         for k in 0..N {
             // SAFETY: the logs are this lane's and hold its sets.
             unsafe {
+                if Mutant::RepeatedReadRefreshes.on(lane)
+                    && let Some(old) =
+                        tx.reads
+                            .refresh(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())
+                {
+                    v[k] = T::from_bits64(old);
+                    continue;
+                }
                 tx.reads
                     .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?;
-            };
+            }
             held |= u32::from(found[k].is_locked());
             newest = newest.max(found[k].version());
         }
@@ -135,7 +148,7 @@ where
         for i in first..tx.reads.len() {
             // SAFETY: as above; i is below the count.
             let address = unsafe { tx.reads.address(lane, &tx.logs, i) };
-            if held != 0 {
+            if held != 0 && !Mutant::LockedStripeRead.on(lane) {
                 newest = newest.max(Self::wait(tx, address)?);
             }
             Self::note(tx, address, Access::READ);
@@ -171,7 +184,7 @@ where
                 rest
             };
             if go & lane.lane_bit() != 0 {
-                result = Self::try_commit(tx);
+                result = Self::try_commit(tx, tries != 0);
             }
             rest &= !go;
             // "On locking failure, it retries after transactions within the
@@ -196,6 +209,17 @@ impl<V: Validation, Q: Acquisition, P: Probe> VersionLocks<V, Q, P>
 where
     Self: Named,
 {
+    /// The lock words of some words' stripes, their loads in flight together.
+    #[inline(always)]
+    fn lock_words<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        p: [*const T; N],
+    ) -> [LockWord; N] {
+        // SAFETY: the lock table is live. Relaxed: a version above the
+        // snapshot is fenced in `extend`, one below says nothing new.
+        p.map(|p| LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(p as u64)) }))
+    }
+
     /// Waits, a while, until the stripe of a word is free (lines 27-29), and
     /// returns its version.
     #[inline(always)]
@@ -235,7 +259,7 @@ where
 
     /// One go at the commit (lines 70-85); `None` if a lock was taken.
     #[inline(always)]
-    fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>) -> Option<TxResult<()>> {
+    fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
         let (lane, stm) = (tx.lane, tx.stm);
         // "Optional, to reduce lock contention" (line 71).
         // SAFETY: the logs are this lane's and hold its sets.
@@ -250,26 +274,40 @@ where
         if acquired == Acquired::Busy {
             return None;
         }
+        let ignore =
+            Mutant::ValidatedBeforeLocks.on(lane) || again && Mutant::VerdictOfFirstTry.on(lane);
         // ORDER(E3): locks before validation and before write-back. Pairs with
         // the release of whoever held them, and with E2 of readers (line 79).
-        lane.fence();
+        Mutant::NoE3.fence(lane);
         // SAFETY: as above. The stripes are locked, so the values stand still.
-        if acquired == Acquired::Stale && unsafe { !V::VALUES || !tx.reads.holds(lane, &tx.logs) } {
+        let hold = || V::VALUES && unsafe { tx.reads.holds(lane, &tx.logs) };
+        if acquired == Acquired::Stale && !ignore && !hold() {
             Self::release(tx, None);
             return Some(Err(Abort::CommitStale));
         }
+        // SAFETY: the clock is live.
+        let tick = || Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
+        let early = Mutant::ClockBeforeWords.on(lane).then(tick);
         // SAFETY: as above; the stripes of all words written are locked.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         // ORDER(E4): write-back before the increment. Pairs with E1 and with
         // the fence in `extend` (line 82).
-        lane.fence();
-        // SAFETY: the clock is live.
-        let version = Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
+        Mutant::NoE4.fence(lane);
+        if Mutant::ReleaseBeforeClock.on(lane) {
+            // SAFETY: the clock is live.
+            let guess = Version(unsafe { lane.load_relaxed_64(stm.clock()) } + 1);
+            lane.fence();
+            Self::release(tx, Some(guess));
+        }
+        let version = early.unwrap_or_else(tick);
         tx.committed_as(version);
+        if Mutant::ReleaseBeforeClock.on(lane) {
+            return Some(Ok(()));
+        }
         // ORDER(E5): the increment, and all commits it counts, before the
         // release. Who reads this version from the lock word, and fences, sees
         // all of them: cumulativity, which only three threads can show.
-        lane.fence();
+        Mutant::NoE5.fence(lane);
         Self::release(tx, Some(version));
         Some(Ok(()))
     }
@@ -286,6 +324,10 @@ where
         while let Some(entry) = next {
             let lock = stm.lock(entry.stripe());
             // SAFETY: the lock table is live.
+            let seen = Mutant::VersionBeforeLocking
+                .on(lane)
+                .then(|| LockWord(unsafe { lane.load_relaxed_64(lock) }));
+            // SAFETY: as above.
             let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
             // The log's next entry is on its way while the lock's answer is.
             // SAFETY: as above.
@@ -303,7 +345,8 @@ where
             }
             held += 1;
             // The version compared is the one that came with the lock.
-            if entry.access().contains(Access::READ) && word.version() > tx.snapshot {
+            let version = seen.unwrap_or(word).version();
+            if entry.access().contains(Access::READ) && version > tx.snapshot {
                 verdict = Acquired::Stale;
             }
         }
@@ -329,11 +372,25 @@ where
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
         let release = |entry: Entry| match version {
             Some(version) if entry.access().contains(Access::WRITE) => {
+                let version = if Mutant::VersionTruncated.on(tx.lane) {
+                    Version(version.0 & 3)
+                } else {
+                    version
+                };
                 // SAFETY: the lock table is live. Relaxed: E5 precedes.
                 unsafe {
                     tx.lane.store_relaxed_64(
                         tx.stm.lock(entry.stripe()),
                         LockWord::unlocked(version).0,
+                    );
+                }
+            }
+            Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => {
+                // SAFETY: the lock table is live.
+                unsafe {
+                    tx.lane.store_relaxed_64(
+                        tx.stm.lock(entry.stripe()),
+                        LockWord::unlocked(tx.snapshot).0,
                     );
                 }
             }

@@ -167,4 +167,11 @@ pub trait Lane {
     /// Gives way for about `ns` nanoseconds inside a wait (`nanosleep`; on the
     /// CPU, yields the core).
     fn pause(&self, ns: u32);
+
+    /// Whether a seeded defect is switched on: never on a machine that ships.
+    #[cfg(feature = "mutants")]
+    #[inline(always)]
+    fn mutant(&self, _mutant: crate::mutant::Mutant) -> bool {
+        false
+    }
 }

@@ -115,7 +115,9 @@ impl SimConfig {
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self.schedule {
             _ if !(1..=32).contains(&self.warp_width) => return Err("a warp width from w1 to w32"),
-            Schedule::Its { bound: 0, .. } => return Err("its or starve with a bound of 1 or more"),
+            Schedule::Its { bound: 0, .. } => {
+                return Err("its or starve with a bound of 1 or more");
+            }
             Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. } => {
                 return Err("pctDxL with a depth and a length of 1 or more");
             }
@@ -134,8 +136,14 @@ impl fmt::Display for Schedule {
         match *self {
             Self::Lockstep => f.write_str("lockstep"),
             Self::Stack => f.write_str("stack"),
-            Self::Its { bound, starve: false } => write!(f, "its{bound}"),
-            Self::Its { bound, starve: true } => write!(f, "starve{bound}"),
+            Self::Its {
+                bound,
+                starve: false,
+            } => write!(f, "its{bound}"),
+            Self::Its {
+                bound,
+                starve: true,
+            } => write!(f, "starve{bound}"),
             Self::Random => f.write_str("random"),
             Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
         }
@@ -154,7 +162,11 @@ impl fmt::Display for MemoryModel {
 impl fmt::Display for SimConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let default = Self::default();
-        write!(f, "sim:w{},{},{}", self.warp_width, self.schedule, self.memory)?;
+        write!(
+            f,
+            "sim:w{},{},{}",
+            self.warp_width, self.schedule, self.memory
+        )?;
         if !self.votes_order {
             f.write_str(",votes=relaxed")?;
         }
@@ -190,12 +202,21 @@ fn schedule(part: &str) -> Option<Schedule> {
         "random" => Schedule::Random,
         _ => {
             if let Some(bound) = part.strip_prefix("its") {
-                Schedule::Its { bound: small(bound)?, starve: false }
+                Schedule::Its {
+                    bound: small(bound)?,
+                    starve: false,
+                }
             } else if let Some(bound) = part.strip_prefix("starve") {
-                Schedule::Its { bound: small(bound)?, starve: true }
+                Schedule::Its {
+                    bound: small(bound)?,
+                    starve: true,
+                }
             } else {
                 let (depth, length) = part.strip_prefix("pct")?.split_once('x')?;
-                Schedule::Pct { depth: small(depth)?, length: small(length)? }
+                Schedule::Pct {
+                    depth: small(depth)?,
+                    length: small(length)?,
+                }
             }
         }
     })
@@ -210,13 +231,18 @@ impl SimConfig {
                 "steps" => self.steps_max = number(value)?,
                 "idle" => self.idle_max = number(value)?,
                 "mutant" => self.mutant = Some(small(value)?),
-                "votes" => self.votes_order = ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1,
+                "votes" => {
+                    self.votes_order =
+                        ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1;
+                }
                 _ => return None,
             }
         } else if part == "sc" {
             self.memory = MemoryModel::Sequential;
         } else if let Some(percent) = part.strip_prefix("weak") {
-            self.memory = MemoryModel::Weak { stale_percent: small(percent)? };
+            self.memory = MemoryModel::Weak {
+                stale_percent: small(percent)?,
+            };
         } else if let Some(schedule) = schedule(part) {
             self.schedule = schedule;
         } else {
@@ -230,7 +256,11 @@ impl FromStr for SimConfig {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let bad = |offset, part: &str, expected| ConfigError { offset, part: part.to_owned(), expected };
+        let bad = |offset, part: &str, expected| ConfigError {
+            offset,
+            part: part.to_owned(),
+            expected,
+        };
         let Some(rest) = text.strip_prefix("sim:") else {
             return Err(bad(0, text, "a line that begins with `sim:`"));
         };
@@ -261,14 +291,28 @@ mod tests {
         let schedules = [
             Schedule::Lockstep,
             Schedule::Stack,
-            Schedule::Its { bound: 64, starve: false },
-            Schedule::Its { bound: 7, starve: true },
+            Schedule::Its {
+                bound: 64,
+                starve: false,
+            },
+            Schedule::Its {
+                bound: 7,
+                starve: true,
+            },
             Schedule::Random,
-            Schedule::Pct { depth: 3, length: 5000 },
+            Schedule::Pct {
+                depth: 3,
+                length: 5000,
+            },
         ];
         let mut rng = crate::sim::rng::Rng::new(1, 1);
         for schedule in schedules {
-            for memory in [MemoryModel::Sequential, MemoryModel::Weak { stale_percent: rng.below(100) }] {
+            for memory in [
+                MemoryModel::Sequential,
+                MemoryModel::Weak {
+                    stale_percent: rng.below(100),
+                },
+            ] {
                 let config = SimConfig {
                     warp_width: 1 + rng.below(32),
                     schedule,
@@ -297,7 +341,11 @@ mod tests {
             ("sim:pct0x4", 0),
             ("sim:weak100", 0),
         ] {
-            assert_eq!(line.parse::<SimConfig>().unwrap_err().offset, offset, "{line}");
+            assert_eq!(
+                line.parse::<SimConfig>().unwrap_err().offset,
+                offset,
+                "{line}"
+            );
         }
     }
 }

@@ -65,7 +65,10 @@ struct Inner {
 impl Inner {
     /// The machine, for the host's side.
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
-        assert!(!self.running.get(), "the simulator's memory was used by the host during a launch");
+        assert!(
+            !self.running.get(),
+            "the simulator's memory was used by the host during a launch"
+        );
         // SAFETY: no launch runs, the type is not `Sync`, and no `f` in this
         // file comes back here.
         f(unsafe { &mut *self.machine.get() })
@@ -111,7 +114,11 @@ impl Sim {
     /// If the warp width is another, or a value is out of its range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
-        assert_eq!(config.warp_width, self.config().warp_width, "a device's warp width is fixed");
+        assert_eq!(
+            config.warp_width,
+            self.config().warp_width,
+            "a device's warp width is fixed"
+        );
         self.0.with(|machine| machine.config = config);
         self.0.launches.set(0);
     }
@@ -126,14 +133,23 @@ impl Sim {
     /// # Errors
     /// Whatever ends the launch early. The memory is then as it was left.
     pub fn run(&self, launch: &Launch, kernel: impl Fn(&SimLane<'_>)) -> Result<Run, SimError> {
-        launch.check(&self.limits()).map_err(|error| SimError::Launch(error.to_string()))?;
-        let shape = Shape { blocks: launch.blocks, threads: launch.threads, width: self.config().warp_width };
+        launch
+            .check(&self.limits())
+            .map_err(|error| SimError::Launch(error.to_string()))?;
+        let shape = Shape {
+            blocks: launch.blocks,
+            threads: launch.threads,
+            width: self.config().warp_width,
+        };
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
         if lanes > u64::from(LANES_MAX) {
-            return Err(SimError::Launch(format!("{lanes} threads in all are more than {LANES_MAX}")));
+            return Err(SimError::Launch(format!(
+                "{lanes} threads in all are more than {LANES_MAX}"
+            )));
         }
         let number = self.0.launches.replace(self.0.launches.get() + 1);
-        self.0.with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
+        self.0
+            .with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
@@ -162,15 +178,20 @@ impl Sim {
 
 fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
     while stacks.len() < lanes {
-        let stack = DefaultStack::new(STACK_BYTES)
-            .map_err(|error| SimError::Launch(format!("no stack for lane {}: {error}", stacks.len())))?;
+        let stack = DefaultStack::new(STACK_BYTES).map_err(|error| {
+            SimError::Launch(format!("no stack for lane {}: {error}", stacks.len()))
+        })?;
         stacks.push(stack);
     }
     Ok(())
 }
 
 /// Runs the launch that the machine is set up for, to its end or its error.
-fn run_fibres<'a>(machine: *mut Machine, stacks: &'a mut [DefaultStack], kernel: &'a impl Fn(&SimLane<'_>)) {
+fn run_fibres<'a>(
+    machine: *mut Machine,
+    stacks: &'a mut [DefaultStack],
+    kernel: &'a impl Fn(&SimLane<'_>),
+) {
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
         .map(|(lane, stack)| {
@@ -231,7 +252,10 @@ pub struct SimMemory {
 
 impl std::fmt::Debug for SimMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimMemory").field("address", &self.address).field("bytes", &self.bytes).finish()
+        f.debug_struct("SimMemory")
+            .field("address", &self.address)
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -249,11 +273,13 @@ impl Memory for SimMemory {
         self.bytes
     }
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.device.with(|machine| machine.space.write(self.number, offset, data));
+        self.device
+            .with(|machine| machine.space.write(self.number, offset, data));
         Ok(())
     }
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.device.with(|machine| machine.space.read(self.number, offset, data));
+        self.device
+            .with(|machine| machine.space.read(self.number, offset, data));
         Ok(())
     }
     fn clear(&mut self) -> Result<(), Error> {
@@ -292,13 +318,22 @@ impl Device for Sim {
         let available = self.available_bytes()?;
         let needed = bytes as u64;
         if needed > available.min(BYTES_MAX) {
-            return Err(Error::OutOfMemory { what, needed, available });
+            return Err(Error::OutOfMemory {
+                what,
+                needed,
+                available,
+            });
         }
         let (number, address) = self.0.with(|machine| {
             let number = machine.space.allocate(needed, what);
             (number, machine.space.address(number))
         });
-        Ok(SimMemory { device: Rc::clone(&self.0), number, address, bytes })
+        Ok(SimMemory {
+            device: Rc::clone(&self.0),
+            number,
+            address,
+            bytes,
+        })
     }
 
     fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
@@ -311,7 +346,11 @@ impl Device for Sim {
     /// # Errors
     /// [`Error::DeviceLost`] with the line that replays the run, if a
     /// [`SimError`] ended it, which [`Sim::last_run`] has.
-    unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration, Error> {
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
         match self.run(launch, |lane| K::run(lane, params)) {
             Ok(run) => Ok(Duration::from_nanos(run.steps)),

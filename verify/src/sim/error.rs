@@ -18,8 +18,16 @@ pub struct LaneId {
 
 impl fmt::Display for LaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block, thread, warp, lane } = self;
-        write!(f, "thread {thread} of block {block} (warp {warp}, lane {lane})")
+        let Self {
+            block,
+            thread,
+            warp,
+            lane,
+        } = self;
+        write!(
+            f,
+            "thread {thread} of block {block} (warp {warp}, lane {lane})"
+        )
     }
 }
 
@@ -108,8 +116,12 @@ impl fmt::Display for LaneReport {
         match &self.waiting {
             Waiting::Ready(access) => write!(f, "can run {access}")?,
             Waiting::MaskedOff(access) => write!(f, "is masked off before {access}")?,
-            Waiting::Warp { access, missing } => write!(f, "waits at {access} for lanes {missing:#x}")?,
-            Waiting::Barrier { missing } => write!(f, "waits at the barrier for {missing} threads")?,
+            Waiting::Warp { access, missing } => {
+                write!(f, "waits at {access} for lanes {missing:#x}")?;
+            }
+            Waiting::Barrier { missing } => {
+                write!(f, "waits at the barrier for {missing} threads")?;
+            }
         }
         if let Some((access, value)) = &self.last {
             write!(f, ", after {access} gave {value:#x}")?;
@@ -131,7 +143,9 @@ impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoneEnded(steps) => write!(f, "no lane ended for {steps} operations"),
-            Self::NothingChanged(steps) => write!(f, "memory did not change for {steps} operations"),
+            Self::NothingChanged(steps) => {
+                write!(f, "memory did not change for {steps} operations")
+            }
         }
     }
 }
@@ -140,11 +154,10 @@ impl fmt::Display for Stuck {
 const LISTED_MAX: usize = 32;
 
 fn list(lanes: &[LaneReport]) -> String {
-    let mut text = lanes.iter().take(LISTED_MAX).map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    if lanes.len() > LISTED_MAX {
-        text += &format!("; and {} more lanes", lanes.len() - LISTED_MAX);
-    }
-    text
+    let rest = lanes.len().saturating_sub(LISTED_MAX);
+    let listed = lanes.iter().take(LISTED_MAX).map(ToString::to_string);
+    let more = (rest != 0).then(|| format!("and {rest} more lanes"));
+    listed.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// Why a simulated launch ended before its lanes did.
@@ -164,7 +177,9 @@ pub enum SimError {
         near: String,
     },
     /// An access whose address is no multiple of its width.
-    #[error("{lane}: {op} at {address:#x} is misaligned: the address must be a multiple of {bytes}")]
+    #[error(
+        "{lane}: {op} at {address:#x} is misaligned: the address must be a multiple of {bytes}"
+    )]
     Misaligned {
         /// The lane.
         lane: LaneId,
@@ -196,7 +211,9 @@ pub enum SimError {
         owner: Owner,
     },
     /// An index past the end of the block's shared memory.
-    #[error("{lane}: {op} of shared word {index}, and the block has {words}: give the launch more shared bytes")]
+    #[error(
+        "{lane}: {op} of shared word {index}, and the block has {words}: give the launch more shared bytes"
+    )]
     SharedOutOfBounds {
         /// The lane.
         lane: LaneId,
@@ -208,7 +225,9 @@ pub enum SimError {
         words: u32,
     },
     /// A mask without the lane's own bit, or with lanes that do not exist.
-    #[error("{lane}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of {warp:#x}")]
+    #[error(
+        "{lane}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of {warp:#x}"
+    )]
     BadMask {
         /// The lane.
         lane: LaneId,
@@ -230,7 +249,9 @@ pub enum SimError {
         source_lane: u32,
     },
     /// Two lanes that wait for each other at different warp operations.
-    #[error("{lane} is at {here} and {other} at {there}: lanes that name each other must be at one operation with one mask")]
+    #[error(
+        "{lane} is at {here} and {other} at {there}: lanes that name each other must be at one operation with one mask"
+    )]
     WarpMismatch {
         /// A lane.
         lane: LaneId,

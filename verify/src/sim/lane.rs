@@ -21,11 +21,15 @@ pub struct SimLane<'a> {
     lane: u32,
     thread: u32,
     block: u32,
+    mutant: Option<u32>,
 }
 
 impl std::fmt::Debug for SimLane<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimLane").field("block", &self.block).field("thread", &self.thread).finish_non_exhaustive()
+        f.debug_struct("SimLane")
+            .field("block", &self.block)
+            .field("thread", &self.thread)
+            .finish_non_exhaustive()
     }
 }
 
@@ -37,13 +41,27 @@ impl<'a> SimLane<'a> {
     /// the fibre runs.
     pub(super) unsafe fn new(machine: *mut Machine, fibre: &'a Yielder<(), ()>, lane: u32) -> Self {
         // SAFETY: the caller's promise; the fibre runs.
-        let threads = unsafe { (*machine).shape.threads };
-        Self { machine, fibre, lane, thread: lane % threads, block: lane / threads }
+        let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
+        Self {
+            machine,
+            fibre,
+            lane,
+            thread: lane % threads,
+            block: lane / threads,
+            mutant,
+        }
     }
 
     /// The configuration of the run.
     pub fn config(&self) -> SimConfig {
         self.machine().config
+    }
+
+    /// The number of the deliberate bug that is switched on, if any
+    /// ([`SimConfig::mutant`]).
+    #[inline]
+    pub const fn mutant_number(&self) -> Option<u32> {
+        self.mutant
     }
 
     /// The machine. A call's result must be dropped before the fibre is left.
@@ -98,16 +116,24 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let machine = self.machine();
-        let result = machine.word::<WIDE>(self.lane, at, shared::<WIDE>()).map(|found| {
-            let history = if machine.weak { machine.space.beside(found) } else { 0 };
-            let value = if history == 0 {
-                machine.space.load::<WIDE>(found)
-            } else {
-                machine.views.load(history, self.lane, acquire, &mut machine.rng)
-            };
-            machine.done(self.lane, value);
-            value
-        });
+        let result = machine
+            .word::<WIDE>(self.lane, at, shared::<WIDE>())
+            .map(|found| {
+                let history = if machine.weak {
+                    machine.space.beside(found)
+                } else {
+                    0
+                };
+                let value = if history == 0 {
+                    machine.space.load::<WIDE>(found)
+                } else {
+                    machine
+                        .views
+                        .load(history, self.lane, acquire, &mut machine.rng)
+                };
+                machine.done(self.lane, value);
+                value
+            });
         self.or_leave(result)
     }
 
@@ -116,10 +142,12 @@ impl<'a> SimLane<'a> {
             return;
         }
         let machine = self.machine();
-        let result = machine.word::<WIDE>(self.lane, at, shared::<WIDE>()).map(|found| {
-            machine.store::<WIDE>(self.lane, found, value, release);
-            machine.done(self.lane, value);
-        });
+        let result = machine
+            .word::<WIDE>(self.lane, at, shared::<WIDE>())
+            .map(|found| {
+                machine.store::<WIDE>(self.lane, found, value, release);
+                machine.done(self.lane, value);
+            });
         self.or_leave(result);
     }
 
@@ -138,36 +166,49 @@ impl<'a> SimLane<'a> {
         }
         let machine = self.machine();
         let lane = self.lane;
-        let result = machine.word::<WIDE>(lane, at, shared::<WIDE>()).map(|found| {
-            let old = machine.space.load::<WIDE>(found);
-            if let Some(new) = new(old) {
-                if machine.weak {
-                    let history = machine.history::<WIDE>(found);
-                    machine.views.modify(history, lane, new, acquire);
+        let result = machine
+            .word::<WIDE>(lane, at, shared::<WIDE>())
+            .map(|found| {
+                let old = machine.space.load::<WIDE>(found);
+                if let Some(new) = new(old) {
+                    if machine.weak {
+                        let history = machine.history::<WIDE>(found);
+                        machine.views.modify(history, lane, new, acquire);
+                    }
+                    if machine.space.store::<WIDE>(found, new) {
+                        machine.changed();
+                        machine.schedule.changed_by_atomic(lane);
+                    }
+                } else if machine.weak {
+                    let history = machine.space.beside(found);
+                    if history != 0 {
+                        machine.views.load_newest(history, lane, acquire);
+                    }
                 }
-                if machine.space.store::<WIDE>(found, new) {
-                    machine.changed();
-                    machine.schedule.changed_by_atomic(lane);
-                }
-            } else if machine.weak {
-                let history = machine.space.beside(found);
-                if history != 0 {
-                    machine.views.load_newest(history, lane, acquire);
-                }
-            }
-            machine.done(lane, old);
-            old
-        });
+                machine.done(lane, old);
+                old
+            });
         self.or_leave(result)
     }
 
-    fn cas<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire, expected: u64, new: u64) -> u64 {
+    fn cas<const WIDE: bool>(
+        &self,
+        op: Op,
+        at: u64,
+        acquire: Acquire,
+        expected: u64,
+        new: u64,
+    ) -> u64 {
         self.modify::<WIDE>(op, at, acquire, |old| (old == expected).then_some(new))
     }
 
     fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
         self.modify::<WIDE>(op, at, Acquire::No, |old| {
-            Some(if WIDE { old.wrapping_add(v) } else { u64::from((old as u32).wrapping_add(v as u32)) })
+            Some(if WIDE {
+                old.wrapping_add(v)
+            } else {
+                u64::from((old as u32).wrapping_add(v as u32))
+            })
         })
     }
 
@@ -202,7 +243,12 @@ impl<'a> SimLane<'a> {
         let words = machine.shared_words;
         if i >= words {
             let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::SharedOutOfBounds { lane, op, index: i, words });
+            let result = machine.fail(SimError::SharedOutOfBounds {
+                lane,
+                op,
+                index: i,
+                words,
+            });
             return self.or_leave(result);
         }
         let word = &mut machine.shared[(self.block * words + i) as usize];
@@ -223,7 +269,9 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let met = machine.announce(self.lane, op, u64::from(mask)).and_then(|()| machine.meet(self.lane, value));
+        let met = machine
+            .announce(self.lane, op, u64::from(mask))
+            .and_then(|()| machine.meet(self.lane, value));
         self.or_leave(met);
         self.switch();
         let machine = self.machine();
@@ -309,10 +357,14 @@ impl Lane for SimLane<'_> {
     );
 
     unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
-        self.modify::<false>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| Some(u64::from(v))) as u32
+        self.modify::<false>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
+            Some(u64::from(v))
+        }) as u32
     }
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| Some(old | v))
+        self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old | v)
+        })
     }
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
         self.add::<true>(Op::AddRelaxed64, p as u64, v);
@@ -347,7 +399,9 @@ impl Lane for SimLane<'_> {
         if machine.ending {
             return;
         }
-        let met = machine.announce(self.lane, Op::Barrier, 0).and_then(|()| machine.meet_block(self.lane));
+        let met = machine
+            .announce(self.lane, Op::Barrier, 0)
+            .and_then(|()| machine.meet_block(self.lane));
         self.or_leave(met);
         self.switch();
         self.machine().done(self.lane, 0);
@@ -360,7 +414,11 @@ impl Lane for SimLane<'_> {
         let machine = self.machine();
         if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
             let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::BadSource { lane, mask, source_lane: source });
+            let result = machine.fail(SimError::BadSource {
+                lane,
+                mask,
+                source_lane: source,
+            });
             return self.or_leave(result);
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
@@ -386,7 +444,9 @@ impl Lane for SimLane<'_> {
             let (warp, index) = machine.shape.warp_of(lane);
             let base = machine.shape.base_of(warp);
             let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
-            let others = bits(machine.schedule.together(warp)).filter(here).fold(0, |mask, i| mask | 1 << i);
+            let others = bits(machine.schedule.together(warp))
+                .filter(here)
+                .fold(0, |mask, i| mask | 1 << i);
             active = others | 1 << index;
             for i in bits(others) {
                 machine.lanes[(base + i) as usize].result = u64::from(active);

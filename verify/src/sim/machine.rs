@@ -13,12 +13,12 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, SimConfig};
-use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
+use super::error::{Owner, SimError, Stuck};
 use super::meet::{Block, Warp};
 use super::op::Op;
 use super::rng::Rng;
 use super::schedule::{Scheduler, Shape};
-use super::space::{Found, Missing, Space, Use};
+use super::space::{Found, Space, Use};
 use super::views::Views;
 use stm_core::host::StopAt;
 
@@ -49,7 +49,7 @@ pub(super) struct LaneState {
     /// What it is about to do.
     pub(super) next: Act,
     /// What it did, and the value that gave.
-    last: Option<(Act, u64)>,
+    pub(super) last: Option<(Act, u64)>,
     /// The result of a warp operation, for when it goes on.
     pub(super) result: u64,
 }
@@ -64,7 +64,12 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) const ZERO: Self = Self { steps: 0, switches: 0, ops: [0; Op::COUNT], trace: 0 };
+    pub(super) const ZERO: Self = Self {
+        steps: 0,
+        switches: 0,
+        ops: [0; Op::COUNT],
+        trace: 0,
+    };
 }
 
 /// A running launch. Lives from launch to launch, so that nothing is allocated
@@ -104,7 +109,11 @@ pub(super) struct Over;
 
 impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
-        let shape = Shape { blocks: 0, threads: 1, width: config.warp_width };
+        let shape = Shape {
+            blocks: 0,
+            threads: 1,
+            width: config.warp_width,
+        };
         let mut rng = Rng::new(0, 0);
         Self {
             config,
@@ -132,7 +141,13 @@ impl Machine {
     }
 
     /// Sets everything up for launch number `launch`; all lanes can run.
-    pub(super) fn begin_launch(&mut self, launch: u64, shape: Shape, shared_words: u32, stop: Option<StopAt>) {
+    pub(super) fn begin_launch(
+        &mut self,
+        launch: u64,
+        shape: Shape,
+        shared_words: u32,
+        stop: Option<StopAt>,
+    ) {
         self.shape = shape;
         self.rng = Rng::new(self.config.seed, launch);
         self.schedule = Scheduler::new(self.config.schedule, shape, &mut self.rng);
@@ -144,18 +159,23 @@ impl Machine {
         }
         let start = LaneState {
             state: State::Ready,
-            next: Act { op: Op::Start, at: 0 },
+            next: Act {
+                op: Op::Start,
+                at: 0,
+            },
             last: None,
             result: 0,
         };
         self.lanes.clear();
         self.lanes.resize(shape.lanes() as usize, start);
         self.warps.clear();
-        self.warps.resize_with(shape.warps() as usize, Warp::default);
+        self.warps
+            .resize_with(shape.warps() as usize, Warp::default);
         self.blocks.clear();
         self.blocks.resize(shape.blocks as usize, Block::default());
         self.shared.clear();
-        self.shared.resize(shape.blocks as usize * shared_words as usize, 0);
+        self.shared
+            .resize(shape.blocks as usize * shared_words as usize, 0);
         self.shared_words = shared_words;
         self.counts = Counts::ZERO;
         self.live = shape.lanes();
@@ -175,16 +195,24 @@ impl Machine {
     pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
         self.lanes[lane as usize].next = Act { op, at };
         let space = &self.space;
-        self.schedule.announce(lane, || op as u32 | space.allocation_at(at) << 8);
+        self.schedule
+            .announce(lane, || op as u32 | space.allocation_at(at) << 8);
         self.counts.ops[op as usize] += 1;
         self.counts.steps += 1;
-        if self.counts.steps >= self.look_at { self.look(lane) } else { Ok(()) }
+        if self.counts.steps >= self.look_at {
+            self.look(lane)
+        } else {
+            Ok(())
+        }
     }
 
     /// Step 2: who goes on.
     #[inline]
     pub(super) fn next(&mut self) -> Result<u32, Over> {
-        if let Some(lane) = self.schedule.pick(self.counts.steps, &mut self.rng) {
+        if let Some(lane) = self
+            .schedule
+            .pick(self.counts.steps, self.last_change, &mut self.rng)
+        {
             self.counts.switches += u64::from(lane != self.current);
             self.current = lane;
             return Ok(lane);
@@ -236,12 +264,18 @@ impl Machine {
         }
         if now - self.last_end >= self.config.steps_max {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock { why: Stuck::NoneEnded(now - self.last_end), lanes });
+            return self.fail(SimError::Livelock {
+                why: Stuck::NoneEnded(now - self.last_end),
+                lanes,
+            });
         }
         let idle = now - self.last_change.max(self.last_end);
         if idle >= self.config.idle_max {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock { why: Stuck::NothingChanged(idle), lanes });
+            return self.fail(SimError::Livelock {
+                why: Stuck::NothingChanged(idle),
+                lanes,
+            });
         }
         self.look_at = (self.last_end + self.config.steps_max)
             .min(self.last_change.max(self.last_end) + self.config.idle_max);
@@ -263,7 +297,12 @@ impl Machine {
 
     /// Finds the word that an operation goes to, and checks its use.
     #[inline]
-    pub(super) fn word<const WIDE: bool>(&mut self, lane: u32, at: u64, how: Use) -> Result<Found, Over> {
+    pub(super) fn word<const WIDE: bool>(
+        &mut self,
+        lane: u32,
+        at: u64,
+        how: Use,
+    ) -> Result<Found, Over> {
         let bytes = if WIDE { 8 } else { 4 };
         match self.space.find(at, bytes) {
             Ok(found) => match self.space.claim(found, how) {
@@ -274,44 +313,14 @@ impl Machine {
         }
     }
 
-    #[cold]
-    fn missing<T>(&mut self, lane: u32, address: u64, bytes: u64, missing: &Missing) -> Result<T, Over> {
-        let (op, lane) = (self.lanes[lane as usize].next.op, self.id(lane));
-        let error = match missing {
-            Missing::Misaligned => SimError::Misaligned { lane, op, address, bytes },
-            Missing::OutOfBounds => {
-                let near = self.space.before(address).map_or_else(String::new, |(name, bytes, past)| {
-                    format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
-                });
-                SimError::OutOfBounds { lane, op, address, near }
-            }
-        };
-        self.fail(error)
-    }
-
-    #[cold]
-    fn misused<T>(&mut self, lane: u32, at: u64, found: Found, other: Use) -> Result<T, Over> {
-        let access = self.access(Act { op: self.lanes[lane as usize].next.op, at });
-        let is_private = matches!(
-            access.op,
-            Op::PrivateLoad32 | Op::PrivateLoad64 | Op::PrivateStore32 | Op::PrivateStore64
-        );
-        let error = match other {
-            Use::Private => {
-                let owner = self.space.beside(found).max(self.space.beside(found.other_half()));
-                let owner = Owner::Lane(self.id(owner - 1));
-                SimError::NotPrivate { lane: self.id(lane), access, owner }
-            }
-            _ if is_private => SimError::NotPrivate { lane: self.id(lane), access, owner: Owner::Everyone },
-            Use::Shared32 => SimError::MixedWidth { lane: self.id(lane), access, other: 32 },
-            Use::Shared64 => SimError::MixedWidth { lane: self.id(lane), access, other: 64 },
-        };
-        self.fail(error)
-    }
-
     /// Finds a private word, and checks that it is this lane's.
     #[inline]
-    pub(super) fn private_word<const WIDE: bool>(&mut self, lane: u32, op: Op, at: u64) -> Result<Found, Over> {
+    pub(super) fn private_word<const WIDE: bool>(
+        &mut self,
+        lane: u32,
+        op: Op,
+        at: u64,
+    ) -> Result<Found, Over> {
         self.lanes[lane as usize].next = Act { op, at };
         self.counts.ops[op as usize] += 1;
         let found = self.word::<WIDE>(lane, at, Use::Private)?;
@@ -332,14 +341,27 @@ impl Machine {
             self.space.set_beside(half, lane + 1);
             return Ok(());
         }
-        let access = self.access(Act { op: self.lanes[lane as usize].next.op, at });
+        let access = self.access(Act {
+            op: self.lanes[lane as usize].next.op,
+            at,
+        });
         let owner = Owner::Lane(self.id(owner - 1));
-        self.fail(SimError::NotPrivate { lane: self.id(lane), access, owner })
+        self.fail(SimError::NotPrivate {
+            lane: self.id(lane),
+            access,
+            owner,
+        })
     }
 
     /// Stores to a word that `word` found.
     #[inline]
-    pub(super) fn store<const WIDE: bool>(&mut self, lane: u32, found: Found, value: u64, release: bool) {
+    pub(super) fn store<const WIDE: bool>(
+        &mut self,
+        lane: u32,
+        found: Found,
+        value: u64,
+        release: bool,
+    ) {
         if self.weak {
             let history = self.history::<WIDE>(found);
             self.views.store(history, lane, value, release);
@@ -358,54 +380,5 @@ impl Machine {
             self.space.set_beside(found, history);
         }
         history
-    }
-
-    /// Block, thread, warp and lane of a lane's number.
-    pub(super) fn id(&self, lane: u32) -> LaneId {
-        let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
-        LaneId { block, thread, warp: thread / self.shape.width, lane: thread % self.shape.width }
-    }
-
-    /// An operation and its operand, with names.
-    pub(super) fn access(&self, act: Act) -> Access {
-        let Act { op, at } = act;
-        let place = match op {
-            Op::Start | Op::Fence | Op::Barrier | Op::ActiveMask | Op::Clock | Op::Pause => Place::Nothing,
-            Op::SharedLoad32 | Op::SharedStore32 | Op::SharedFetchAdd32 | Op::SharedCas32 => Place::Shared(at),
-            Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => Place::Mask(at as u32),
-            _ => {
-                let bytes = if op.name().ends_with("64") { 8 } else { 4 };
-                match self.space.name(at, bytes) {
-                    Some((name, index)) => Place::Word { name, index },
-                    None => Place::Address(at),
-                }
-            }
-        };
-        Access { op, place }
-    }
-
-    /// What every lane that has not ended is about to do.
-    fn reports(&self) -> Vec<LaneReport> {
-        let mut reports = Vec::new();
-        for (lane, state) in (0..).zip(&self.lanes) {
-            let (warp, index) = self.shape.warp_of(lane);
-            let access = self.access(state.next);
-            let waiting = match state.state {
-                State::Ended => continue,
-                State::Ready if self.schedule.is_masked_off(warp, index) => Waiting::MaskedOff(access),
-                State::Ready => Waiting::Ready(access),
-                State::Warp(mask) => {
-                    let arrived = self.warps[warp as usize].arrived(access.op, mask);
-                    Waiting::Warp { access, missing: mask & !arrived }
-                }
-                State::Barrier => {
-                    let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
-                    Waiting::Barrier { missing: self.shape.threads - arrived }
-                }
-            };
-            let last = state.last.map(|(act, value)| (self.access(act), value));
-            reports.push(LaneReport { lane: self.id(lane), last, waiting });
-        }
-        reports
     }
 }

@@ -29,7 +29,10 @@ pub(super) struct Warp {
 impl Warp {
     /// The lanes at an operation with a mask.
     pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
-        self.open.iter().find(|m| m.op == op && m.mask == mask).map_or(0, |m| m.arrived)
+        self.open
+            .iter()
+            .find(|m| m.op == op && m.mask == mask)
+            .map_or(0, |m| m.arrived)
     }
 }
 
@@ -56,24 +59,47 @@ impl Machine {
         let all = self.shape.lanes_of(warp);
         if mask & own == 0 || mask & !all != 0 {
             let lane = self.id(lane);
-            return self.fail(SimError::BadMask { lane, op, mask, warp: all });
+            return self.fail(SimError::BadMask {
+                lane,
+                op,
+                mask,
+                warp: all,
+            });
         }
         self.lanes[lane as usize].result = value;
         let meetings = &mut self.warps[warp as usize];
         if let Some(other) = bits(meetings.ended & mask).next() {
             let (ended, waiting) = (self.id(base + other), self.id(lane));
             let access = self.at_warp_operation(lane);
-            return self.fail(SimError::LaneEnded { ended, waiting, access });
+            return self.fail(SimError::LaneEnded {
+                ended,
+                waiting,
+                access,
+            });
         }
         let same = |m: &Meeting| m.op == op && m.mask == mask;
         let apart = |m: &&Meeting| !same(m) && m.mask & own != 0 && m.arrived & mask != 0;
-        if let Some(other) = meetings.open.iter().find(apart).map(|m| base + (m.arrived & mask).trailing_zeros()) {
+        if let Some(other) = meetings
+            .open
+            .iter()
+            .find(apart)
+            .map(|m| base + (m.arrived & mask).trailing_zeros())
+        {
             let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
             let (lane, other) = (self.id(lane), self.id(other));
-            return self.fail(SimError::WarpMismatch { lane, here, other, there });
+            return self.fail(SimError::WarpMismatch {
+                lane,
+                here,
+                other,
+                there,
+            });
         }
         let place = meetings.open.iter().position(same).unwrap_or_else(|| {
-            meetings.open.push(Meeting { op, mask, arrived: 0 });
+            meetings.open.push(Meeting {
+                op,
+                mask,
+                arrived: 0,
+            });
             meetings.open.len() - 1
         });
         meetings.open[place].arrived |= own;
@@ -94,7 +120,9 @@ impl Machine {
         match op {
             Op::Ballot => {
                 let votes = bits(mask).fold(0, |votes, i| votes | values(self, i) << i);
-                lanes.clone().for_each(|lane| self.lanes[lane as usize].result = votes);
+                lanes
+                    .clone()
+                    .for_each(|lane| self.lanes[lane as usize].result = votes);
             }
             Op::Shuffle32 => {
                 // The value in the low half, the source lane in the high one.
@@ -131,7 +159,11 @@ impl Machine {
         if ended != 0 {
             let (ended, waiting) = (self.id(ended - 1), self.id(lane));
             let access = self.at_warp_operation(lane);
-            return self.fail(SimError::LaneEnded { ended, waiting, access });
+            return self.fail(SimError::LaneEnded {
+                ended,
+                waiting,
+                access,
+            });
         }
         let block = &mut self.blocks[number as usize];
         block.arrived += 1;
@@ -166,13 +198,22 @@ impl Machine {
             let mut threads = first..first + self.shape.threads;
             waiting = threads.find(|&other| self.lanes[other as usize].state == State::Barrier);
         }
-        let meeting = self.warps[warp as usize].open.iter().find(|m| m.mask >> index & 1 != 0);
+        let meeting = self.warps[warp as usize]
+            .open
+            .iter()
+            .find(|m| m.mask >> index & 1 != 0);
         if let Some(meeting) = meeting {
             waiting = Some(base + meeting.arrived.trailing_zeros());
         }
-        let Some(waiting) = waiting else { return Ok(()) };
+        let Some(waiting) = waiting else {
+            return Ok(());
+        };
         let access = self.at_warp_operation(waiting);
         let (ended, waiting) = (self.id(lane), self.id(waiting));
-        self.fail(SimError::LaneEnded { ended, waiting, access })
+        self.fail(SimError::LaneEnded {
+            ended,
+            waiting,
+            access,
+        })
     }
 }

@@ -18,7 +18,7 @@
 //! | `schedule.rs`, `rounds.rs` | who runs next |
 //! | `space.rs` | allocations, addresses, widths and owners |
 //! | `views.rs` | weak memory |
-//! | `error.rs`, `op.rs` | what went wrong, in whose words |
+//! | `error.rs`, `report.rs`, `op.rs` | what went wrong, in whose words |
 //!
 //! # What is simulated, and what is not
 //!
@@ -59,6 +59,7 @@ mod lane;
 mod machine;
 mod meet;
 mod op;
+mod report;
 mod rng;
 mod rounds;
 mod schedule;

@@ -68,7 +68,14 @@ impl Rounds {
         Self {
             shape,
             stack,
-            warps: vec![Warp { ready: 0, side: 0, recent: [u32::MAX; RECENT] }; shape.warps() as usize],
+            warps: vec![
+                Warp {
+                    ready: 0,
+                    side: 0,
+                    recent: [u32::MAX; RECENT]
+                };
+                shape.warps() as usize
+            ],
             awake,
             warp: 0,
             rest: 0,
@@ -119,8 +126,11 @@ impl Rounds {
                 return None;
             }
             self.warp = self.awake.any(rng);
-            let lanes =
-                if self.stack { self.side(self.warp, rng) } else { self.warps[self.warp as usize].ready };
+            let lanes = if self.stack {
+                self.side(self.warp, rng)
+            } else {
+                self.warps[self.warp as usize].ready
+            };
             let early = u32::MAX << rng.below(self.shape.width);
             self.rest = lanes & early;
             self.late = lanes & !early;
@@ -129,7 +139,11 @@ impl Rounds {
 
     /// The lanes of a warp that have their turn in the running round still to come.
     pub(super) fn together(&self, warp: u32) -> u32 {
-        if self.warp == warp { self.rest | self.late } else { 0 }
+        if self.warp == warp {
+            self.rest | self.late
+        } else {
+            0
+        }
     }
 
     /// Whether the warp runs another side than the lane's.
@@ -140,18 +154,29 @@ impl Rounds {
     /// The lanes of `among` at a site.
     fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
         let base = self.shape.base_of(warp);
-        bits(among).filter(|i| self.site[(base + i) as usize] == site).fold(0, |mask, i| mask | 1 << i)
+        bits(among)
+            .filter(|i| self.site[(base + i) as usize] == site)
+            .fold(0, |mask, i| mask | 1 << i)
     }
 
     /// The side of a warp that runs the next round.
     fn side(&mut self, warp: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
-        let Warp { ready, side, recent } = self.warps[warp as usize];
+        let Warp {
+            ready,
+            side,
+            recent,
+        } = self.warps[warp as usize];
         let mut among = side & ready;
         if among == 0 {
             // The side that ran is blocked or gone: the last masked off.
-            let last = bits(ready).map(|i| self.masked[(base + i) as usize]).max().unwrap_or(0);
-            among = bits(ready).filter(|i| self.masked[(base + i) as usize] == last).fold(0, |m, i| m | 1 << i);
+            let last = bits(ready)
+                .map(|i| self.masked[(base + i) as usize])
+                .max()
+                .unwrap_or(0);
+            among = bits(ready)
+                .filter(|i| self.masked[(base + i) as usize] == last)
+                .fold(0, |m, i| m | 1 << i);
         }
         let mut site = self.site[(base + among.trailing_zeros()) as usize];
         if self.at(warp, among, site) != among {
@@ -175,7 +200,10 @@ impl Rounds {
     fn choose(&self, warp: u32, among: u32, recent: &[u32; RECENT], rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let site_of = |i: u32| self.site[(base + i) as usize];
-        if let Some(&site) = recent.iter().find(|&&site| bits(among).any(|i| site_of(i) == site)) {
+        if let Some(&site) = recent
+            .iter()
+            .find(|&&site| bits(among).any(|i| site_of(i) == site))
+        {
             return site;
         }
         let nth = rng.below(among.count_ones()) as usize;

@@ -85,7 +85,10 @@ impl Shape {
     /// Number of a lane's warp in the grid, and the lane's index there.
     pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
         let (block, thread) = (lane / self.threads, lane % self.threads);
-        (block * self.warps_a_block() + thread / self.width, thread % self.width)
+        (
+            block * self.warps_a_block() + thread / self.width,
+            thread % self.width,
+        )
     }
 
     /// The first lane of a warp.
@@ -117,13 +120,19 @@ impl Scheduler {
         match schedule {
             Schedule::Lockstep => Self::Rounds(Rounds::new(shape, false)),
             Schedule::Stack => Self::Rounds(Rounds::new(shape, true)),
-            Schedule::Its { bound, starve } => {
-                Self::Chance(Chance::new(shape.lanes(), Fairness::Bound(u64::from(bound)), starve))
-            }
+            Schedule::Its { bound, starve } => Self::Chance(Chance::new(
+                shape.lanes(),
+                Fairness::Bound(u64::from(bound)),
+                starve,
+            )),
             Schedule::Random => {
                 // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
                 let burst_log2 = rng.below(4);
-                Self::Chance(Chance::new(shape.lanes(), Fairness::Bursts(burst_log2), false))
+                Self::Chance(Chance::new(
+                    shape.lanes(),
+                    Fairness::Bursts(burst_log2),
+                    false,
+                ))
             }
             Schedule::Pct { depth, length } => {
                 Self::Priorities(Priorities::new(shape.lanes(), depth, length, rng))
@@ -149,12 +158,13 @@ impl Scheduler {
         }
     }
 
-    /// The lane to run at operation `steps`; `None` if none can.
+    /// The lane to run at operation `steps`; `None` if none can. Memory last
+    /// changed at operation `last_change`.
     #[inline]
-    pub(super) fn pick(&mut self, steps: u64, rng: &mut Rng) -> Option<u32> {
+    pub(super) fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32> {
         match self {
             Self::Chance(s) => s.pick(steps, rng),
-            Self::Priorities(s) => s.pick(steps),
+            Self::Priorities(s) => s.pick(steps, last_change),
             Self::Rounds(s) => s.pick(rng),
         }
     }
@@ -182,7 +192,11 @@ impl Scheduler {
     /// The lanes of a warp that have their turn in the running round and have
     /// not had it; none under a schedule without rounds.
     pub(super) fn together(&self, warp: u32) -> u32 {
-        if let Self::Rounds(s) = self { s.together(warp) } else { 0 }
+        if let Self::Rounds(s) = self {
+            s.together(warp)
+        } else {
+            0
+        }
     }
 
     /// What the lane is about to do: lanes of a warp with the same `site` can
@@ -271,7 +285,8 @@ impl Chance {
         }
         match self.fairness {
             Fairness::Bursts(burst_log2) => {
-                let stays = rng.next() & ((1 << burst_log2) - 1) != 0 && self.ready.contains(self.current);
+                let stays =
+                    rng.next() & ((1 << burst_log2) - 1) != 0 && self.ready.contains(self.current);
                 if !stays {
                     self.current = self.ready.any(rng);
                 }
@@ -302,9 +317,9 @@ impl Chance {
     }
 }
 
-/// Operations in a row after which a lane gives way: a wait without a pause
-/// must not keep out the lane that it waits for.
-const RUN_MAX: u64 = 1024;
+/// Operations in a row that change nothing, after which a lane gives way: a
+/// wait without a pause must not keep out the lane that it waits for.
+const IDLE_RUN_MAX: u64 = 128;
 
 /// Random priorities with a few changes.
 pub(super) struct Priorities {
@@ -330,7 +345,15 @@ impl Priorities {
         }
         let mut changes: Vec<u64> = (1..depth).map(|_| u64::from(rng.below(length))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
-        Self { ready, priority, changes, bottom: 0, current: 0, current_since: 0, stale: true }
+        Self {
+            ready,
+            priority,
+            changes,
+            bottom: 0,
+            current: 0,
+            current_since: 0,
+            stale: true,
+        }
     }
 
     fn wake(&mut self, lane: u32) {
@@ -350,17 +373,23 @@ impl Priorities {
     }
 
     #[inline]
-    fn pick(&mut self, steps: u64) -> Option<u32> {
+    fn pick(&mut self, steps: u64, last_change: u64) -> Option<u32> {
         while self.changes.last().is_some_and(|&at| at <= steps) {
             self.changes.pop();
             self.lower(self.current);
         }
-        if steps - self.current_since >= RUN_MAX {
+        if steps - self.current_since.max(last_change) >= IDLE_RUN_MAX {
             self.lower(self.current);
+            self.current_since = steps;
         }
         if self.stale {
-            let highest = self.ready.members.iter().copied().max_by_key(|&lane| self.priority[lane as usize])?;
-            if highest != self.current || steps - self.current_since >= RUN_MAX {
+            let highest = self
+                .ready
+                .members
+                .iter()
+                .copied()
+                .max_by_key(|&lane| self.priority[lane as usize])?;
+            if highest != self.current {
                 self.current_since = steps;
             }
             self.current = highest;

@@ -86,7 +86,12 @@ pub(super) struct Space {
 
 impl Space {
     pub(super) fn new() -> Self {
-        let mut space = Self { allocations: Vec::new(), pages: Vec::new(), used: 0, launch: 0 };
+        let mut space = Self {
+            allocations: Vec::new(),
+            pages: Vec::new(),
+            used: 0,
+            launch: 0,
+        };
         space.reset();
         space
     }
@@ -94,7 +99,13 @@ impl Space {
     fn reset(&mut self) {
         self.pages.clear();
         self.allocations.clear();
-        let none = Allocation { name: "", offset: 0, bytes: 0, data: Vec::new(), granules: Vec::new() };
+        let none = Allocation {
+            name: "",
+            offset: 0,
+            bytes: 0,
+            data: Vec::new(),
+            granules: Vec::new(),
+        };
         self.allocations.push(none);
     }
 
@@ -160,7 +171,9 @@ impl Space {
         let range = self.range(number, offset, bytes.len());
         let data = &mut self.allocations[number as usize].data;
         // SAFETY: the same memory seen as bytes, of which any are a u64.
-        let all = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), data.len() * 8) };
+        let all = unsafe {
+            std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), data.len() * 8)
+        };
         all[range].copy_from_slice(bytes);
     }
 
@@ -202,7 +215,11 @@ impl Space {
         if at & (bytes - 1) != 0 {
             return Err(Missing::Misaligned);
         }
-        Ok(Found { allocation, granule: (at >> 3) as u32, half: (at >> 2) as u32 & 1 })
+        Ok(Found {
+            allocation,
+            granule: (at >> 3) as u32,
+            half: (at >> 2) as u32 & 1,
+        })
     }
 
     /// The allocation that an address's page belongs to, or 0.
@@ -223,7 +240,10 @@ impl Space {
     /// its end the address is.
     pub(super) fn before(&self, address: u64) -> Option<(&'static str, u64, u64)> {
         let offset = address.checked_sub(BASE)?;
-        let live = self.allocations.iter().filter(|a| !a.data.is_empty() && a.offset <= offset);
+        let live = self
+            .allocations
+            .iter()
+            .filter(|a| !a.data.is_empty() && a.offset <= offset);
         let a = live.max_by_key(|a| a.offset)?;
         Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
     }
@@ -232,7 +252,8 @@ impl Space {
     #[inline]
     pub(super) fn claim(&mut self, found: Found, how: Use) -> Result<(), Use> {
         let stamp = self.launch << USE_BITS | how as u32;
-        let granule = &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
+        let granule =
+            &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
         if granule[0] == stamp {
             return Ok(());
         }
@@ -250,20 +271,25 @@ impl Space {
     /// The number kept beside a word: 0, or what [`Self::set_beside`] put there.
     #[inline]
     pub(super) fn beside(&self, found: Found) -> u32 {
-        self.allocations[found.allocation as usize].granules[found.granule as usize][1 + found.half as usize]
+        self.allocations[found.allocation as usize].granules[found.granule as usize]
+            [1 + found.half as usize]
     }
 
     #[inline]
     pub(super) fn set_beside(&mut self, found: Found, number: u32) {
-        self.allocations[found.allocation as usize].granules[found.granule as usize][1 + found.half as usize] =
-            number;
+        self.allocations[found.allocation as usize].granules[found.granule as usize]
+            [1 + found.half as usize] = number;
     }
 
     /// The value of a word.
     #[inline]
     pub(super) fn load<const WIDE: bool>(&self, found: Found) -> u64 {
         let word = self.allocations[found.allocation as usize].data[found.granule as usize];
-        if WIDE { word } else { u64::from((word >> (found.half * 32)) as u32) }
+        if WIDE {
+            word
+        } else {
+            u64::from((word >> (found.half * 32)) as u32)
+        }
     }
 
     /// Sets a word; whether that changed it.
@@ -284,6 +310,9 @@ impl Space {
 impl Found {
     /// The other half of the word's granule.
     pub(super) const fn other_half(self) -> Self {
-        Self { half: self.half ^ 1, ..self }
+        Self {
+            half: self.half ^ 1,
+            ..self
+        }
     }
 }

@@ -137,7 +137,11 @@ impl Views {
     /// A row to write to and another to read.
     #[inline]
     fn two_rows(&mut self, to: u32, from: u32) -> (&mut [i32], &[i32]) {
-        let (stride, to, from) = (self.stride, to as usize * self.stride, from as usize * self.stride);
+        let (stride, to, from) = (
+            self.stride,
+            to as usize * self.stride,
+            from as usize * self.stride,
+        );
         if to < from {
             let (low, high) = self.rows.split_at_mut(from);
             (&mut low[to..to + stride], &high[..stride])
@@ -211,8 +215,18 @@ impl Views {
     /// A history for a word whose contents all lanes see; its number.
     pub(super) fn new_history(&mut self, initial: u64) -> u32 {
         // Time 0 of any lane is before every view.
-        let store = Store { value: initial, lane: 0, time: 0, view: NONE, readers: NONE };
-        self.histories.push(History { first: 0, len: 1, ring: [store; KEPT] });
+        let store = Store {
+            value: initial,
+            lane: 0,
+            time: 0,
+            view: NONE,
+            readers: NONE,
+        };
+        self.histories.push(History {
+            first: 0,
+            len: 1,
+            ring: [store; KEPT],
+        });
         self.histories.len() as u32
     }
 
@@ -231,7 +245,12 @@ impl Views {
     #[inline]
     fn read_before(&self, store: Store, lane: u32) -> bool {
         store.readers != NONE
-            && self.row(lane).iter().zip(self.row(store.readers)).fold(false, |any, (view, read)| any | (view >= read))
+            && self
+                .row(lane)
+                .iter()
+                .zip(self.row(store.readers))
+                .fold(0, |any, (view, read)| any | i32::from(view >= read))
+                != 0
     }
 
     /// The position of the oldest store that the lane may see.
@@ -315,7 +334,13 @@ impl Views {
             history.len -= 1;
         }
         let len = history.len;
-        *history.at(len) = Store { value, lane, time, view, readers: NONE };
+        *history.at(len) = Store {
+            value,
+            lane,
+            time,
+            view,
+            readers: NONE,
+        };
         history.len += 1;
         self.let_go(evicted.0);
         self.let_go(evicted.1);

@@ -1,0 +1,521 @@
+//! The program `stamp`, driven from outside: what it prints, for whom, and its
+//! exit status. Only the CPU is used, so that the result does not depend on
+//! the machine.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn stamp(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stamp"))
+        .args(arguments)
+        .output()
+        .expect("stamp starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+/// Runs what must succeed, and returns its standard output.
+fn right(arguments: &[&str]) -> String {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    text(&output.stdout)
+}
+
+/// Runs what must be refused with status 2 and one line that has all `parts`.
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    for part in parts {
+        assert!(
+            errors.contains(part),
+            "{arguments:?}: {errors} lacks {part:?}"
+        );
+    }
+}
+
+const TINY_RA: [&str; 8] = [
+    "run",
+    "ra",
+    "--device",
+    "cpu",
+    "--words",
+    "1K",
+    "--transactions",
+    "500",
+];
+const TINY_HT: [&str; 8] = [
+    "run",
+    "ht",
+    "--device",
+    "cpu",
+    "--buckets",
+    "64",
+    "--transactions",
+    "500",
+];
+
+fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [base, more].concat()
+}
+
+#[test]
+fn impossible_launches_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--threads", "0"]),
+        &["not 0", "--threads 1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "0"]),
+        &["not 0", "--blocks 1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--threads", "1025"]),
+        &["1025", "at most 1024", "--threads"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "4000000000"]),
+        &["4000000000", "at most 2147483647", "--blocks"],
+    );
+    refused(
+        &with(
+            &TINY_RA,
+            &["--blocks", "2147483647", "--read-capacity", "1M"],
+        ),
+        &["sets", "available", "--blocks"],
+    );
+}
+
+#[test]
+fn bad_sizes_of_the_transactional_memory_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--locks", "1000"]),
+        &["1000 locks", "512 and 1024", "--locks"],
+    );
+    refused(&with(&TINY_RA, &["--locks", "0"]), &["0 locks", "--locks"]);
+    refused(
+        &with(&TINY_RA, &["--locks", "2^31"]),
+        &["2147483648", "2^30"],
+    );
+    refused(
+        &with(&TINY_RA, &["--stripe-bytes", "12"]),
+        &["12", "power of two"],
+    );
+    refused(
+        &with(&TINY_RA, &["--write-capacity", "3"]),
+        &["CapacityExceeded", "write set of 3", "--write-capacity 16"],
+    );
+    refused(
+        &with(&TINY_RA, &["--read-capacity", "5"]),
+        &["CapacityExceeded", "read set of 5", "--read-capacity 16"],
+    );
+    refused(
+        &with(&TINY_HT, &["--write-capacity", "7"]),
+        &["CapacityExceeded", "write set of 7", "--write-capacity 8"],
+    );
+    refused(
+        &with(&TINY_RA, &["--read-capacity", "0"]),
+        &["read set is 0", "from 1"],
+    );
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--reads", "0"]),
+        &["--reads 0", "1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--reads", "4", "--writes", "5"]),
+        &["--writes 5", "--reads 4"],
+    );
+    refused(
+        &["run", "ra", "--device", "cpu", "--words", "8"],
+        &["--words 8", "--reads 16"],
+    );
+    refused(
+        &["run", "ra", "--device", "cpu", "--transactions", "0"],
+        &["--transactions 0", "1 or more"],
+    );
+    refused(
+        &with(&TINY_HT, &["--keys-per-tx", "0"]),
+        &["--keys-per-tx 0", "1 or more"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--buckets", "0"],
+        &["--buckets 0", "1 or more"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--transactions", "2G"],
+        &["2147483648 transactions", "fewer --transactions"],
+    );
+    refused(
+        &with(&TINY_RA, &["--buckets", "5"]),
+        &["--buckets 5", "ht", "leave it out"],
+    );
+    refused(
+        &with(&TINY_RA, &["--repeat", "0"]),
+        &["--repeat", "1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--time-limit", "0"]),
+        &["--time-limit", "\"0\"", "above 0"],
+    );
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    for bad in ["many", "1.5M", "", "12Q"] {
+        refused(
+            &["run", "ra", "--words", bad],
+            &["--words", &format!("{bad:?}"), "2^20"],
+        );
+    }
+    refused(
+        &["run", "ra", "--words", "8G"],
+        &["--words", "8G", "at most 4294967295"],
+    );
+    refused(&["run", "ra", "--seed", "2^64"], &["--seed", "too large"]);
+}
+
+#[test]
+fn what_memory_cannot_hold_is_refused_with_needed_and_available() {
+    // More than any machine that runs this has; nothing of it is allocated.
+    refused(
+        &with(&TINY_RA, &["--blocks", "2G", "--threads", "1"]),
+        &["2147483648", "at most"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "1G", "--threads", "1024"]),
+        &["TiB", "available", "--threads"],
+    );
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    refused(
+        &["run", "rs"],
+        &["\"rs\"", "did you mean ra?", "stamp list"],
+    );
+    refused(&["tune", "hta"], &["\"hta\"", "did you mean ht?"]);
+    refused(
+        &["run", "ra", "--variant", "hv-sort"],
+        &["\"hv-sort\"", "did you mean hv-sorting?"],
+    );
+    refused(
+        &["run", "ra", "--variant", "cgl,tvb-sorting"],
+        &["\"tvb-sorting\"", "did you mean tbv-sorting?"],
+    );
+    refused(
+        &["run", "ra", "--device", "cdua"],
+        &["\"cdua\"", "did you mean cuda?"],
+    );
+    refused(
+        &["run", "ra", "--device", "cuda:x"],
+        &["\"cuda:x\"", "cuda:0"],
+    );
+    refused(&["runn", "ra"], &["'runn'", "'run'"]);
+    refused(
+        &["run", "ra", "--thread", "4"],
+        &["'--thread'", "'--threads'"],
+    );
+    refused(&["run"], &["WORKLOAD", "stamp run --help"]);
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
+    // Number 999 is there on no machine, with a driver or without.
+    refused(
+        &with(&["run", "ra"], &["--device", "cuda:999"]),
+        &["NVIDIA driver"].map(|part| {
+            if text(&stamp(&["run", "ra", "--device", "cuda:999"]).stderr).contains("GPU 999") {
+                "GPU 999"
+            } else {
+                part
+            }
+        }),
+    );
+    let output = stamp(&["run", "ra", "--words", "1K", "--transactions", "500"]);
+    assert_eq!(output.status.code(), Some(0));
+    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    if out.starts_with("cpu:") {
+        assert!(errors.starts_with("note: no GPU can be used"), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    } else {
+        assert!(out.starts_with("cuda:"), "{out}");
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_search() {
+    refused(
+        &[
+            "tune",
+            "ra",
+            "--device",
+            "cpu",
+            "--out",
+            "no/such/folder/x.json",
+        ],
+        &["no/such/folder", "make it first"],
+    );
+}
+
+/// The fields of a run that the project's plan fixes, with their kinds.
+fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
+    assert_eq!(run["workload"], workload);
+    assert_eq!(run["variant"], variant);
+    assert_eq!(run["device"], "cpu");
+    for field in ["blocks", "threads", "locks", "metadata_bytes"] {
+        assert!(run[field].as_u64().is_some_and(|n| n > 0), "{field}: {run}");
+    }
+    assert!(run["seed"].is_u64());
+    assert_eq!(run["transactions"], transactions);
+    assert_eq!(run["commits"], transactions);
+    assert!(run["aborts"]["read_stale"].is_u64(), "{run}");
+    let time = |which: &str| run["time_ms"][which].as_f64().expect("a time");
+    assert!(time("min") > 0.0 && time("min") <= time("median") && time("median") <= time("max"));
+    let rate = transactions as f64 / (time("median") * 1e-3);
+    let told = run["tx_per_s"].as_f64().expect("a rate");
+    assert!((told / rate - 1.0).abs() < 1e-3, "{told} and {rate}");
+    assert_eq!(run["verified"], true);
+    assert!(run["parameters"].is_object() && run["jit_ms"].is_number());
+    assert!(run["resolved"].is_string() && run["device_name"].is_string());
+    assert!(run.get("error").is_none());
+}
+
+#[test]
+fn json_is_one_object_a_run_and_nothing_else() {
+    let names = [
+        "cgl",
+        "egpgv",
+        "vbv",
+        "tbv-sorting",
+        "hv-sorting",
+        "hv-backoff",
+        "optimized",
+    ];
+    for (workload, base) in [("ra", TINY_RA), ("ht", TINY_HT)] {
+        let out = right(&with(
+            &base,
+            &["--variant", "all", "--repeat", "2", "--json"],
+        ));
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines.len(), names.len(), "{out}");
+        for (line, name) in lines.iter().zip(names) {
+            let run: Value = serde_json::from_str(line).expect("a line is an object");
+            check_run(&run, workload, name, 500);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
+    let resolved = |locks: &str| {
+        let out = right(&with(&TINY_RA, &["--locks", locks, "--json"]));
+        let run: Value = serde_json::from_str(&out).expect("one object");
+        run["resolved"].as_str().expect("a name").to_owned()
+    };
+    assert_eq!(resolved("512"), "hv-sorting");
+    assert_eq!(resolved("1024"), "tbv-sorting");
+}
+
+#[test]
+fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
+    for base in [TINY_RA, TINY_HT] {
+        let out = right(&with(&base, &["--variant", "all"]));
+        assert!(out.contains("All 7 results are verified."), "{out}");
+        assert!(!out.contains("NO"), "{out}");
+        for name in [
+            "workload", "launch", "tx/s", "commits", "aborts", "over cgl", "verified",
+        ] {
+            assert!(out.contains(name), "{out} lacks {name}");
+        }
+    }
+}
+
+#[test]
+fn all_runs_every_workload() {
+    let out = right(&[
+        "run",
+        "all",
+        "--device",
+        "cpu",
+        "--transactions",
+        "100",
+        "--json",
+    ]);
+    let names: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
+        .collect();
+    assert_eq!(names, ["ra", "ht"]);
+}
+
+#[test]
+fn list_names_workloads_variants_and_devices() {
+    let out = right(&["list"]);
+    for name in [
+        "ra ",
+        "ht ",
+        "cgl ",
+        "egpgv ",
+        "hv-backoff ",
+        "optimized ",
+        "cpu ",
+    ] {
+        assert!(out.contains(name), "{out} lacks {name}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let list: Value = serde_json::from_str(&right(&["list", "--json"])).expect("JSON");
+    assert_eq!(list["workloads"][0]["name"], "ra");
+    assert_eq!(list["variants"].as_array().map(Vec::len), Some(7));
+    assert_eq!(list["devices"][0]["id"], "cpu");
+}
+
+#[test]
+fn device_tells_what_there_is_and_why_the_rest_is_not() {
+    let out = right(&["device"]);
+    assert!(
+        out.contains("cpu: CPU") && out.contains("at most 1024"),
+        "{out}"
+    );
+    let all: Value = serde_json::from_str(&right(&["device", "--json"])).expect("JSON");
+    let devices = all["devices"].as_array().expect("a list");
+    assert!(devices[0]["threads_max"].is_u64() && devices[0]["available_bytes"].is_u64());
+    let refused = all["refused"].as_array().expect("a list");
+    assert!(devices.len() > 1 || !refused.is_empty(), "{all}");
+    assert!(refused.iter().all(|r| r["why"].is_string()), "{all}");
+}
+
+#[test]
+fn help_fits_eighty_columns_and_shows_examples() {
+    for command in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["tune", "--help"],
+        &["list", "--help"],
+    ] {
+        let out = right(command);
+        for line in out.lines() {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        }
+        assert!(out.contains("stamp"), "{out}");
+    }
+    assert!(right(&["--help"]).contains("stamp run ra"));
+    assert!(right(&["--version"]).starts_with("stamp "));
+}
+
+#[test]
+fn tracing_goes_to_standard_error_and_leaves_standard_output_alone() {
+    let output = stamp(&with(&TINY_RA, &["--json", "-v"]));
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("launch") && errors.contains("verify"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
+    // One word, so that every two transactions conflict and look at the flag.
+    let output = stamp(&[
+        "run",
+        "ra",
+        "--device",
+        "cpu",
+        "--words",
+        "1",
+        "--reads",
+        "1",
+        "--writes",
+        "1",
+        "--variant",
+        "hv-sorting",
+        "--blocks",
+        "2",
+        "--threads",
+        "4",
+        "--transactions",
+        "1G",
+        "--time-limit",
+        "0.05",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(run["verified"], false);
+    let error = run["error"].as_str().expect("an error");
+    assert!(
+        error.contains("time limit") && error.contains("--time-limit"),
+        "{error}"
+    );
+}
+
+#[test]
+fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ra.json");
+    let path_text = path.to_str().expect("UTF-8");
+    let out = right(&[
+        "tune",
+        "ra",
+        "--device",
+        "cpu",
+        "--words",
+        "4K",
+        "--transactions",
+        "2K",
+        "--variant",
+        "cgl,hv-sorting,optimized",
+        "--locks",
+        "512,1K",
+        "--repeat",
+        "1",
+        "--out",
+        path_text,
+    ]);
+    assert!(out.contains("All 5 results are verified."), "{out}");
+    let file = std::fs::read(&path).expect("the file");
+    let document: Value = serde_json::from_slice(&file).expect("JSON");
+    assert!(
+        document["command"]
+            .as_str()
+            .is_some_and(|c| c.starts_with("stamp tune ra"))
+    );
+    assert_eq!(document["device"]["id"], "cpu");
+    let runs = document["runs"].as_array().expect("a list");
+    let key = |run: &Value| format!("{} {}", run["variant"].as_str().unwrap_or(""), run["locks"]);
+    let keys: Vec<String> = runs.iter().map(key).collect();
+    let expected = [
+        "cgl 512",
+        "hv-sorting 512",
+        "hv-sorting 1024",
+        "optimized 512",
+        "optimized 1024",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(document["ratios"][0]["over_cgl"], 1.0);
+    for (run, ratio) in runs
+        .iter()
+        .zip(document["ratios"].as_array().expect("a list"))
+    {
+        assert_eq!(run["tx_per_s"], ratio["tx_per_s"]);
+    }
+    let search = document["search"].as_array().expect("a list");
+    // Three searches: `optimized` uses those of the algorithm it stands for.
+    assert!(
+        search.len() >= 3 * 3 && search.len().is_multiple_of(3),
+        "{}",
+        search.len()
+    );
+    assert!(search.iter().all(|tried| tried["tx_per_s"].is_number()));
+}

@@ -1,0 +1,138 @@
+//! RA and HT with every variant on the CPU where everything collides: few
+//! words, few locks, more threads than cores. Every result must be verified;
+//! `ra` compares each word with a replay, `ht` walks each chain.
+
+use stamp_ports::ht::Ht;
+use stamp_ports::ra::Ra;
+use stamp_ports::runner::{Report, Session, Spec};
+use stamp_ports::variants::Variant;
+use stamp_ports::workload::AllAlgorithms;
+use std::time::Duration;
+use stm_core::host::{Cpu, StmConfig};
+
+/// Runs every variant, and returns the reports, all of which were verified.
+fn all_variants<W: AllAlgorithms>(
+    workload: &W,
+    shape: (u32, u32),
+    locks: u64,
+    stripe_bytes: u64,
+    transactions: u64,
+) -> Vec<Report> {
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        locks,
+        stripe_bytes,
+        capacity: workload.capacity(),
+        // A variant that cannot finish is to fail here, not to hang.
+        time_limit: Some(Duration::from_secs(60)),
+        ..StmConfig::default()
+    };
+    let mut session = Session::new(&cpu, workload, 11, transactions).expect("data");
+    let mut reports = Vec::new();
+    for variant in Variant::ALL {
+        let spec = Spec {
+            variant,
+            shape,
+            config,
+            transactions,
+            repeat: 1,
+        };
+        let what = format!(
+            "{} {} {shape:?}, {locks} locks, stripes of {stripe_bytes}",
+            workload.name(),
+            variant.name()
+        );
+        let report = session
+            .measure(&spec)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(report.verified, "{what}: {:?}", report.error);
+        assert_eq!(report.commits, transactions, "{what}");
+        reports.push(report);
+    }
+    reports
+}
+
+/// Lock tables and stripes, each with launches below and above the cores.
+const MEMORIES: [(u64, u64); 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
+const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
+
+#[test]
+fn random_array_of_32_words_keeps_every_increment() {
+    let ra = Ra {
+        words: 32,
+        reads: 4,
+        writes: 4,
+    };
+    for (locks, stripe) in MEMORIES {
+        for shape in SHAPES {
+            all_variants(&ra, shape, locks, stripe, 600);
+        }
+    }
+}
+
+#[test]
+fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
+    let ra = Ra {
+        words: 32,
+        reads: 8,
+        writes: 3,
+    };
+    for (locks, stripe) in [(2, 4), (16, 16), (1 << 10, 4)] {
+        all_variants(&ra, (2, 8), locks, stripe, 600);
+    }
+}
+
+#[test]
+fn transactions_that_only_read_commit_and_change_nothing() {
+    let ra = Ra {
+        words: 32,
+        reads: 4,
+        writes: 0,
+    };
+    all_variants(&ra, (2, 8), 16, 4, 600);
+}
+
+#[test]
+fn more_reads_than_go_to_memory_together_are_verified() {
+    let ra = Ra {
+        words: 64,
+        reads: 37,
+        writes: 37,
+    };
+    all_variants(&ra, (2, 4), 16, 4, 200);
+}
+
+#[test]
+fn hash_table_of_few_buckets_keeps_every_key_once() {
+    for buckets in [1, 8] {
+        let ht = Ht {
+            buckets,
+            keys_per_tx: 4,
+        };
+        for (locks, stripe) in MEMORIES {
+            all_variants(&ht, SHAPES[0], locks, stripe, 400);
+        }
+    }
+}
+
+#[test]
+fn hash_table_with_one_key_a_transaction_is_verified() {
+    let ht = Ht {
+        buckets: 32,
+        keys_per_tx: 1,
+    };
+    all_variants(&ht, SHAPES[1], 16, 4, 1000);
+}
+
+#[test]
+fn these_runs_do_collide() {
+    let ra = Ra {
+        words: 32,
+        reads: 4,
+        writes: 4,
+    };
+    // Enough transactions that the operating system interrupts some.
+    let reports = all_variants(&ra, (2, 8), 16, 4, 20_000);
+    let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
+    assert!(aborted > 0, "no attempt aborted: this tests nothing");
+}

@@ -1,0 +1,127 @@
+//! Seeded defects: broken versions of the algorithms that tests must catch.
+//!
+//! Each is one line of the protocol left out, swapped or weakened; `verify`
+//! runs them in its simulator and fails if one survives. A lane says whether a
+//! defect is switched on (`Lane::mutant`, under the feature `mutants`); without
+//! the feature [`Mutant::on`] is the constant false, and nothing of this is
+//! left in the code.
+
+use crate::lane::Lane;
+
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// A seeded defect.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        pub enum Mutant {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Mutant {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name at the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+mutants! {
+    /// The clock is incremented before the words are written back.
+    ClockBeforeWords = "clock-before-words",
+    /// The locks are released before the clock is incremented.
+    ReleaseBeforeClock = "release-before-clock",
+    /// An extension leaves out the read that caused it.
+    NewReadNotValidated = "new-read-not-validated",
+    /// A read neither waits for nor aborts on a locked stripe.
+    LockedStripeRead = "locked-stripe-read",
+    /// A read looks at the lock word before the value.
+    LockWordBeforeValue = "lock-word-before-value",
+    /// An extension compares values and takes no look at lock words.
+    ExtensionWithoutLocks = "extension-without-locks",
+    /// An extension that finds a newer version raises the snapshot without
+    /// comparing the values again.
+    SnapshotRaisedUnchecked = "snapshot-raised-unchecked",
+    /// Only the first try at the locks compares time stamps.
+    VerdictOfFirstTry = "verdict-of-first-try",
+    /// Stale time stamps found while locking are ignored: reads are validated
+    /// before the locks and never after.
+    ValidatedBeforeLocks = "validated-before-locks",
+    /// The version compared is one loaded before the atomic that locks.
+    VersionBeforeLocking = "version-before-locking",
+    /// A stripe that was only read is released with the snapshot as its version.
+    ReadStripeAtSnapshot = "read-stripe-at-snapshot",
+    /// A stripe met twice is in the lock log twice.
+    StripeLockedTwice = "stripe-locked-twice",
+    /// Versions keep two bits.
+    VersionTruncated = "version-truncated",
+    /// A repeated read puts the new value into the read set and returns the old.
+    RepeatedReadRefreshes = "repeated-read-refreshes",
+    /// A second write to a word lands at the word's position in the read set.
+    WriteAtReadPosition = "write-at-read-position",
+    /// The sets are not checked for room.
+    LogsUnchecked = "logs-unchecked",
+    /// An attempt whose read failed validation goes on.
+    DoomedGoesOn = "doomed-goes-on",
+    /// No order between the clock and the first read.
+    NoE1 = "no-e1",
+    /// No fence between values and lock words in a read.
+    NoE2 = "no-e2",
+    /// No fence between values and lock words in an extension.
+    NoE2Extension = "no-e2-extension",
+    /// No fence between locks and write-back.
+    NoE3 = "no-e3",
+    /// No fence between write-back and the increment of the clock.
+    NoE4 = "no-e4",
+    /// No fence between a version seen and the values compared.
+    NoE4Extension = "no-e4-extension",
+    /// No fence between the increment of the clock and the release.
+    NoE5 = "no-e5",
+    /// `vbv`: no order between the sequence and the first read.
+    NoS1 = "no-s1",
+    /// `vbv`: no fence between values and the sequence in a read.
+    NoS2 = "no-s2",
+    /// `vbv`: no fence between values and the sequence in a validation.
+    NoS2Settle = "no-s2-settle",
+    /// `vbv`: no fence between the lock and the words.
+    NoS3 = "no-s3",
+    /// `vbv`: no fence between the words and the release.
+    NoS4 = "no-s4",
+    /// `vbv`: a validation takes no second look at the sequence.
+    NoSecondLook = "no-second-look",
+    /// `cgl`: the lock is taken without acquire.
+    NoC1Acquire = "no-c1-acquire",
+    /// `cgl`: the lock is released without release.
+    NoC1Release = "no-c1-release",
+}
+
+impl Mutant {
+    /// The mutant of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|m| m.name() == name)
+    }
+
+    /// Whether the defect is switched on here.
+    #[inline(always)]
+    pub fn on<L: Lane>(self, lane: &L) -> bool {
+        #[cfg(feature = "mutants")]
+        return lane.mutant(self);
+        #[cfg(not(feature = "mutants"))]
+        {
+            let _ = lane;
+            false
+        }
+    }
+
+    /// The fence that this defect leaves out.
+    #[inline(always)]
+    pub(crate) fn fence<L: Lane>(self, lane: &L) {
+        if !self.on(lane) {
+            lane.fence();
+        }
+    }
+}
