@@ -1,39 +1,46 @@
-//! One line a variant: the kernel's type, its PTX entry point, its PTX.
+//! One line a variant: the kernel's type, its PTX entry points, its PTX.
 
-/// Makes `$kernel<A>` a `Kernel` for each algorithm named, with the entry point
-/// of the given name on the GPU and its PTX embedded on the host.
+/// Makes `$kernel<A>` a `Kernel` for each algorithm named, silent and
+/// recording, with entry points of the given names on the GPU and their PTX
+/// embedded on the host.
 ///
 /// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`.
 macro_rules! entries {
-    ($kernel:ident, $params:ident, { $($algorithm:ident => $entry:ident,)* }) => {
+    ($kernel:ident, $params:ident, { $($algorithm:ident => $entry:ident, $recorded:ident;)* }) => {
         $(
-            impl stm_core::Kernel for $kernel<stm_core::algorithm::$algorithm> {
-                const ENTRY: &'static str = stringify!($entry);
-                type Params = $params<stm_core::algorithm::$algorithm>;
-
-                #[cfg(not(target_arch = "nvptx64"))]
-                fn ptx() -> Option<&'static str> {
-                    Some(include_str!(concat!("../ptx/", stringify!($entry), ".ptx")))
-                }
-
-                #[inline(always)]
-                fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
-                    Self::body(lane, params);
-                }
-            }
-
-            /// The entry point: one thread of the launch.
-            ///
-            /// # Safety
-            /// The driver calls it, as `Device::launch` promises.
-            #[cfg(target_arch = "nvptx64")]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn $entry(params: $params<stm_core::algorithm::$algorithm>) {
-                // SAFETY: launches are one-dimensional (Device::launch).
-                let lane = unsafe { stm_core::lane::gpu::GpuLane::current() };
-                <$kernel<stm_core::algorithm::$algorithm> as stm_core::Kernel>::run(&lane, &params);
-            }
+            $crate::entry::entries!(@one $kernel, $params,
+                stm_core::algorithm::$algorithm<stm_core::probe::Silent>, $entry);
+            $crate::entry::entries!(@one $kernel, $params,
+                stm_core::algorithm::$algorithm<stm_core::probe::Recorder>, $recorded);
         )*
+    };
+    (@one $kernel:ident, $params:ident, $algorithm:ty, $entry:ident) => {
+        impl stm_core::Kernel for $kernel<$algorithm> {
+            const ENTRY: &'static str = stringify!($entry);
+            type Params = $params<$algorithm>;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn ptx() -> Option<&'static str> {
+                Some(include_str!(concat!("../ptx/", stringify!($entry), ".ptx")))
+            }
+
+            #[inline(always)]
+            fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
+                Self::body(lane, params);
+            }
+        }
+
+        /// The entry point: one thread of the launch.
+        ///
+        /// # Safety
+        /// The driver calls it, as `Device::launch` promises.
+        #[cfg(target_arch = "nvptx64")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $entry(params: $params<$algorithm>) {
+            // SAFETY: launches are one-dimensional (Device::launch).
+            let lane = unsafe { stm_core::lane::gpu::GpuLane::current() };
+            <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
+        }
     };
 }
 pub(crate) use entries;

@@ -69,12 +69,12 @@ impl<A: Algorithm> HashTable<A> {
 }
 
 entries!(HashTable, HtParams, {
-    Cgl => ht_cgl,
-    Egpgv => ht_egpgv,
-    Vbv => ht_vbv,
-    TbvSorting => ht_tbv_sorting,
-    HvSorting => ht_hv_sorting,
-    HvBackoff => ht_hv_backoff,
+    Cgl => ht_cgl, ht_cgl_recorded;
+    Egpgv => ht_egpgv, ht_egpgv_recorded;
+    Vbv => ht_vbv, ht_vbv_recorded;
+    TbvSorting => ht_tbv_sorting, ht_tbv_sorting_recorded;
+    HvSorting => ht_hv_sorting, ht_hv_sorting_recorded;
+    HvBackoff => ht_hv_backoff, ht_hv_backoff_recorded;
 });
 
 #[cfg(test)]

@@ -147,12 +147,12 @@ impl<A: Algorithm> RandomArray<A> {
 }
 
 entries!(RandomArray, RaParams, {
-    Cgl => ra_cgl,
-    Egpgv => ra_egpgv,
-    Vbv => ra_vbv,
-    TbvSorting => ra_tbv_sorting,
-    HvSorting => ra_hv_sorting,
-    HvBackoff => ra_hv_backoff,
+    Cgl => ra_cgl, ra_cgl_recorded;
+    Egpgv => ra_egpgv, ra_egpgv_recorded;
+    Vbv => ra_vbv, ra_vbv_recorded;
+    TbvSorting => ra_tbv_sorting, ra_tbv_sorting_recorded;
+    HvSorting => ra_hv_sorting, ra_hv_sorting_recorded;
+    HvBackoff => ra_hv_backoff, ra_hv_backoff_recorded;
 });
 
 #[cfg(test)]

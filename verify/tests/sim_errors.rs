@@ -101,7 +101,7 @@ fn an_access_that_ends_past_its_allocation_is_an_error() {
     let p = bytes.as_mut_ptr();
     // SAFETY: none: this is what is tested, and the simulator checks.
     let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
-        lane.private_store_32(p.wrapping_add(4).cast(), 1)
+        lane.private_store_32(p.wrapping_add(4).cast(), 1);
     });
     assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
 }
@@ -115,7 +115,7 @@ fn a_freed_allocation_is_outside_every_allocation() {
         .as_mut_ptr();
     // SAFETY: none: this is what is tested, and the simulator checks.
     let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
-        lane.store_relaxed_32(p, 1)
+        lane.store_relaxed_32(p, 1);
     });
     assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
     drop(keeps);
@@ -176,7 +176,7 @@ fn a_private_word_of_two_lanes_is_an_error() {
             lane.private_store_32(
                 p.cast::<u32>().wrapping_add(lane.thread_index() as usize),
                 1,
-            )
+            );
         };
     }) {
         let SimError::NotPrivate {

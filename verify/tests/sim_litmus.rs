@@ -7,8 +7,8 @@ use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimLane};
 
 const SEEDS: u64 = 4000;
 
-/// What a shape's threads work on: two words of data, and a result for each
-/// load. All 32 bits.
+/// What a shape's threads work on: `x` with a neighbour, `y`, and a result for
+/// each load. All 32 bits.
 #[derive(Clone, Copy)]
 struct Words {
     x: *mut u32,
@@ -71,7 +71,7 @@ fn count<const R: usize>(
         },
     ] {
         let sim = Sim::new(weak(schedule));
-        let mut x = Buffer::<_, u32>::zeroed(&sim, 1, "x").unwrap();
+        let mut x = Buffer::<_, u32>::zeroed(&sim, 2, "x").unwrap();
         let mut y = Buffer::<_, u32>::zeroed(&sim, 1, "y").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, R, "results").unwrap();
         let words = Words {
@@ -251,6 +251,49 @@ fn two_loads_of_one_word_never_go_back() {
         |r: [u32; 6]| r[0] > r[1] || r[1] > r[2] || r[3] > r[4] || r[4] > r[5],
     );
     assert_eq!(back, 0);
+}
+
+#[test]
+fn a_lane_sees_its_own_stores() {
+    let lost = count(
+        3,
+        |lane, thread, words| {
+            store(lane, words.x, 10 * (thread + 1));
+            let v = load(lane, words.x);
+            store(lane, words.x, v + 1);
+            result(lane, words, thread as usize, v);
+        },
+        |found: [u32; 3]| found.contains(&0),
+    );
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn a_store_after_the_release_is_not_released() {
+    // Thread 1 has received y, and z says that the store to x was executed.
+    let shape = |order| {
+        count(
+            2,
+            move |lane, thread, words| {
+                let z = words.x.wrapping_add(1);
+                if thread == 0 {
+                    publish(lane, order, words.y);
+                    store(lane, words.x, 1);
+                    store(lane, z, 1);
+                } else {
+                    let flag = receive(lane, order, words.y);
+                    let done = load(lane, z);
+                    let data = load(lane, words.x);
+                    result(lane, words, 0, flag);
+                    result(lane, words, 1, done);
+                    result(lane, words, 2, data);
+                }
+            },
+            |found| found == [1, 1, 0],
+        )
+    };
+    assert_ne!(shape(Order::ReleaseAcquire), 0);
+    assert_ne!(shape(Order::Fences), 0);
 }
 
 #[test]

@@ -13,19 +13,13 @@ use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 /// Moves between accounts, and counts in one word that all share.
 struct Bank<A>(std::marker::PhantomData<A>);
 
+#[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     accounts: TArray<u32>,
     counter: TArray<u64>,
     transactions: u64,
 }
-
-impl<A: Algorithm> Clone for Params<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm> Copy for Params<A> {}
 
 impl<A: Algorithm> Kernel for Bank<A> {
     const ENTRY: &'static str = "bank";
