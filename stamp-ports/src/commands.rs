@@ -10,7 +10,7 @@ use crate::on_device;
 use crate::output::{align, setting, table, terminal_columns};
 use crate::progress::Progress;
 use crate::ra::Ra;
-use crate::runner::{Report, Session, Spec};
+use crate::runner::{Report, Session, Spec, resolve};
 use crate::tune::tune;
 use crate::variants::Variant;
 use crate::workload::{AllAlgorithms, WORKLOADS};
@@ -184,7 +184,9 @@ impl Plan<'_> {
             workload.capacity(),
             self.time_limit,
         );
-        let (blocks, threads) = launches::launch(workload.name(), variant, kind, &limits);
+        let transactions = (self.transactions)(variant);
+        let algorithm = resolve(workload, variant, &config, transactions);
+        let (blocks, threads) = launches::launch(workload.name(), algorithm, kind, &limits);
         Spec {
             variant,
             shape: (
@@ -192,7 +194,7 @@ impl Plan<'_> {
                 self.shape.1.unwrap_or(threads),
             ),
             config,
-            transactions: (self.transactions)(variant),
+            transactions,
             repeat: self.repeat,
         }
     }

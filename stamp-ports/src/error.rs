@@ -71,7 +71,7 @@ fn one_line(error: &host::Error) -> String {
             bytes(*available)
         ),
         host::Error::LaunchTooLarge { what, .. } if what.starts_with("threads") => {
-            format!("{error}: use smaller --threads")
+            format!("{error}: use fewer --threads")
         }
         host::Error::LaunchTooLarge { what: "blocks", .. } => {
             format!("{error}: use fewer --blocks")
@@ -79,6 +79,9 @@ fn one_line(error: &host::Error) -> String {
         host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
         host::Error::Timeout { .. } => {
             format!("{error}: raise --time-limit, or use fewer --transactions")
+        }
+        host::Error::NoGpu { ordinal, count: 1 } => {
+            format!("there is no GPU {ordinal}, only GPU 0: use --device cuda:0")
         }
         host::Error::NoGpu { count: 0, .. } => {
             "the NVIDIA driver shows no GPU: check `nvidia-smi`, or use --device cpu".into()

@@ -110,7 +110,9 @@ impl Workload for Ht {
     }
 
     fn shared_words(&self, transactions: u64) -> u64 {
-        u64::from(self.buckets) + transactions * u64::from(self.keys_per_tx)
+        transactions
+            .saturating_mul(self.keys_per_tx.into())
+            .saturating_add(self.buckets.into())
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

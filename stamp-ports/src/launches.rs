@@ -22,19 +22,24 @@ pub const SEED: u64 = 1;
 /// Runs of each shape that `tune` found best.
 pub const TUNE_REPEAT: u32 = 5;
 
-/// Blocks and threads of a launch, if the caller names neither.
-pub fn launch(workload: &str, variant: Variant, kind: Kind, limits: &Limits) -> (u32, u32) {
-    match kind {
+/// Blocks and threads of a launch, if the caller names neither. For GPUs, what
+/// `stamp tune` found on an H200, by its number of multiprocessors.
+/// `algorithm` is never [`Variant::Optimized`], but what that stands for.
+pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -> (u32, u32) {
+    let p = limits.processors;
+    match (kind, workload, algorithm) {
         // One thread a core; blocks of one, as `egpgv` runs one a block.
-        Kind::Cpu => (limits.processors, 1),
-        Kind::Cuda => match (workload, variant) {
-            // One warp: it hands the lock from lane to lane without a race.
-            (_, Variant::Cgl) => (1, 32),
-            (_, Variant::Egpgv) => (4 * limits.processors, 32),
-            (_, Variant::Vbv) => (limits.processors, 32),
-            ("ht", _) => (4 * limits.processors, 256),
-            (_, _) => (2 * limits.processors, 128),
-        },
+        (Kind::Cpu, _, _) => (p, 1),
+        // One warp: it hands the lock from lane to lane without a race.
+        (Kind::Cuda, _, Variant::Cgl) => (1, 32),
+        (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),
+        // More threads only stand in line for the sequence lock.
+        (Kind::Cuda, "ra", Variant::Vbv) => (16, 64),
+        (Kind::Cuda, _, Variant::Vbv) => (4, 64),
+        // Without values, every old stamp aborts: fewer transactions at a time.
+        (Kind::Cuda, "ra", Variant::TbvSorting) => (2 * p, 32),
+        (Kind::Cuda, "ra", _) => (4 * p, 64),
+        (Kind::Cuda, _, _) => (8 * p, 256),
     }
 }
 
@@ -43,7 +48,7 @@ pub fn launch(workload: &str, variant: Variant, kind: Kind, limits: &Limits) -> 
 pub const fn demo_transactions(variant: Variant, kind: Kind) -> u64 {
     match (kind, variant) {
         (Kind::Cpu, _) => 1 << 19,
-        (Kind::Cuda, Variant::Cgl | Variant::Vbv | Variant::Egpgv) => 1 << 17,
+        (Kind::Cuda, Variant::Cgl | Variant::Vbv) => 1 << 17,
         (Kind::Cuda, _) => TRANSACTIONS,
     }
 }

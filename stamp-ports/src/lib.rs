@@ -33,3 +33,8 @@ pub mod workload;
 
 pub use commands::main_of;
 pub use error::Error;
+
+/// The kernel in the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

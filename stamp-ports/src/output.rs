@@ -128,7 +128,7 @@ fn legend(reports: &[Report]) -> String {
             .iter()
             .map(|reason| format!("{} {}", initials(reason), reason.replace('_', " ")))
             .collect();
-        let _ = write!(text, "\nAborted attempts: {}.", names.join(", "));
+        let _ = write!(text, "\nAborts: {}.", names.join(", "));
     }
     let resolved: Vec<String> = reports
         .iter()
@@ -150,13 +150,15 @@ fn legend(reports: &[Report]) -> String {
     }
     match (wrong.len(), reports.len()) {
         (0, 1) => text += "\nThe result is verified.",
+        (0, 2) => text += "\nBoth results are verified.",
         (0, n) => _ = write!(text, "\nAll {n} results are verified."),
         (k, n) => _ = write!(text, "\n{k} of {n} results are not verified."),
     }
     text + "\n"
 }
 
-/// What ran, in a line for each workload: sizes and locks.
+/// What ran: a line for each workload with its sizes, and one for the
+/// transactional memory.
 pub fn setting(reports: &[Report]) -> String {
     let mut text = String::new();
     for (i, report) in reports.iter().enumerate() {
@@ -183,13 +185,19 @@ pub fn setting(reports: &[Report]) -> String {
             _ => text,
         })
         .collect();
+        let _ = writeln!(text, "{}: {}", report.workload, parts.join(", "));
+    }
+    if let Some(report) = reports.first() {
+        let stripe = report.parameters.get("stripe_bytes");
+        let locks = if reports.iter().all(|r| r.locks == report.locks) {
+            of(report.locks, "lock")
+        } else {
+            "locks as below".into()
+        };
+        let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
         let _ = writeln!(
             text,
-            "{}: {}; {}, stripes of {} bytes; seed {}",
-            report.workload,
-            parts.join(", "),
-            of(report.locks, "lock"),
-            p("stripe_bytes").unwrap_or(0),
+            "stm: {locks}, stripes of {stripe} bytes; seed {}",
             report.seed
         );
     }

@@ -109,6 +109,18 @@ fn per_second(n: u64, time: Duration) -> f64 {
     n as f64 / time.as_secs_f64().max(1e-9)
 }
 
+/// The algorithm that a variant stands for: for `optimized`, by how many
+/// stripes the shared words fill.
+pub fn resolve(
+    workload: &impl Workload,
+    variant: Variant,
+    config: &StmConfig,
+    transactions: u64,
+) -> Variant {
+    let bytes = workload.shared_words(transactions).saturating_mul(4);
+    variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
+}
+
 /// A workload's data on a device, for any number of measurements.
 #[derive(Debug)]
 pub struct Session<'a, D: Device, W: Workload> {
@@ -142,18 +154,12 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         })
     }
 
-    /// The algorithm that a variant stands for here.
-    pub fn resolve(&self, variant: Variant, config: &StmConfig, transactions: u64) -> Variant {
-        let bytes = self.workload.shared_words(transactions) * 4;
-        variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
-    }
-
     /// Launches once, without looking at the result: for a search.
     ///
     /// # Errors
     /// Of the launch.
     pub fn launch_once(&mut self, spec: &Spec) -> Result<Launched> {
-        let algorithm = self.resolve(spec.variant, &spec.config, spec.transactions);
+        let algorithm = resolve(self.workload, spec.variant, &spec.config, spec.transactions);
         with_algorithm!(algorithm, A => {
             let mut stm = self.memory(spec)?;
             self.workload.clear(&mut self.data)?;
@@ -168,7 +174,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     /// Of the launch. A wrong result is no error, but a report that is not
     /// verified.
     pub fn measure(&mut self, spec: &Spec) -> Result<Report> {
-        let algorithm = self.resolve(spec.variant, &spec.config, spec.transactions);
+        let algorithm = resolve(self.workload, spec.variant, &spec.config, spec.transactions);
         let _span = tracing::info_span!(
             "run",
             workload = self.workload.name(),
@@ -351,9 +357,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             metadata_bytes: 0,
             parameters,
             jit_ms: 0.0,
-            resolved: self
-                .resolve(spec.variant, &spec.config, spec.transactions)
-                .name(),
+            resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
             error: None,
         }

@@ -1,11 +1,11 @@
 //! The search for the best launch of each variant.
 //!
 //! 1. Every shape is probed: few transactions first, then as many as fill
-//!    [`PROBE`], so that a slow shape costs no more than a fast one. A launch
-//!    that reaches [`PROBE_LIMIT`] is stopped and counted by what it committed.
-//! 2. The best few run again with as many transactions as fill [`TRIAL`].
+//!    `PROBE`, so that a slow shape costs no more than a fast one. A launch
+//!    that reaches `PROBE_LIMIT` is stopped and counted by what it committed.
+//! 2. The best few run again with as many transactions as fill `TRIAL`.
 //! 3. The best of each variant is measured and verified, repeatedly, with as
-//!    many transactions as fill [`MEASURE`], at most those asked for.
+//!    many transactions as fill `MEASURE`, at most those asked for.
 
 use crate::cli::TuneArgs;
 use crate::commands::{check_foreign, config_of, ht_of, open, ra_of};
@@ -16,7 +16,7 @@ use crate::numbers::{count, short};
 use crate::on_device;
 use crate::output::{align, over_cgl, setting, table, terminal_columns};
 use crate::progress::Progress;
-use crate::runner::{Report, Session, Spec};
+use crate::runner::{Report, Session, Spec, resolve};
 use crate::variants::Variant;
 use crate::workload::AllAlgorithms;
 use serde::Serialize;
@@ -207,7 +207,7 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
             locks,
             ..self.config
         };
-        let algorithm = self.session.resolve(variant, &config, self.transactions);
+        let algorithm = resolve(self.session.workload, variant, &config, self.transactions);
         let Some(best) = self.best(algorithm, locks, progress)? else {
             let why = self.tried.iter().rev().find_map(|t| t.note.clone());
             return Err(Error::Usage(format!(
@@ -290,7 +290,15 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     } else {
         search(d, &ht_of(&args.input), args, shapes)
     })?;
-    let document = document(command, &description, &found)?;
+    // The folder is nobody else's; the document may be published.
+    let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
+        Some((path, Some(name))) => command.replace(
+            path.to_string_lossy().as_ref(),
+            name.to_string_lossy().as_ref(),
+        ),
+        _ => command.to_owned(),
+    };
+    let document = document(&command, &description, &found)?;
     if let Some(path) = &args.out {
         write_whole(path, &document)?;
     }

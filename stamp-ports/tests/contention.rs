@@ -24,7 +24,7 @@ fn all_variants<W: AllAlgorithms>(
         stripe_bytes,
         capacity: workload.capacity(),
         // A variant that cannot finish is to fail here, not to hang.
-        time_limit: Some(Duration::from_secs(60)),
+        time_limit: Some(Duration::from_mins(1)),
         ..StmConfig::default()
     };
     let mut session = Session::new(&cpu, workload, 11, transactions).expect("data");

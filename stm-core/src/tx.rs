@@ -156,8 +156,10 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         let p = i.map(|at| array.at(at));
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
-        for (k, p) in p.iter().enumerate() {
-            own |= u32::from(self.writes.may_hold(WordAddress::of(p.cast_const()))) << k;
+        if !self.writes.is_empty() {
+            for (k, p) in p.iter().enumerate() {
+                own |= u32::from(self.writes.may_hold(WordAddress::of(p.cast_const()))) << k;
+            }
         }
         if own != 0 {
             own = self.written(own, p);

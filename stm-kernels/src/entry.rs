@@ -35,10 +35,12 @@ macro_rules! entries {
         /// # Safety
         /// The driver calls it, as `Device::launch` promises.
         #[cfg(target_arch = "nvptx64")]
+        // The algorithm is a marker, and a silent probe no bytes.
+        #[allow(improper_ctypes_definitions)]
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $entry(params: $params<$algorithm>) {
             // SAFETY: launches are one-dimensional (Device::launch).
-            let lane = unsafe { stm_core::lane::gpu::GpuLane::current() };
+            let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
             <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
         }
     };

@@ -24,7 +24,7 @@ macro_rules! entries {
         pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty,)* out: *mut $result) {
             // SAFETY: launched as a kernel; the caller keeps the method's obligations.
             #[allow(unused_unsafe)]
-            unsafe { out.write(GpuLane::current().$method($($arg),*)) }
+            unsafe { out.write(<GpuLane>::current().$method($($arg),*)) }
         }
     };
     (@one $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*)) => {
@@ -33,7 +33,7 @@ macro_rules! entries {
         pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty),*) {
             // SAFETY: launched as a kernel; the caller keeps the method's obligations.
             #[allow(unused_unsafe)]
-            unsafe { GpuLane::current().$method($($arg),*) }
+            unsafe { <GpuLane>::current().$method($($arg),*) }
         }
     };
     ($($entry:ident = $method:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {

@@ -19,6 +19,8 @@ mod entry;
 pub mod ht;
 #[cfg(target_arch = "nvptx64")]
 pub mod lane_ops;
+#[cfg(feature = "mutants")]
+pub mod mutants;
 pub mod ra;
 
 /// Never called: no kernel panics, and none of this is left in the PTX.

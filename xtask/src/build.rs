@@ -33,8 +33,33 @@ fn directory(tree: &Tree, toolchain: &Toolchain) -> PathBuf {
     tree.target.join("ptx").join(name)
 }
 
+/// A set of files that one build makes.
+struct Set {
+    /// Where they are committed, in the working tree.
+    dir: &'static str,
+    /// Cargo features of stm-kernels.
+    features: &'static str,
+    /// What their stems begin with.
+    prefix: &'static str,
+}
+
+/// What ships, built without any feature, and the seeded defects that `verify`
+/// runs on a GPU to test its tests.
+const SETS: [Set; 2] = [
+    Set {
+        dir: "stm-kernels/ptx",
+        features: "",
+        prefix: "",
+    },
+    Set {
+        dir: "verify/ptx",
+        features: "mutants",
+        prefix: "mutant_",
+    },
+];
+
 /// Builds the module and splits it: stem and text of each file, by stem.
-fn build(tree: &Tree, toolchain: &Toolchain) -> Result<BTreeMap<String, String>, Error> {
+fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>, Error> {
     let target = directory(tree, toolchain);
     let mut cargo = toolchain.cargo();
     cargo
@@ -51,6 +76,8 @@ fn build(tree: &Tree, toolchain: &Toolchain) -> Result<BTreeMap<String, String>,
         "--lib",
         "--release",
         "-Zbuild-std=core",
+        "--features",
+        set.features,
     ]);
     cargo.args([
         "--target",
@@ -76,7 +103,9 @@ fn build(tree: &Tree, toolchain: &Toolchain) -> Result<BTreeMap<String, String>,
     if !assembly.is_file() {
         return Err(Error::NoOutput(assembly));
     }
-    split::files(&read(&assembly)?, &toolchain.comment())
+    let mut files = split::files(&read(&assembly)?, &toolchain.comment())?;
+    files.retain(|stem, _| stem.starts_with(set.prefix));
+    Ok(files)
 }
 
 /// Makes `dir` hold exactly `files`. Each is written beside its place and
@@ -108,10 +137,15 @@ fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
 
 /// `cargo xtask ptx`.
 pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
-    let files = build(tree, &Toolchain::find(None)?)?;
-    replace(&tree.ptx(), &files)?;
-    table(&files, &tree.ptx(), tree)?;
-    rules(&files)
+    let toolchain = Toolchain::find(None)?;
+    for set in &SETS {
+        let files = build(tree, &toolchain, set)?;
+        let dir = tree.root.join(set.dir);
+        replace(&dir, &files)?;
+        table(&files, &dir, tree)?;
+        rules(&files)?;
+    }
+    Ok(())
 }
 
 /// Prints each file's entry, lines and, where ptxas is at hand, registers.
@@ -135,15 +169,23 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
 
 /// `cargo xtask ptx --check`.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let committed = read_ptx(&tree.ptx())?;
+    SETS.iter().try_for_each(|set| check_set(tree, set))
+}
+
+fn check_set(tree: &Tree, set: &Set) -> Result<(), Error> {
+    let committed = read_ptx(&tree.root.join(set.dir))?;
     let recorded = committed
         .values()
         .find_map(|text| rules::recorded_version(text));
     let toolchain = Toolchain::find(recorded)?;
-    let rebuilt = build(tree, &toolchain)?;
+    let rebuilt = build(tree, &toolchain, set)?;
     if recorded == Some(toolchain.comment().as_str()) {
         compare(&committed, &rebuilt)?;
-        println!("{} files are what this compiler builds", rebuilt.len());
+        println!(
+            "{}: {} files are what this compiler builds",
+            set.dir,
+            rebuilt.len()
+        );
     } else {
         println!(
             "the committed PTX is by {}; this compiler is another, so its text is checked for itself",
@@ -154,7 +196,9 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         }
         let dir = tree.target.join("ptx").join("rebuilt");
         replace(&dir, &rebuilt)?;
-        golden(tree, &dir)?;
+        if set.features.is_empty() {
+            golden(tree, &dir)?;
+        }
         ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
     }
     rules(&rebuilt)

@@ -30,11 +30,12 @@ unsafe extern "C" {
 }
 
 /// The thread that executes this code. A zero-sized token: everything about it
-/// is in special registers.
+/// is in special registers. `MUTANT` is the seeded defect that it runs with;
+/// what ships has none.
 #[derive(Clone, Copy)]
-pub struct GpuLane(());
+pub struct GpuLane<const MUTANT: u32 = { u32::MAX }>(());
 
-impl GpuLane {
+impl<const MUTANT: u32> GpuLane<MUTANT> {
     /// The calling thread's lane.
     ///
     /// # Safety
@@ -125,7 +126,7 @@ macro_rules! cas {
 }
 
 #[allow(clippy::missing_safety_doc)]
-impl Lane for GpuLane {
+impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
     // SAFETY (the eleven blocks below): special registers and warp intrinsics
     // touch no memory; the trait asks that all lanes of a mask call together.
     #[inline(always)]
@@ -314,5 +315,11 @@ impl Lane for GpuLane {
     fn pause(&self, ns: u32) {
         // SAFETY: only sleeps.
         unsafe { asm!("nanosleep.u32 {ns};", ns = in(reg32) ns, options(nostack)) }
+    }
+
+    #[cfg(feature = "mutants")]
+    #[inline(always)]
+    fn mutant(&self, mutant: crate::mutant::Mutant) -> bool {
+        mutant as u32 == MUTANT
     }
 }

@@ -1,0 +1,227 @@
+//! Every input that cannot be carried out, given to the program `stamp`: one
+//! line on standard error that names the value and the fix, status 2, nothing
+//! on standard output, no panic. Only the CPU is used, so that the result does
+//! not depend on the machine.
+
+mod common;
+
+use common::{TINY_HT, TINY_RA, stamp, text, with};
+
+/// Runs what must be refused with status 2 and one line that has all `parts`.
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    for part in parts {
+        assert!(
+            errors.contains(part),
+            "{arguments:?}: {errors} lacks {part:?}"
+        );
+    }
+}
+
+#[test]
+fn impossible_launches_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--threads", "0"]),
+        &["not 0", "--threads 1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "0"]),
+        &["not 0", "--blocks 1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--threads", "1025"]),
+        &["1025", "at most 1024", "--threads"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "4000000000"]),
+        &["4000000000", "at most 2147483647", "--blocks"],
+    );
+    refused(
+        &with(
+            &TINY_RA,
+            &["--blocks", "2147483647", "--read-capacity", "1M"],
+        ),
+        &["sets", "available", "--blocks"],
+    );
+}
+
+#[test]
+fn bad_sizes_of_the_transactional_memory_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--locks", "1000"]),
+        &["1000 locks", "512 and 1024", "--locks"],
+    );
+    refused(&with(&TINY_RA, &["--locks", "0"]), &["0 locks", "--locks"]);
+    refused(
+        &with(&TINY_RA, &["--locks", "2^31"]),
+        &["2147483648", "2^30"],
+    );
+    refused(
+        &with(&TINY_RA, &["--stripe-bytes", "12"]),
+        &["12", "power of two"],
+    );
+    refused(
+        &with(&TINY_RA, &["--write-capacity", "3"]),
+        &["CapacityExceeded", "write set of 3", "--write-capacity 16"],
+    );
+    refused(
+        &with(&TINY_RA, &["--read-capacity", "5"]),
+        &["CapacityExceeded", "read set of 5", "--read-capacity 16"],
+    );
+    refused(
+        &with(&TINY_HT, &["--write-capacity", "7"]),
+        &["CapacityExceeded", "write set of 7", "--write-capacity 8"],
+    );
+    refused(
+        &with(&TINY_RA, &["--read-capacity", "0"]),
+        &["read set is 0", "from 1"],
+    );
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    refused(
+        &with(&TINY_RA, &["--reads", "0"]),
+        &["--reads 0", "1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--reads", "4", "--writes", "5"]),
+        &["--writes 5", "--reads 4"],
+    );
+    refused(
+        &["run", "ra", "--device", "cpu", "--words", "8"],
+        &["--words 8", "--reads 16"],
+    );
+    refused(
+        &["run", "ra", "--device", "cpu", "--transactions", "0"],
+        &["--transactions 0", "1 or more"],
+    );
+    refused(
+        &with(&TINY_HT, &["--keys-per-tx", "0"]),
+        &["--keys-per-tx 0", "1 or more"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--buckets", "0"],
+        &["--buckets 0", "1 or more"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--transactions", "2G"],
+        &["2147483648 transactions", "fewer --transactions"],
+    );
+    refused(
+        &with(&TINY_RA, &["--buckets", "5"]),
+        &["--buckets 5", "ht", "leave it out"],
+    );
+    refused(
+        &with(&TINY_RA, &["--repeat", "0"]),
+        &["--repeat", "1 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--time-limit", "0"]),
+        &["--time-limit", "\"0\"", "above 0"],
+    );
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    for bad in ["many", "1.5M", "", "12Q"] {
+        refused(
+            &["run", "ra", "--words", bad],
+            &["--words", &format!("{bad:?}"), "2^20"],
+        );
+    }
+    refused(
+        &["run", "ra", "--words", "8G"],
+        &["--words", "8G", "at most 4294967295"],
+    );
+    refused(&["run", "ra", "--seed", "2^64"], &["--seed", "too large"]);
+}
+
+#[test]
+fn what_memory_cannot_hold_is_refused_with_needed_and_available() {
+    // More than any machine that runs this has; nothing of it is allocated.
+    refused(
+        &with(&TINY_RA, &["--blocks", "2G", "--threads", "1"]),
+        &["2147483648", "at most"],
+    );
+    refused(
+        &with(&TINY_RA, &["--blocks", "1G", "--threads", "1024"]),
+        &["TiB", "available", "--threads"],
+    );
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    refused(
+        &["run", "rs"],
+        &["\"rs\"", "did you mean ra?", "stamp list"],
+    );
+    refused(&["tune", "hta"], &["\"hta\"", "did you mean ht?"]);
+    refused(
+        &["run", "ra", "--variant", "hv-sort"],
+        &["\"hv-sort\"", "did you mean hv-sorting?"],
+    );
+    refused(
+        &["run", "ra", "--variant", "cgl,tvb-sorting"],
+        &["\"tvb-sorting\"", "did you mean tbv-sorting?"],
+    );
+    refused(
+        &["run", "ra", "--device", "cdua"],
+        &["\"cdua\"", "did you mean cuda?"],
+    );
+    refused(
+        &["run", "ra", "--device", "cuda:x"],
+        &["\"cuda:x\"", "cuda:0"],
+    );
+    refused(&["runn", "ra"], &["'runn'", "'run'"]);
+    refused(
+        &["run", "ra", "--thread", "4"],
+        &["'--thread'", "'--threads'"],
+    );
+    refused(&["run"], &["WORKLOAD", "stamp run --help"]);
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
+    // Number 999 is there on no machine, with a driver or without.
+    refused(
+        &with(&["run", "ra"], &["--device", "cuda:999"]),
+        &["NVIDIA driver"].map(|part| {
+            if text(&stamp(&["run", "ra", "--device", "cuda:999"]).stderr).contains("GPU 999") {
+                "GPU 999"
+            } else {
+                part
+            }
+        }),
+    );
+    let output = stamp(&["run", "ra", "--words", "1K", "--transactions", "500"]);
+    assert_eq!(output.status.code(), Some(0));
+    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    if out.starts_with("cpu:") {
+        assert!(errors.starts_with("note: no GPU can be used"), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    } else {
+        assert!(out.starts_with("cuda:"), "{out}");
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_search() {
+    refused(
+        &[
+            "tune",
+            "ra",
+            "--device",
+            "cpu",
+            "--out",
+            "no/such/folder/x.json",
+        ],
+        &["no/such/folder", "make it first"],
+    );
+}

@@ -1,0 +1,114 @@
+//! The kernel that interprets a program.
+
+use super::{Loop, Op, Program, Value};
+use std::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Element, Kernel, Lane, StmRef, TArray, Tx, TxResult};
+
+/// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
+pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
+
+/// A program in the host's memory, which lanes that run on the host can read
+/// without an operation that the simulator would schedule.
+#[derive(Clone, Copy)]
+pub(super) struct ProgramRef(*const Program);
+
+// SAFETY: nothing writes the program while a reference is in use (`new`).
+unsafe impl Send for ProgramRef {}
+// SAFETY: as above.
+unsafe impl Sync for ProgramRef {}
+
+impl ProgramRef {
+    /// A reference for a kernel's parameters.
+    ///
+    /// # Safety
+    /// While the kernel runs the program lives and nobody changes it; the
+    /// kernel runs on the host.
+    pub(super) const unsafe fn new(program: &Program) -> Self {
+        Self(program)
+    }
+
+    const fn get(&self) -> &Program {
+        // SAFETY: live and unchanged (`new`).
+        unsafe { &*self.0 }
+    }
+}
+
+pub(super) struct Params<A: Algorithm, T> {
+    pub(super) stm: StmRef<A>,
+    pub(super) words: TArray<T>,
+    pub(super) program: ProgramRef,
+}
+
+// By hand: a derive would ask for `A: Clone` and `T: Clone`.
+impl<A: Algorithm, T> Clone for Params<A, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, T> Copy for Params<A, T> {}
+
+impl Value {
+    /// The value to write after a read of `last`.
+    pub(super) const fn after(self, last: u64) -> u64 {
+        match self {
+            Self::Const(value) => value,
+            Self::LastPlus(n) => last.wrapping_add(n),
+            Self::Flip => last ^ 1,
+        }
+    }
+}
+
+/// Runs one transaction.
+fn body<L: Lane, A: Algorithm, T: Element>(
+    tx: &mut Tx<'_, L, A>,
+    words: &TArray<T>,
+    ops: &[Op],
+) -> TxResult<()> {
+    let mut last = 0;
+    for op in ops {
+        match op {
+            Op::Read(list) => {
+                let found = match *list.as_slice() {
+                    [a] => tx.read(words, a.into())?,
+                    [a, b] => tx.read_many(words, [a.into(), b.into()])?[1],
+                    [a, b, c] => tx.read_many(words, [a.into(), b.into(), c.into()])?[2],
+                    _ => continue,
+                };
+                last = found.to_bits64();
+            }
+            Op::Write(word, value) => {
+                tx.write(words, (*word).into(), T::from_bits64(value.after(last)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl<A: Algorithm, T: Element> Kernel for Interpreter<A, T> {
+    const ENTRY: &'static str = "program";
+    type Params = Params<A, T>;
+
+    fn run<L: Lane>(lane: &L, params: &Params<A, T>) {
+        let program = params.program.get();
+        let transactions = &program.transactions;
+        match program.calls {
+            Loop::Each => params
+                .stm
+                .for_each(lane, 0..transactions.len() as u64, |tx, i| {
+                    body(tx, &params.words, &transactions[i as usize])
+                }),
+            Loop::Own => {
+                let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
+                for ops in transactions.iter().skip(first).step_by(lanes) {
+                    let end = params
+                        .stm
+                        .atomically(lane, |tx| body(tx, &params.words, ops));
+                    if end.is_err() {
+                        return; // the launch was told to stop
+                    }
+                }
+            }
+        }
+    }
+}

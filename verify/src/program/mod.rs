@@ -1,0 +1,204 @@
+//! Random and directed transaction programs: small enough to be understood when
+//! they fail, run on the simulator and judged whole.
+//!
+//! A [`Program`] is a launch shape, a few shared words with their stripes and
+//! locks, and a list of transactions, each a list of [`Op`]s without branches.
+//! A [`Case`] adds the variant, a seeded defect if any, and the simulation: it
+//! is everything that decides a run, and its text replays it.
+//!
+//! | file | is |
+//! | --- | --- |
+//! | `mod.rs` | the data |
+//! | `line.rs` | a case as one line of text |
+//! | `kernel.rs` | the kernel that interprets a program |
+//! | `run.rs` | a run on the simulator and what it found |
+//! | `judge.rs` | the history against the program |
+//! | `generate.rs` | random programs and simulations |
+//! | `directed.rs` | a program for every known hole |
+//! | `shrink.rs` | smaller cases that fail as well |
+
+pub mod directed;
+pub mod generate;
+mod judge;
+mod kernel;
+mod line;
+mod run;
+pub mod shrink;
+
+pub use run::{Done, Failure, Kind, run};
+
+use crate::sim::SimConfig;
+use crate::variant::Variant;
+use stm_core::mutant::Mutant;
+
+/// The most words of a program: a word's number is one digit.
+pub const WORDS_MAX: u8 = 10;
+
+/// What a write stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// This value.
+    Const(u64),
+    /// The value last read, or 0, plus this (wrapping).
+    LastPlus(u64),
+    /// The value last read, or 0, with bit 0 flipped.
+    Flip,
+}
+
+/// One to three words that one operation reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Words {
+    list: [u8; 3],
+    len: u8,
+}
+
+impl Words {
+    /// These words.
+    ///
+    /// # Panics
+    /// Unless there are one to three.
+    pub fn new(words: &[u8]) -> Self {
+        assert!(
+            (1..=3).contains(&words.len()),
+            "one to three words are read together"
+        );
+        let mut list = [words[0]; 3];
+        list[..words.len()].copy_from_slice(words);
+        Self {
+            list,
+            len: words.len() as u8,
+        }
+    }
+
+    /// The words, in order.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.list[..usize::from(self.len)]
+    }
+}
+
+/// One operation of a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Reads words together.
+    Read(Words),
+    /// Writes a word.
+    Write(u8, Value),
+}
+
+impl Op {
+    /// The words that it touches.
+    pub fn words(&self) -> &[u8] {
+        match self {
+            Self::Read(words) => words.as_slice(),
+            Self::Write(word, _) => std::slice::from_ref(word),
+        }
+    }
+}
+
+/// How transactions are called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loop {
+    /// All lanes together, in rounds: `StmRef::for_each`.
+    Each,
+    /// Each lane on its own: `StmRef::atomically`.
+    Own,
+}
+
+/// Transactions, the words they share, and the launch that runs them.
+///
+/// Transaction `i` belongs to the lane `i % lanes`; with `egpgv` in a loop of
+/// the kind [`Loop::Each`], to the first lane of block `i % blocks`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// How transactions are called.
+    pub calls: Loop,
+    /// Whether words have 64 bits, not 32.
+    pub wide: bool,
+    /// Words of a stripe, a power of two.
+    pub stripe_words: u32,
+    /// Version locks, a power of two.
+    pub locks: u64,
+    /// Entries of the read set and of the write set.
+    pub sets: (u32, u32),
+    /// Looks of a read at a locked stripe, and tries of a commit at the locks.
+    pub patience: (u32, u32),
+    /// The words before the launch; one to [`WORDS_MAX`].
+    pub initial: Vec<u64>,
+    /// The transactions.
+    pub transactions: Vec<Vec<Op>>,
+}
+
+impl Program {
+    /// Lanes of the launch.
+    pub const fn lanes(&self) -> u32 {
+        self.blocks * self.threads
+    }
+
+    /// The lane that runs transaction `i`, and how many of its transactions
+    /// come before.
+    pub fn place(&self, variant: Variant, i: usize) -> (u32, usize) {
+        if variant == Variant::Egpgv && self.calls == Loop::Each {
+            let blocks = self.blocks as usize;
+            ((i % blocks) as u32 * self.threads, i / blocks)
+        } else {
+            let lanes = self.lanes() as usize;
+            ((i % lanes) as u32, i / lanes)
+        }
+    }
+
+    /// The set that a transaction, run alone, finds full, if any does; the
+    /// launch then fails with `CapacityExceeded`.
+    pub fn overflows(&self, variant: Variant) -> bool {
+        self.transactions
+            .iter()
+            .any(|ops| self.transaction_overflows(variant, ops))
+    }
+
+    fn transaction_overflows(&self, variant: Variant, ops: &[Op]) -> bool {
+        // A word met again takes another entry while there is room; a full set
+        // is searched.
+        fn push(set: &mut Vec<u8>, word: u8, capacity: u32) -> bool {
+            let full = set.len() as u32 == capacity;
+            let fits = !full || set.contains(&word);
+            if !full {
+                set.push(word);
+            }
+            fits
+        }
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        ops.iter().any(|op| match op {
+            // The coarse lock keeps no read set.
+            Op::Read(_) if variant == Variant::Cgl => false,
+            Op::Read(words) => {
+                let words = words.as_slice();
+                let own = words.len() == 1 && writes.contains(&words[0]);
+                !own && words.iter().any(|&w| !push(&mut reads, w, self.sets.0))
+            }
+            Op::Write(word, _) => !push(&mut writes, *word, self.sets.1),
+        })
+    }
+}
+
+/// Everything that decides a run. Its text, by `Display`, replays it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// The algorithm.
+    pub variant: Variant,
+    /// The seeded defect, if any.
+    pub mutant: Option<Mutant>,
+    /// The program.
+    pub program: Program,
+    /// The simulation; its own `mutant` is not used.
+    pub sim: SimConfig,
+}
+
+impl Case {
+    /// What to print when a run fails: the command that replays it.
+    pub fn command(&self) -> String {
+        format!("cargo run -p verify -- replay '{self}'")
+    }
+}
