@@ -66,7 +66,7 @@ best of each variant is measured and verified. Slow variants get fewer
 transactions; rates can be compared all the same.
 
 Examples:
-  stamp tune ra --out ra.json
+  stamp tune all --out results.json
   stamp tune ht --variant cgl,hv-sorting --locks 1M,16M")]
     Tune(TuneArgs),
 }
@@ -164,8 +164,8 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra or ht
-    #[arg(value_parser = parse_one_workload)]
+    /// ra, ht or all
+    #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
@@ -199,22 +199,15 @@ pub type VariantList = std::vec::Vec<Variant>;
 /// Several numbers of locks in one argument.
 pub type LockList = std::vec::Vec<u64>;
 
-fn parse_one_workload(text: &str) -> Result<String, String> {
+fn parse_workload(text: &str) -> Result<String, String> {
     let names = WORKLOADS.map(|(name, _)| name);
-    if names.contains(&text) {
+    if text == "all" || names.contains(&text) {
         return Ok(text.to_owned());
     }
     Err(format!(
         "unknown workload {text:?}: {}; `stamp list` describes them",
         suggestion(text, &names)
     ))
-}
-
-fn parse_workload(text: &str) -> Result<String, String> {
-    if text == "all" {
-        return Ok(text.to_owned());
-    }
-    parse_one_workload(text)
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {

@@ -45,6 +45,7 @@ const MEASURE: Duration = Duration::from_millis(500);
 /// A shape that was tried.
 #[derive(Clone, Debug, Serialize)]
 struct Tried {
+    workload: &'static str,
     variant: &'static str,
     locks: u64,
     blocks: u32,
@@ -61,6 +62,7 @@ struct Tried {
 
 /// The searches of one workload on one device.
 struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
+    workload: &'static str,
     session: &'s mut Session<'a, D, W>,
     shapes: Vec<(u32, u32)>,
     transactions: u64,
@@ -97,6 +99,7 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &Spec) -> Result<Tried> {
         let mut tried = Tried {
+            workload: self.workload,
             variant: spec.variant.name(),
             locks: spec.config.locks,
             blocks: spec.shape.0,
@@ -230,16 +233,24 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
 }
 
 /// What a search found.
+#[derive(Default)]
 struct Found {
     runs: Vec<Report>,
     search: Vec<Tried>,
+}
+
+impl Found {
+    fn extend(&mut self, other: Self) {
+        self.runs.extend(other.runs);
+        self.search.extend(other.search);
+    }
 }
 
 fn search<D: Device, W: AllAlgorithms>(
     device: &D,
     workload: &W,
     args: &TuneArgs,
-    shapes: Vec<(u32, u32)>,
+    shapes: &[(u32, u32)],
 ) -> Result<Found> {
     let transactions = args.input.transactions;
     let progress = Progress::new();
@@ -248,8 +259,9 @@ fn search<D: Device, W: AllAlgorithms>(
     let first = args.locks[0];
     let config = config_of(&args.memory, first, workload.capacity(), None);
     let mut search = Search {
+        workload: workload.name(),
         session: &mut session,
-        shapes,
+        shapes: shapes.to_vec(),
         transactions,
         config,
         tried: Vec::new(),
@@ -285,11 +297,16 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         u64::from(gpu.resident_threads_per_processor) * u64::from(limits.processors)
     });
     let shapes = launches::shapes(any.kind(), &limits, resident);
-    let found = on_device!(&any, d => if args.workload == "ra" {
-        search(d, &ra_of(&args.input), args, shapes)
-    } else {
-        search(d, &ht_of(&args.input), args, shapes)
-    })?;
+    let mut found = Found::default();
+    let asked = |name| args.workload == name || args.workload == "all";
+    if asked("ra") {
+        let ra = ra_of(&args.input);
+        found.extend(on_device!(&any, d => search(d, &ra, args, &shapes))?);
+    }
+    if asked("ht") {
+        let ht = ht_of(&args.input);
+        found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
+    }
     // The folder is nobody else's; the document may be published.
     let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
         Some((path, Some(name))) => command.replace(
@@ -336,9 +353,9 @@ fn report(out: &mut impl Write, any: &AnyDevice, found: &Found, args: &TuneArgs)
 /// The three fastest launches of each search.
 fn runners_up(found: &Found) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut last = (("", 0), 0);
+    let mut last = (("", "", 0), 0);
     for tried in &found.search {
-        let key = (tried.variant, tried.locks);
+        let key = (tried.workload, tried.variant, tried.locks);
         last = if last.0 == key {
             (key, last.1 + 1)
         } else {
@@ -351,7 +368,12 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
             short(tried.tx_per_s)
         );
         match last.1 {
-            0 => rows.push(vec![tried.variant.into(), count(tried.locks), shape]),
+            0 => rows.push(vec![
+                tried.workload.into(),
+                tried.variant.into(),
+                count(tried.locks),
+                shape,
+            ]),
             1 | 2 => {
                 if let Some(row) = rows.last_mut() {
                     row.push(shape);
@@ -370,6 +392,7 @@ fn document(command: &str, device: &Description, found: &Found) -> Result<String
         .iter()
         .map(|run| {
             json!({
+                "workload": run.workload,
                 "variant": run.variant,
                 "locks": run.locks,
                 "tx_per_s": run.tx_per_s,

@@ -26,11 +26,15 @@ enum Outcome {
     Retry,
 }
 
+/// Commits of a lane between two looks at the stop flag.
+const STOP_POLL_COMMITS: u64 = 64;
+
 /// A lane's counts, kept in registers until its loop ends.
 struct Counts {
     attempts: u64,
     commits: u64,
     read_only: u64,
+    stopped: bool,
 }
 
 impl Counts {
@@ -38,6 +42,7 @@ impl Counts {
         attempts: 0,
         commits: 0,
         read_only: 0,
+        stopped: false,
     };
 
     #[inline(always)]
@@ -132,7 +137,7 @@ impl<A: Algorithm> StmRef<A> {
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
         loop {
-            let work = i < range.end;
+            let work = i < range.end && !counts.stopped;
             let working = lane.ballot(all, work);
             if working == 0 {
                 break;
@@ -211,6 +216,10 @@ impl<A: Algorithm> StmRef<A> {
         });
         let Err(abort) = end else {
             counts.commits += 1;
+            // A launch without conflicts must see its time limit too.
+            if counts.commits.is_multiple_of(STOP_POLL_COMMITS) && self.stopped(lane) {
+                counts.stopped = true;
+            }
             counts.read_only += u64::from(tx.writes.is_empty());
             *conflicts = 0;
             return Outcome::Committed;
@@ -242,13 +251,16 @@ impl<A: Algorithm> StmRef<A> {
             };
             // SAFETY: the globals are live (StmRef::from_raw).
             unsafe { globals::fault(lane, self.globals, record) };
+            counts.stopped = true;
         } else if abort.is_conflict() {
             *conflicts += 1;
             if *conflicts == self.patience.retries_max {
                 *conflicts = 0;
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
-            } else if !self.stopped(lane) {
+            } else if self.stopped(lane) {
+                counts.stopped = true;
+            } else {
                 outcome = Outcome::Retry;
             }
         }

@@ -71,6 +71,13 @@ pub enum Error {
         /// The most that is supported.
         limit: u64,
     },
+    /// A word of the command line or of a replay line that cannot be used,
+    /// explained.
+    #[error("{0}")]
+    Usage(String),
+    /// The device, or a launch.
+    #[error(transparent)]
+    Host(#[from] stm_core::host::Error),
 }
 
 /// A record that contradicts itself or another one.

@@ -4,3 +4,5 @@ pub mod error;
 pub mod history;
 pub mod opacity;
 pub mod sim;
+pub mod program;
+pub mod variant;

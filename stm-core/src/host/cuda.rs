@@ -479,7 +479,7 @@ impl Cuda {
         .map_err(&failed)? as u32;
         if launch.threads > limit {
             return Err(Error::LaunchTooLarge {
-                what: "threads a block (this kernel's registers allow no more)",
+                what: "threads a block of this kernel, which needs many registers,",
                 asked: launch.threads,
                 limit,
             });

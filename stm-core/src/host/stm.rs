@@ -153,8 +153,11 @@ impl<D: Device> Stm<D> {
         launch.check(&limits)?;
         let warps =
             u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
-        let region_bytes = warps * config.capacity.warp_words(limits.warp_width) * 8;
-        let needed = region_bytes + map.locks() * 8 + size_of::<Globals>() as u64;
+        // The product may be beyond 64 bits: then it is beyond memory too.
+        let region_bytes = warps
+            .saturating_mul(config.capacity.warp_words(limits.warp_width))
+            .saturating_mul(8);
+        let needed = region_bytes.saturating_add(map.locks() * 8 + size_of::<Globals>() as u64);
         let available = device.available_bytes()?;
         if needed > available {
             return Err(Error::OutOfMemory {

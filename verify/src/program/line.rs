@@ -139,7 +139,7 @@ fn op(text: &str) -> Result<Op, Error> {
     Ok(Op::Write(target, value))
 }
 
-fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
+pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
     text.split(" / ")
         .map(|ops| match ops.trim() {
             "-" => Ok(Vec::new()),

@@ -9,6 +9,7 @@ use super::views::Acquire;
 use super::{SimConfig, SimError};
 use corosensei::Yielder;
 use stm_core::Lane;
+use stm_core::mutant::Mutant;
 
 /// One thread of a simulated launch.
 ///
@@ -464,6 +465,9 @@ impl Lane for SimLane<'_> {
         let steps = machine.counts.steps;
         machine.done(self.lane, steps);
         steps
+    }
+    fn mutant(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant as u32)
     }
     fn pause(&self, _ns: u32) {
         let machine = self.machine();

@@ -1,0 +1,263 @@
+//! A program for every known hole of these protocols.
+//!
+//! Each is the smallest that we know to show what goes wrong, with the wrong
+//! outcome named. The right algorithms pass all of them under every simulation;
+//! each seeded defect fails one of them in some.
+
+use super::generate::{Rng, simulation};
+use super::{Case, Loop, Op, Program, line};
+use crate::variant::Variant;
+use stm_core::mutant::Mutant;
+
+/// A program with a purpose.
+#[derive(Clone, Copy, Debug)]
+pub struct Directed {
+    /// Its name.
+    pub name: &'static str,
+    /// What it can show.
+    pub about: &'static str,
+    /// The transactions of each lane, as in a replay line.
+    lanes: &'static [&'static str],
+    initial: &'static [u64],
+    stripe_words: u32,
+    locks: u64,
+    sets: (u32, u32),
+}
+
+impl Directed {
+    const fn new(
+        name: &'static str,
+        about: &'static str,
+        lanes: &'static [&'static str],
+        initial: &'static [u64],
+    ) -> Self {
+        Self {
+            name,
+            about,
+            lanes,
+            initial,
+            stripe_words: 1,
+            locks: 8,
+            sets: (8, 8),
+        }
+    }
+
+    const fn stripes(mut self, stripe_words: u32, locks: u64) -> Self {
+        self.stripe_words = stripe_words;
+        self.locks = locks;
+        self
+    }
+
+    const fn sets(mut self, reads: u32, writes: u32) -> Self {
+        self.sets = (reads, writes);
+        self
+    }
+
+    /// The program of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|d| d.name == name)
+    }
+
+    /// The transactions in the order of their numbers: those of a lane are
+    /// `lanes` apart.
+    fn transactions(&self) -> Vec<Vec<Op>> {
+        let lanes: Vec<Vec<Vec<Op>>> = self
+            .lanes
+            .iter()
+            .map(|text| line::transactions(text).unwrap_or_default())
+            .collect();
+        let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
+        let mut all: Vec<Vec<Op>> = (0..rows)
+            .flat_map(|k| {
+                lanes
+                    .iter()
+                    .map(move |lane| lane.get(k).cloned().unwrap_or_default())
+            })
+            .collect();
+        while all.last().is_some_and(Vec::is_empty) {
+            all.pop();
+        }
+        all
+    }
+
+    /// The case of a seed: mostly one lane a warp, as lanes of one warp begin
+    /// together.
+    pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+        let mut rng = Rng::new(seed, 2);
+        let lanes = self.lanes.len() as u32;
+        let (blocks, threads, width) = match rng.below(8) {
+            0 => (1, lanes, lanes.max(1)),
+            1 => (1, lanes, 1),
+            _ => (lanes, 1, 1),
+        };
+        // One transaction a block: each lane needs its own.
+        let (blocks, threads, width) = if variant == Variant::Egpgv {
+            (lanes, 1, 1)
+        } else {
+            (blocks, threads, width)
+        };
+        let program = Program {
+            blocks,
+            threads,
+            calls: if rng.chance(50) { Loop::Each } else { Loop::Own },
+            wide: rng.chance(50),
+            stripe_words: self.stripe_words,
+            locks: self.locks,
+            sets: self.sets,
+            patience: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8])),
+            initial: self.initial.to_vec(),
+            transactions: self.transactions(),
+        };
+        let sim = simulation(&mut rng, &program, width);
+        Case {
+            variant,
+            mutant,
+            program,
+            sim,
+        }
+    }
+}
+
+/// All of them.
+pub const ALL: &[Directed] = &[
+    Directed::new(
+        "torn-pair",
+        "a reader that sees one of two words written together: clock before words, a locked \
+         stripe read, the lock word before the value, the fences E1 to E4 and S1 to S4",
+        &["r0 r1", "w0=1 w1=1"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "torn-batch",
+        "the same with both words in one read",
+        &["r01", "w0=1 w1=1 / w1=2 w0=2"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "torn-stripe",
+        "the same with both words on one stripe, which is locked once",
+        &["r0 r1 / r1 r0", "w0=1 w1=1 / r0 w1=2 w0=2"],
+        &[0, 0],
+    )
+    .stripes(2, 8),
+    Directed::new(
+        "increments",
+        "a lost update: time stamps ignored, compared at the first try only, or taken before \
+         the atomic that locks",
+        &["r0 w0+1 / r0 w0+1", "r0 w0+1 / r0 w0+1"],
+        &[0],
+    ),
+    Directed::new(
+        "three-increments",
+        "the same with three lanes, so that one waits while another commits",
+        &["r0 w0+1", "r0 w0+1", "r0 w0+1"],
+        &[0],
+    ),
+    Directed::new(
+        "write-skew",
+        "two transactions that each read what the other writes (section 3.2.2)",
+        &["r1 w0+1", "r0 w1+1"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "opposite-order",
+        "two transactions that meet the same stripes in opposite order",
+        &["r0 r1 w0+1 w1=5", "r1 r0 w1+1 w0=6"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "swap-and-back",
+        "ABA in an extension: 0 and 0 were never there together, and pass one look at the values",
+        &["r0 r1", "w0=1 w1=0 / w0=0 w1=1"],
+        &[0, 1],
+    ),
+    Directed::new(
+        "swap-three-times",
+        "the same with one more swap",
+        &["r0 r1", "w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0"],
+        &[0, 1],
+    ),
+    Directed::new(
+        "late-extension",
+        "a snapshot raised for word 2 while words 0 and 1 change: the new snapshot must hold \
+         for word 0 too",
+        &["r0 r2 r1", "w2=1", "w0=1 w1=1"],
+        &[0, 0, 0],
+    ),
+    Directed::new(
+        "unclocked-release",
+        "two commits that release before the clock counts them",
+        &["r0 r1 r0", "w0=1 w2=1", "w1=1 w2=2"],
+        &[0, 0, 0],
+    ),
+    Directed::new(
+        "read-stripe-keeps-version",
+        "word 4 is written next to a read of word 0, whose stripe another commit has moved on \
+         by word 1: released with an older version, words 1 and 2 can be torn",
+        &["r0 w4=1", "w1=1 w2=1", "r2 r1"],
+        &[0, 0, 0, 0, 0],
+    )
+    .stripes(2, 8),
+    Directed::new(
+        "stripe-read-and-written",
+        "a stripe both read and written is locked once",
+        &["r0 w0+1 w1=7", "r1 w0=3"],
+        &[0, 0],
+    )
+    .stripes(2, 4),
+    Directed::new(
+        "many-versions",
+        "versions that keep too few bits look old again",
+        &[
+            "r1 r0 / r1 r0",
+            "w0=1 w1=1 / w0=2 w1=2 / w0=3 w1=3 / w0=4 w1=4 / w0=5 w1=5",
+        ],
+        &[0, 0],
+    ),
+    Directed::new(
+        "three-threads",
+        "cumulativity (E5): lane 2 commits after lane 1, and who takes its version must see \
+         lane 1's word as well",
+        &["r0 r1", "w0=1", "w1=1"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "repeated-read",
+        "a word read twice: the read set must go on holding what the first read returned",
+        &["r0 r0 r1", "w0=1 w1=1"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "second-write",
+        "a word written twice, at another position than it was read at",
+        &["r0 r1 w1=1 w1=2 w0=3"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "sets-just-full",
+        "as many entries as the sets hold",
+        &["r0 r1 w0=1 w1=1", "r1 r0 w1=2 w0=2"],
+        &[0, 0],
+    )
+    .sets(2, 2),
+    Directed::new(
+        "one-read-too-many",
+        "one entry more than the read set holds",
+        &["r0 r1 r2 w0=1", "r2 r1 r0 w0=1"],
+        &[0, 0, 0],
+    )
+    .sets(2, 2),
+    Directed::new(
+        "one-write-too-many",
+        "one entry more than the write set holds",
+        &["r0 w0=1 w1=1 w2=1", "w2=3 w1=3 w0=3"],
+        &[0, 0, 0],
+    )
+    .sets(2, 2),
+    Directed::new(
+        "doomed",
+        "an attempt that has seen a stale word must see nothing more",
+        &["r0 r1 r2", "w0=1 w1=1 / w0=2 w2=2"],
+        &[0, 0, 0],
+    ),
+];

@@ -1,0 +1,197 @@
+//! Random programs and simulations, each decided by a seed.
+//!
+//! Two regimes of values. *Unique*: no value is written twice, so each read
+//! names its writer. *Toggling*: words are 0 or 1, two or three of them on one
+//! or two stripes, in at most four transactions: what needs a word to change and
+//! change back shows only there.
+
+use super::{Case, Loop, Op, Program, Value, Words};
+use crate::sim::{MemoryModel, Schedule, SimConfig};
+use crate::variant::Variant;
+use stm_core::mutant::Mutant;
+use stm_kernels::draw::draw;
+
+/// Random numbers from a seed.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    seed: u64,
+    drawn: u64,
+}
+
+impl Rng {
+    /// The numbers of stream `stream` of `seed`.
+    pub const fn new(seed: u64, stream: u32) -> Self {
+        Self {
+            seed: draw(seed, 0, stream),
+            drawn: 0,
+        }
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.drawn += 1;
+        draw(self.seed, self.drawn, 0)
+    }
+
+    /// A number below `n`, which is not 0.
+    pub fn below(&mut self, n: u32) -> u32 {
+        stm_kernels::draw::below(self.bits(), n)
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn within(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(high - low + 1)
+    }
+
+    /// One of `items`, of which there are some.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u32) as usize]
+    }
+
+    /// True in so many cases of a hundred.
+    pub fn chance(&mut self, percent: u32) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// Operations after which a run in which no lane ended, or memory did not
+/// change, is a livelock: a hundred times what the longest programs need.
+const STEPS_MAX: u64 = 200_000;
+const IDLE_MAX: u64 = 20_000;
+
+/// A simulation for a program with warps of `width`.
+pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
+    let lanes = program.lanes();
+    let schedule = match rng.below(10) {
+        0 => Schedule::Lockstep,
+        // Lanes that loop on their own over a lock which a masked-off lane
+        // holds wait for ever, as they would before Volta.
+        1 if program.calls == Loop::Each || width == 1 => Schedule::Stack,
+        1..=3 => Schedule::Its {
+            bound: rng.pick(&[4, 16, 64, 256]),
+            starve: rng.chance(50),
+        },
+        4..=6 => Schedule::Pct {
+            depth: rng.within(2, 5),
+            length: rng.pick(&[30, 60, 120]) * lanes,
+        },
+        _ => Schedule::Random,
+    };
+    let memory = if rng.chance(10) {
+        MemoryModel::Sequential
+    } else {
+        MemoryModel::Weak {
+            stale_percent: rng.pick(&[10, 30, 50, 70]),
+        }
+    };
+    SimConfig {
+        warp_width: width,
+        schedule,
+        memory,
+        votes_order: rng.chance(50),
+        seed: rng.bits(),
+        steps_max: STEPS_MAX,
+        idle_max: IDLE_MAX,
+        mutant: None,
+    }
+}
+
+/// The values that a program writes.
+struct Values {
+    toggling: bool,
+    written: u64,
+}
+
+impl Values {
+    fn next(&mut self, rng: &mut Rng) -> Value {
+        if self.toggling {
+            return match rng.below(3) {
+                0 => Value::Flip,
+                v => Value::Const(u64::from(v - 1)),
+            };
+        }
+        self.written += 1;
+        if rng.chance(25) {
+            // Distinct with what is read, and derived from it.
+            Value::LastPlus(self.written << 20)
+        } else {
+            Value::Const(self.written)
+        }
+    }
+}
+
+fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> Vec<Op> {
+    let word = |rng: &mut Rng| rng.below(words) as u8;
+    let read_only = rng.chance(25);
+    (0..rng.within(1, ops_max))
+        .map(|_| {
+            if read_only || rng.chance(55) {
+                let n = rng.pick(&[1, 1, 1, 2, 3]);
+                let list: Vec<u8> = (0..n).map(|_| word(rng)).collect();
+                Op::Read(Words::new(&list))
+            } else {
+                Op::Write(word(rng), values.next(rng))
+            }
+        })
+        .collect()
+}
+
+/// A random program, and the width of its warps.
+pub fn program(rng: &mut Rng) -> (Program, u32) {
+    let toggling = rng.chance(50);
+    let (words, stripe_words, transactions) = if toggling {
+        let words = rng.within(2, 3);
+        (words, rng.pick(&[1, 2, 2, 4]), rng.within(2, 4))
+    } else {
+        let words = rng.within(1, 4);
+        (words, rng.pick(&[1, 2, 4]), rng.within(2, 12))
+    };
+    let width = rng.pick(&[1, 1, 1, 2, 4]);
+    let threads = rng.within(1, (2 * width).min(4));
+    let blocks = rng.within(if threads == 1 { 2 } else { 1 }, 3);
+    let wide = rng.chance(50);
+    let mut values = Values {
+        toggling,
+        written: 100,
+    };
+    let ops_max = rng.pick(&[2, 3, 4, 6]);
+    let transactions: Vec<Vec<Op>> = (0..transactions)
+        .map(|_| transaction(rng, words, ops_max, &mut values))
+        .collect();
+    let mut program = Program {
+        blocks,
+        threads,
+        calls: if rng.chance(60) { Loop::Each } else { Loop::Own },
+        wide,
+        stripe_words,
+        locks: if toggling {
+            rng.pick(&[1, 2])
+        } else {
+            rng.pick(&[1, 2, 4, 8])
+        },
+        // As many as any transaction needs, or less, which must be reported.
+        sets: (24, 8),
+        patience: (rng.within(1, 8), rng.within(1, 8)),
+        initial: (0..words)
+            .map(|_| if toggling { u64::from(rng.below(2)) } else { 0 })
+            .collect(),
+        transactions,
+    };
+    if rng.chance(5) {
+        program.sets = (rng.within(1, 4), rng.within(1, 3));
+    }
+    (program, width)
+}
+
+/// The random case of a seed.
+pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+    let mut rng = Rng::new(seed, 1);
+    let (program, width) = program(&mut rng);
+    let sim = simulation(&mut rng, &program, width);
+    Case {
+        variant,
+        mutant,
+        program,
+        sim,
+    }
+}

@@ -1,0 +1,185 @@
+//! The history against the program: every attempt did what its transaction
+//! says, every transaction committed once, and memory is what the commits leave.
+//!
+//! This is what makes the check whole. Opacity alone would accept a memory that
+//! records one write and stores another, or that loses a transaction.
+
+use super::run::{Failure, Kind};
+use super::{Case, Op};
+use crate::history::{Event, History, Outcome};
+use crate::opacity;
+
+/// What a launch left.
+pub(super) struct Left<'a> {
+    /// The recorded history.
+    pub(super) history: &'a History,
+    /// Each word's number in the history.
+    pub(super) addresses: &'a [u64],
+    /// Each word after the launch.
+    pub(super) memory: &'a [u64],
+    /// Whether the launch ended without an error.
+    pub(super) complete: bool,
+}
+
+/// All checks of a history.
+pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
+    match opacity::check(left.history) {
+        Err(error) => return Err(Failure::new(Kind::Impossible, error.to_string())),
+        Ok(verdict) if !verdict.is_opaque() => {
+            let text = verdict
+                .violations
+                .first()
+                .map_or_else(String::new, ToString::to_string);
+            return Err(Failure::new(Kind::NotOpaque, text));
+        }
+        Ok(_) => {}
+    }
+    follows_program(case, left)?;
+    memory_is_replay(case, left)
+}
+
+/// What one attempt should do next, as its events are matched.
+struct Follower<'a> {
+    addresses: &'a [u64],
+    /// Values of the attempt's own writes, by word.
+    own: Vec<Option<u64>>,
+    last: u64,
+    mask: u64,
+}
+
+impl Follower<'_> {
+    /// Matches the events of an attempt; the number of events of a whole one,
+    /// or what is wrong.
+    fn follow(&mut self, ops: &[Op], events: &[Event]) -> Result<bool, String> {
+        let mut events = events.iter().copied();
+        for op in ops {
+            match *op {
+                Op::Read(words) => {
+                    for &word in words.as_slice() {
+                        if let Some(value) = self.own[usize::from(word)] {
+                            self.last = value;
+                            continue;
+                        }
+                        let expected = self.addresses[usize::from(word)];
+                        match events.next() {
+                            None => return Ok(false),
+                            Some(Event::Read { word, value }) if word == expected => {
+                                self.last = value;
+                            }
+                            Some(other) => return Err(format!("{op} was recorded as {other:?}")),
+                        }
+                    }
+                }
+                Op::Write(word, value) => {
+                    let value = value.after(self.last) & self.mask;
+                    let expected = Event::Write {
+                        word: self.addresses[usize::from(word)],
+                        value,
+                    };
+                    match events.next() {
+                        None => return Ok(false),
+                        Some(event) if event == expected => {
+                            self.own[usize::from(word)] = Some(value);
+                        }
+                        Some(other) => {
+                            return Err(format!("{op} should write {value} and wrote {other:?}"));
+                        }
+                    }
+                }
+            }
+        }
+        match events.next() {
+            None => Ok(true),
+            Some(extra) => Err(format!("{extra:?} after the transaction's last operation")),
+        }
+    }
+}
+
+fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
+    let program = &case.program;
+    let wrong = |text| Err(Failure::new(Kind::NotFollowed, text));
+    let mut lanes = vec![Vec::new(); program.lanes() as usize];
+    for (i, ops) in program.transactions.iter().enumerate() {
+        lanes[program.place(case.variant, i).0 as usize].push((i, ops));
+    }
+    let mut next = vec![0; lanes.len()];
+    let mut events = Vec::new();
+    for at in 0..left.history.len() {
+        let attempt = left.history.attempt(at);
+        let lane = attempt.lane as usize;
+        let Some(&(number, ops)) = lanes[lane].get(next[lane]) else {
+            return wrong(format!(
+                "lane {lane} made attempt {at} after the last of its transactions"
+            ));
+        };
+        events.clear();
+        events.extend(left.history.events(at));
+        let mut follower = Follower {
+            addresses: left.addresses,
+            own: vec![None; program.initial.len()],
+            last: 0,
+            mask: if program.wide {
+                u64::MAX
+            } else {
+                u64::from(u32::MAX)
+            },
+        };
+        let committed = matches!(
+            attempt.outcome,
+            Outcome::Committed { .. } | Outcome::CommittedReadOnly
+        );
+        match follower.follow(ops, &events) {
+            Err(what) => {
+                return wrong(format!(
+                    "attempt {at} of lane {lane} at transaction {number}: {what}"
+                ));
+            }
+            Ok(false) if committed => {
+                return wrong(format!(
+                    "attempt {at} of lane {lane} committed transaction {number} before its end"
+                ));
+            }
+            Ok(_) => next[lane] += usize::from(committed),
+        }
+    }
+    for (lane, (transactions, done)) in lanes.iter().zip(&next).enumerate() {
+        if left.complete && *done != transactions.len() {
+            return wrong(format!(
+                "lane {lane} committed {done} of its {} transactions",
+                transactions.len()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn memory_is_replay(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
+    let history = left.history;
+    let mut commits: Vec<(u64, usize)> = (0..history.len())
+        .filter_map(|i| match history.attempt(i).outcome {
+            Outcome::Committed { version } => Some((version, i)),
+            _ => None,
+        })
+        .collect();
+    commits.sort_unstable();
+    let mut expected = case.program.initial.clone();
+    for (_, i) in commits {
+        for event in history.events(i) {
+            if let Event::Write { word, value } = event
+                && let Some(at) = left.addresses.iter().position(|&a| a == word)
+            {
+                expected[at] = value;
+            }
+        }
+    }
+    if expected == left.memory {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Kind::Memory,
+        format!(
+            "memory is {:?}, and the commits in version order leave {expected:?}",
+            left.memory
+        ),
+    ))
+}

@@ -1,0 +1,335 @@
+//! A run on the simulator and what it found.
+
+use super::judge::{Left, judge};
+use super::kernel::{Interpreter, Params, ProgramRef};
+use super::{Case, Program};
+use crate::error::Error;
+use crate::history::recorder::decode;
+use crate::history::{Header, History, InitialMemory, Rest};
+use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
+use crate::variant::with_recorded;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use stm_core::Element;
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{self, Buffer, Launch, Pod, Stm, StmConfig};
+use stm_core::logs::Capacity;
+use stm_core::probe::Recorder;
+use stm_core::stm_ref::Patience;
+use stm_core::word::WordAddress;
+
+/// What a run that found nothing did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Done {
+    /// Transactions committed.
+    pub transactions: u64,
+    /// Attempts made.
+    pub attempts: u64,
+    /// Operations of the simulator.
+    pub steps: u64,
+    /// Whether the run was given up because its schedule, which is not fair,
+    /// kept the lanes from going on.
+    pub unfair: bool,
+}
+
+/// What kind of wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Kind {
+    /// Lanes ran and came to nothing.
+    Livelock,
+    /// The simulator ended the run: a wild access, a wrong mask, a deadlock.
+    Simulator,
+    /// A lock was left held, a version above the clock, or counts that do not
+    /// add up.
+    Corrupt,
+    /// A fault was reported that is none, or one that is was not.
+    Fault,
+    /// A recording buffer held something that no probe writes.
+    Record,
+    /// Records that no right run can produce.
+    Impossible,
+    /// An attempt saw no state that existed.
+    NotOpaque,
+    /// An attempt did something else than its transaction says.
+    NotFollowed,
+    /// Memory is not what the commits leave.
+    Memory,
+}
+
+impl Kind {
+    /// In a few words, for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Livelock => "livelock",
+            Self::Simulator => "simulator error",
+            Self::Corrupt => "corrupt metadata",
+            Self::Fault => "wrong fault",
+            Self::Record => "corrupt record",
+            Self::Impossible => "impossible history",
+            Self::NotOpaque => "not opaque",
+            Self::NotFollowed => "program not followed",
+            Self::Memory => "wrong memory",
+        }
+    }
+}
+
+/// What a run found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What kind of wrong.
+    pub kind: Kind,
+    /// What exactly.
+    pub text: String,
+}
+
+impl Failure {
+    pub(super) fn new(kind: Kind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.text.trim_end())
+    }
+}
+
+/// Words of each lane's recording buffer, at first.
+const RECORD_WORDS: u64 = 256;
+
+thread_local! {
+    /// A simulator for each warp width: stacks are costly to make.
+    static SIMS: RefCell<BTreeMap<u32, Sim>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Runs `body` with this thread's simulator, set to `config`.
+fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
+    let sim = SIMS.with_borrow_mut(|sims| {
+        sims.entry(config.warp_width)
+            .or_insert_with(|| Sim::new(config))
+            .clone()
+    });
+    sim.configure(config);
+    body(&sim)
+}
+
+/// Runs a case and judges it.
+///
+/// # Errors
+/// What it found.
+pub fn run(case: &Case) -> Result<Done, Failure> {
+    let mut words_per_lane = RECORD_WORDS;
+    loop {
+        let result = with_recorded!(case.variant, A => if case.program.wide {
+            attempt::<A, u64>(case, words_per_lane)
+        } else {
+            attempt::<A, u32>(case, words_per_lane)
+        });
+        match result {
+            Ok(result) => return result,
+            // Recording is no scheduling point: the same run, with more room.
+            Err(needed) => words_per_lane = needed.next_power_of_two(),
+        }
+    }
+}
+
+/// Runs a case with so much room for records; if it was too little, returns
+/// how much is needed.
+fn attempt<A, T>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
+where
+    A: Algorithm<Probe = Recorder>,
+    T: Element + Pod,
+{
+    let config = SimConfig {
+        mutant: case.mutant.map(|m| m as u32),
+        ..case.sim
+    };
+    with_sim(config, |sim| {
+        launch::<A, T>(case, sim, words_per_lane).or_else(|stop| match stop {
+            Stop::Found(failure) => Ok(Err(failure)),
+            Stop::Unfair => Ok(Ok(Done {
+                unfair: true,
+                ..Done::default()
+            })),
+            Stop::Room(needed) => Err(needed),
+        })
+    })
+}
+
+/// Why a launch has no result.
+enum Stop {
+    Found(Failure),
+    Unfair,
+    Room(u64),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Found(failure)
+    }
+}
+
+fn sizes<T: Element>(program: &Program) -> StmConfig {
+    let (reads, writes) = program.sets;
+    StmConfig {
+        locks: program.locks,
+        stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
+        capacity: Capacity { reads, writes },
+        patience: Patience {
+            read_polls: program.patience.0,
+            acquire_tries: program.patience.1,
+            retries_max: 0,
+        },
+        time_limit: None,
+    }
+}
+
+fn launch<A, T>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Result<Done, Failure>, Stop>
+where
+    A: Algorithm<Probe = Recorder>,
+    T: Element + Pod,
+{
+    let program = &case.program;
+    let setup = |error: host::Error| Failure::new(Kind::Simulator, error.to_string());
+    let initial: Vec<T> = program
+        .initial
+        .iter()
+        .map(|&v| T::from_bits64(v))
+        .collect();
+    let words = Buffer::from_slice(sim, &initial, "words").map_err(setup)?;
+    let mut stm = Stm::new(
+        sim,
+        Launch::new(program.blocks, program.threads),
+        sizes::<T>(program),
+    )
+    .map_err(setup)?;
+    let lanes = program.lanes();
+    let records = Buffer::<_, u64>::zeroed(
+        sim,
+        (u64::from(lanes) * words_per_lane) as usize,
+        "records",
+    )
+    .map_err(setup)?;
+    let params = Params::<A, T> {
+        // SAFETY: the buffer has that many words a lane, zero, and only the
+        // lanes of this launch use it.
+        stm: stm
+            .observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
+        words: words.tarray(),
+        // SAFETY: the program outlives the launch, which runs on the host.
+        program: unsafe { ProgramRef::new(program) },
+    };
+    // SAFETY: everything that the parameters point to lives in this function,
+    // and only these transactions touch the words.
+    let ended = unsafe { stm.launch::<Interpreter<A, T>>(&params) };
+    let complete = how_it_ended(case, sim, ended.as_ref().map(|_| ()))?;
+    let addresses: Vec<u64> = (0..program.initial.len())
+        .map(|i| WordAddress::of(words.as_mut_ptr().wrapping_add(i).cast_const()).bits())
+        .collect();
+    let history = history(case, &records, words_per_lane, &addresses)?;
+    let memory: Vec<u64> = words
+        .download()
+        .map_err(setup)?
+        .into_iter()
+        .map(Element::to_bits64)
+        .collect();
+    judge(
+        case,
+        &Left {
+            history: &history,
+            addresses: &addresses,
+            memory: &memory,
+            complete,
+        },
+    )?;
+    let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
+    if complete && statistics.commits != program.transactions.len() as u64 {
+        let text = format!(
+            "{} commits are counted for {} transactions",
+            statistics.commits,
+            program.transactions.len()
+        );
+        return Ok(Err(Failure::new(Kind::Corrupt, text)));
+    }
+    Ok(Ok(Done {
+        transactions: statistics.commits,
+        attempts: history.len() as u64,
+        steps: sim.last_run().map_or(0, |(run, _)| run.steps),
+        unfair: false,
+    }))
+}
+
+/// Whether the launch ran to its end; an expected fault is no failure.
+fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Result<bool, Stop> {
+    let overflows = case.program.overflows(case.variant);
+    match ended {
+        Ok(()) if overflows => {
+            let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
+            Err(Failure::new(Kind::Fault, text).into())
+        }
+        Ok(()) => Ok(true),
+        Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
+        Err(error @ host::Error::Corrupt { .. }) => {
+            Err(Failure::new(Kind::Corrupt, error.to_string()).into())
+        }
+        Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
+        Err(other) => Err(Failure::new(Kind::Fault, other.to_string()).into()),
+    }
+}
+
+fn simulator_error(case: &Case, sim: &Sim) -> Stop {
+    let error = match sim.last_run() {
+        Some((_, Err(error))) => error,
+        _ => return Failure::new(Kind::Simulator, "no error was kept").into(),
+    };
+    match &error {
+        // PCT lets the highest priority run for as long as it changes memory,
+        // so a lane may starve the one it waits for.
+        SimError::Livelock {
+            why: Stuck::NoneEnded(_),
+            ..
+        } if matches!(case.sim.schedule, Schedule::Pct { .. }) => Stop::Unfair,
+        SimError::Livelock { .. } => Failure::new(Kind::Livelock, error.to_string()).into(),
+        _ => Failure::new(Kind::Simulator, error.to_string()).into(),
+    }
+}
+
+fn history(
+    case: &Case,
+    records: &Buffer<Sim, u64>,
+    words_per_lane: u64,
+    addresses: &[u64],
+) -> Result<History, Stop> {
+    let initial = InitialMemory {
+        words: addresses
+            .iter()
+            .copied()
+            .zip(case.program.initial.iter().copied())
+            .collect(),
+        rest: Rest::Value(0),
+    };
+    let header = Header {
+        variant: case.variant.to_string(),
+        workload: "program".into(),
+        device: "simulator".into(),
+        seed: String::new(),
+    };
+    let buffers = records
+        .download()
+        .map_err(|error| Failure::new(Kind::Simulator, error.to_string()))?;
+    match decode(
+        &buffers,
+        case.program.lanes(),
+        words_per_lane,
+        header,
+        initial,
+    ) {
+        Ok(history) => Ok(history),
+        Err(Error::BufferFull { needed, .. }) => Err(Stop::Room(needed)),
+        Err(error) => Err(Failure::new(Kind::Record, error.to_string()).into()),
+    }
+}

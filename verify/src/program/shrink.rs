@@ -1,0 +1,107 @@
+//! Smaller cases that fail as well.
+//!
+//! A smaller program runs another schedule under the same seed, so each
+//! candidate is tried with a number of simulations; the first that fails
+//! becomes the new case. That is why `proptest`, which changes one value at a
+//! time and runs once, only draws the cases here.
+
+use super::generate::Rng;
+use super::{Case, Failure, Loop, Op, Words, run};
+use crate::sim::{MemoryModel, Schedule};
+
+/// Simulations that each candidate is tried with.
+const TRIES: u64 = 150;
+
+/// Runs in all after which shrinking stops.
+const RUNS_MAX: u64 = 30_000;
+
+/// The smallest case found that fails, with its failure.
+///
+/// `case` fails with `failure`.
+pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
+    let mut best = (case.clone(), failure);
+    let mut runs = 0;
+    loop {
+        let smaller = candidates(&best.0)
+            .into_iter()
+            .filter(|candidate| candidate.program.check().is_ok())
+            .find_map(|candidate| fails(&candidate, &mut runs));
+        match smaller {
+            Some(found) if runs < RUNS_MAX => best = found,
+            Some(found) => return found,
+            None => return best,
+        }
+    }
+}
+
+fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
+    let mut rng = Rng::new(candidate.sim.seed, 3);
+    for attempt in 0..TRIES {
+        if *runs >= RUNS_MAX {
+            return None;
+        }
+        *runs += 1;
+        let mut case = candidate.clone();
+        if attempt != 0 {
+            case.sim.seed = rng.bits();
+        }
+        if let Err(failure) = run(&case) {
+            return Some((case, failure));
+        }
+    }
+    None
+}
+
+/// Smaller cases, the boldest cuts first.
+fn candidates(case: &Case) -> Vec<Case> {
+    let mut all = Vec::new();
+    let mut with = |change: &dyn Fn(&mut Case)| {
+        let mut smaller = case.clone();
+        change(&mut smaller);
+        if smaller != *case {
+            all.push(smaller);
+        }
+    };
+    let transactions = &case.program.transactions;
+    for i in 0..transactions.len() {
+        with(&|c| {
+            c.program.transactions.remove(i);
+        });
+        with(&|c| c.program.transactions[i].clear());
+    }
+    for (i, ops) in transactions.iter().enumerate() {
+        for (k, op) in ops.iter().enumerate() {
+            with(&|c| {
+                c.program.transactions[i].remove(k);
+            });
+            if let Op::Read(words) = op
+                && let [_, rest @ ..] = words.as_slice()
+                && !rest.is_empty()
+            {
+                with(&|c| c.program.transactions[i][k] = Op::Read(Words::new(rest)));
+            }
+        }
+    }
+    with(&|c| c.program.blocks = c.program.blocks.saturating_sub(1).max(1));
+    with(&|c| c.program.threads = c.program.threads.saturating_sub(1).max(1));
+    with(&|c| {
+        let used = c.program.transactions.iter().flatten();
+        let last = used.flat_map(Op::words).copied().max().unwrap_or(0);
+        c.program.initial.truncate(usize::from(last) + 1);
+    });
+    with(&|c| {
+        if case.sim.warp_width != 1 {
+            c.sim.warp_width = 1;
+        }
+    });
+    with(&|c| {
+        if c.sim.schedule != Schedule::Stack {
+            c.program.calls = Loop::Own;
+        }
+    });
+    with(&|c| c.program.stripe_words = 1);
+    with(&|c| c.program.wide = false);
+    with(&|c| c.sim.memory = MemoryModel::Sequential);
+    with(&|c| c.sim.votes_order = true);
+    all
+}
