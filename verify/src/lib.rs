@@ -6,3 +6,4 @@ pub mod opacity;
 pub mod sim;
 pub mod program;
 pub mod variant;
+pub mod mutants;

@@ -177,6 +177,12 @@ pub const ALL: &[Directed] = &[
         &["r0 r1", "w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0"],
         &[0, 1],
     ),
+    Directed::new("swaps-f","x",&["r0 r1 / r1 r0 / r0 r1","r1 r0 / r0 r1","w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1"],&[0,1]).stripes(2,8),
+    Directed::new("swaps-g","x",&["r0 r1 / r1 r0 / r0 r1","r1 r0 / r0 r1","r0 r1 / r1 r0","w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1"],&[0,1]).stripes(2,8),
+    Directed::new("swaps-h","x",&["r0 r1 / r1 r0 / r0 r1","r1 r0 / r0 r1","w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1 / w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1 / w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1"],&[0,1,0]).stripes(4,8),
+    Directed::new("swaps-i","x",&["r0 r1 / r0 r1 / r0 r1 / r0 r1","w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1"],&[0,1]).stripes(2,8),
+    Directed::new("swaps-j","x",&["r0 r1 / r0 r1 / r0 r1 / r0 r1","w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1 / w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1 / w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1 / w0=1 w2=1 w1=0 / w0=0 w2=0 w1=1"],&[0,1,0]).stripes(4,8),
+    Directed::new("swaps-k","x",&["r1 r0 / r1 r0 / r1 r0 / r1 r0","w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1 / w0=1 w1=0 / w0=0 w1=1"],&[0,1]).stripes(2,8),
     Directed::new(
         "late-extension",
         "a snapshot raised for word 2 while words 0 and 1 change: the new snapshot must hold \

@@ -1,0 +1,239 @@
+//! The mutants gate: every seeded defect is caught, and the right code survives
+//! ten times what caught it.
+//!
+//! For each [`Mutant`] there is a stream of cases, decided by its name: the
+//! directed programs made for it in turn, then random programs. The gate runs
+//! the stream until a check fails, and then the unmutated code on ten times as
+//! many cases of the same stream.
+
+use crate::program::directed::Directed;
+use crate::program::{Case, Failure, generate, run};
+use crate::variant::Variant;
+use serde::Serialize;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use stm_core::mutant::Mutant;
+use stm_kernels::draw::draw;
+
+/// Cases that a mutant may survive.
+pub const BUDGET: u64 = 20_000;
+
+/// How many times the cases that a mutant took the unmutated code must survive.
+pub const SURVIVAL: u64 = 10;
+
+/// Cases with directed programs at the front of a stream.
+const DIRECTED_FIRST: u64 = 10_000;
+
+/// The variant in which a mutant is looked for, and the directed programs made
+/// for it.
+pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
+    use Variant::{Cgl, HvBackoff, HvSorting, TbvSorting, Vbv};
+    match mutant {
+        Mutant::ClockBeforeWords
+        | Mutant::NewReadNotValidated
+        | Mutant::LockedStripeRead
+        | Mutant::LockWordBeforeValue
+        | Mutant::NoE2
+        | Mutant::NoE3
+        | Mutant::NoE4
+        | Mutant::NoE4Extension => (HvSorting, &["torn-pair", "torn-batch"]),
+        Mutant::NoE1 => (HvBackoff, &["torn-pair", "increments"]),
+        Mutant::ReleaseBeforeClock => (HvSorting, &["unclocked-release", "torn-pair"]),
+        Mutant::ExtensionWithoutLocks | Mutant::NoE2Extension => {
+            (HvSorting, &["swap-and-back", "swap-three-times"])
+        }
+        Mutant::SnapshotRaisedUnchecked => (HvSorting, &["late-extension", "swap-and-back"]),
+        Mutant::VerdictOfFirstTry | Mutant::ValidatedBeforeLocks => {
+            (TbvSorting, &["increments", "three-increments"])
+        }
+        Mutant::VersionBeforeLocking => (HvBackoff, &["increments", "write-skew"]),
+        Mutant::ReadStripeAtSnapshot => (HvSorting, &["read-stripe-keeps-version"]),
+        Mutant::StripeLockedTwice => (HvSorting, &["stripe-read-and-written"]),
+        Mutant::VersionTruncated => (TbvSorting, &["many-versions"]),
+        Mutant::RepeatedReadRefreshes => (HvSorting, &["repeated-read"]),
+        Mutant::WriteAtReadPosition => (HvSorting, &["second-write"]),
+        Mutant::LogsUnchecked => (HvSorting, &["one-read-too-many", "one-write-too-many"]),
+        Mutant::DoomedGoesOn => (TbvSorting, &["doomed", "torn-pair"]),
+        Mutant::NoE5 => (HvSorting, &["three-threads"]),
+        Mutant::NoS1 | Mutant::NoS2 | Mutant::NoS3 | Mutant::NoS4 => {
+            (Vbv, &["torn-pair", "torn-batch"])
+        }
+        Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["swap-and-back", "swap-three-times"]),
+        Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
+    }
+}
+
+/// Where a case comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Source {
+    /// A directed program of this name.
+    Directed(&'static str),
+    /// A random program.
+    Random {
+        /// Its seed.
+        random: u64,
+    },
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directed(name) => f.write_str(name),
+            Self::Random { .. } => f.write_str("a random program"),
+        }
+    }
+}
+
+/// Case `k` of a mutant's stream, with the defect or without.
+pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
+    let (variant, names) = target(mutant);
+    let seed = draw(k, mutant as u64, 9);
+    let switched_on = defect.then_some(mutant);
+    let directed = (k < DIRECTED_FIRST)
+        .then(|| Directed::named(names[(k % names.len() as u64) as usize]))
+        .flatten();
+    match directed {
+        Some(directed) => (
+            Source::Directed(directed.name),
+            directed.case(variant, switched_on, seed),
+        ),
+        None => (
+            Source::Random { random: seed },
+            generate::case(variant, switched_on, seed),
+        ),
+    }
+}
+
+/// What caught a mutant.
+#[derive(Clone, Debug)]
+pub struct Kill {
+    /// The program.
+    pub source: Source,
+    /// What was found.
+    pub failure: Failure,
+    /// The case that failed.
+    pub case: Case,
+    /// Cases run, the last one included.
+    pub schedules: u64,
+}
+
+/// A mutant's line in the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The mutant.
+    pub mutant: Mutant,
+    /// What caught it; `None` if nothing did within the budget.
+    pub killed: Option<Kill>,
+    /// Cases that the unmutated code ran.
+    pub unmutated: u64,
+    /// What it failed, which is a bug in the core or in the checks.
+    pub unmutated_failure: Option<(Box<Case>, Failure)>,
+}
+
+impl Row {
+    /// Whether the mutant was killed and the unmutated code was not.
+    pub const fn is_right(&self) -> bool {
+        self.killed.is_some() && self.unmutated_failure.is_none()
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> serde_json::Value {
+        let killed = self.killed.as_ref();
+        serde_json::json!({
+            "mutant": self.mutant.name(),
+            "variant": target(self.mutant).0.name(),
+            "killed_by": killed.map(|k| k.source),
+            "finding": killed.map(|k| k.failure.kind.name()),
+            "schedules": killed.map(|k| k.schedules),
+            "replay": killed.map(|k| k.case.to_string()),
+            "unmutated_schedules": self.unmutated,
+            "unmutated_failure": self.unmutated_failure.as_ref().map(|(_, f)| f.to_string()),
+            "unmutated_replay": self.unmutated_failure.as_ref().map(|(c, _)| c.to_string()),
+        })
+    }
+}
+
+/// Tries one mutant.
+pub fn try_mutant(mutant: Mutant, budget: u64) -> Row {
+    let killed = (0..budget).find_map(|k| {
+        let (source, case) = case(mutant, k, true);
+        run(&case).err().map(|failure| Kill {
+            source,
+            failure,
+            case,
+            schedules: k + 1,
+        })
+    });
+    let unmutated = SURVIVAL * killed.as_ref().map_or(0, |k| k.schedules);
+    let unmutated_failure = (0..unmutated).find_map(|k| {
+        let (_, case) = case(mutant, k, false);
+        run(&case).err().map(|failure| (Box::new(case), failure))
+    });
+    Row {
+        mutant,
+        killed,
+        unmutated,
+        unmutated_failure,
+    }
+}
+
+/// Tries every mutant, on as many threads as there are cores; `report` is
+/// called with each row as it comes.
+pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut rows = Vec::new();
+        // Relaxed: the number only hands out work.
+        while let Some(&mutant) = Mutant::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let row = try_mutant(mutant, budget);
+            report(&row);
+            rows.push(row);
+        }
+        rows
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut rows: Vec<Row> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| match worker.join() {
+                Ok(rows) => rows,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+            .collect()
+    });
+    rows.sort_by_key(|row| row.mutant as u32);
+    rows
+}
+
+/// The rows as a table.
+pub fn table(rows: &[Row]) -> String {
+    use std::fmt::Write;
+    let mut text = format!(
+        "{:<26}{:<13}{:<27}{:<20}{:>9}  {}\n",
+        "mutant", "variant", "killed by", "finding", "schedules", "unmutated"
+    );
+    for row in rows {
+        let (program, finding, schedules) = match &row.killed {
+            Some(kill) => (
+                kill.source.to_string(),
+                kill.failure.kind.name(),
+                kill.schedules.to_string(),
+            ),
+            None => ("SURVIVED".to_owned(), "-", "-".to_owned()),
+        };
+        let unmutated = match &row.unmutated_failure {
+            None => format!("{} passed", row.unmutated),
+            Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
+        };
+        // A `String` takes every write.
+        let _ = writeln!(
+            text,
+            "{:<26}{:<13}{program:<27}{finding:<20}{schedules:>9}  {unmutated}",
+            row.mutant.name(),
+            target(row.mutant).0.name(),
+        );
+    }
+    text
+}
