@@ -15,7 +15,8 @@ use stm_core::write_set::WriteSet;
 /// Runs `f` with the logs of one lane.
 fn with_logs<R>(capacity: Capacity, f: impl FnOnce(&CpuLane<'_>, &Logs) -> R) -> R {
     let block = Block::new(1, 0);
-    let lane = CpuLane::new(&block, 0, 0, 1, 1);
+    // SAFETY: the only lane; it reaches what lives here.
+    let lane = unsafe { CpuLane::new(&block, 0, 0, 1, 1) };
     let mut region = vec![0xDEAD_BEEF_DEAD_BEEF_u64; capacity.warp_words(1) as usize];
     // SAFETY: the region has the words of one warp of one lane.
     let logs = unsafe { Logs::of_lane(&lane, region.as_mut_ptr(), capacity) };
@@ -192,8 +193,10 @@ fn the_logs_of_a_warp_are_interleaved_and_disjoint() {
     let block = Block::new(2, 0);
     let mut region = vec![0u64; 2 * capacity.warp_words(1) as usize];
     let lanes = [
-        CpuLane::new(&block, 0, 0, 2, 1),
-        CpuLane::new(&block, 1, 0, 2, 1),
+        // SAFETY: two places of a block, one lane each.
+        unsafe { CpuLane::new(&block, 0, 0, 2, 1) },
+        // SAFETY: as above.
+        unsafe { CpuLane::new(&block, 1, 0, 2, 1) },
     ];
     let logs = lanes.map(|lane| {
         // SAFETY: the region has the words of two warps of one lane.

@@ -212,7 +212,10 @@ impl Device for Cpu {
                         while let Some(index) = block.next(thread, || {
                             queue.lock().unwrap_or_else(PoisonError::into_inner).next()
                         }) {
-                            K::run(&CpuLane::new(block, thread, index, threads, grid), params);
+                            // SAFETY: the caller's promise; the queue gives
+                            // each block once, and its team each thread.
+                            let lane = unsafe { CpuLane::new(block, thread, index, threads, grid) };
+                            K::run(&lane, params);
                         }
                         drop(done);
                     });

@@ -83,7 +83,12 @@ pub struct CpuLane<'a> {
 
 impl<'a> CpuLane<'a> {
     /// Thread `thread_index` of block `block_index`.
-    pub fn new(
+    ///
+    /// # Safety
+    /// As for [`crate::host::Device::launch`]: what the code run on the lane
+    /// reaches through it is live and touched by nothing else; and no other
+    /// lane of this place in the same grid runs at the same time.
+    pub unsafe fn new(
         block: &'a Block,
         thread_index: u32,
         block_index: u32,
