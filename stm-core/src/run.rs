@@ -26,8 +26,8 @@ enum Outcome {
     Retry,
 }
 
-/// Commits of a lane between two looks at the stop flag.
-const STOP_POLL_COMMITS: u64 = 64;
+/// Attempts of a lane between two looks at the stop flag, if none conflicts.
+const STOP_POLL_ATTEMPTS: u64 = 64;
 
 /// A lane's counts, kept in registers until its loop ends.
 struct Counts {
@@ -68,6 +68,8 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// The lanes of a warp that call this go their own ways; a loop over many
     /// transactions is several times faster as [`Self::for_each`].
+    /// Transactions do not nest: the closure must not begin another one on the
+    /// same memory, whose logs are the lane's too.
     ///
     /// # Errors
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
@@ -118,7 +120,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         let (mut i, stride, all) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
-                range.start + lane.grid_thread(),
+                range.start.saturating_add(lane.grid_thread()),
                 lane.grid_threads(),
                 lane.warp_mask(),
             ),
@@ -127,7 +129,7 @@ impl<A: Algorithm> StmRef<A> {
                     return;
                 }
                 (
-                    range.start + u64::from(lane.block_index()),
+                    range.start.saturating_add(u64::from(lane.block_index())),
                     u64::from(lane.grid_dim()),
                     lane.lane_bit(),
                 )
@@ -170,7 +172,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
             }
             if work && outcome != Outcome::Retry {
-                i += stride;
+                i = i.saturating_add(stride);
             }
         }
         self.probe.close(lane, tx.cursor);
@@ -209,6 +211,13 @@ impl<A: Algorithm> StmRef<A> {
     ) -> Outcome {
         let lane = tx.lane;
         counts.attempts += 1;
+        // After every conflict, and now and then without any, so that a launch
+        // that only commits sees its time limit too.
+        if (end.is_err() || counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS))
+            && self.stopped(lane)
+        {
+            counts.stopped = true;
+        }
         tx.observe(|tx| match end {
             Err(abort) => Event::Abort(abort, A::now(tx)),
             Ok(()) if tx.writes.is_empty() => Event::CommitReadOnly(A::now(tx)),
@@ -216,10 +225,6 @@ impl<A: Algorithm> StmRef<A> {
         });
         let Err(abort) = end else {
             counts.commits += 1;
-            // A launch without conflicts must see its time limit too.
-            if counts.commits.is_multiple_of(STOP_POLL_COMMITS) && self.stopped(lane) {
-                counts.stopped = true;
-            }
             counts.read_only += u64::from(tx.writes.is_empty());
             *conflicts = 0;
             return Outcome::Committed;
@@ -258,9 +263,7 @@ impl<A: Algorithm> StmRef<A> {
                 *conflicts = 0;
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
-            } else if self.stopped(lane) {
-                counts.stopped = true;
-            } else {
+            } else if !counts.stopped {
                 outcome = Outcome::Retry;
             }
         }
