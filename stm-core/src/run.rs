@@ -114,9 +114,26 @@ impl<A: Algorithm> StmRef<A> {
     /// conflicts, has no effect and is counted; the others all commit, unless
     /// the launch is stopped by a fault or its time limit.
     #[inline(always)]
-    pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, mut body: F)
+    pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+    {
+        self.for_each_then(lane, range, body, |_| {});
+    }
+
+    /// As [`Self::for_each`], with work outside of transactions: the lane whose
+    /// transaction `i` has ended, committed or for good without effect, calls
+    /// `then(i)` before its next one, under no lock and with no snapshot open.
+    #[inline(always)]
+    pub fn for_each_then<L: Lane, F, G>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        mut body: F,
+        mut then: G,
+    ) where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+        G: FnMut(u64),
     {
         let (mut i, stride, all) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
@@ -172,6 +189,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
             }
             if work && outcome != Outcome::Retry {
+                then(i);
                 i = i.saturating_add(stride);
             }
         }

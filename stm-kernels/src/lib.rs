@@ -10,11 +10,15 @@
 //! | --- | --- | --- |
 //! | [`ra`] | random array | Xu et al. 2014 |
 //! | [`ht`] | hash table | Xu et al. 2014 |
+//! | [`bank`] | transfers and audits | the usual bank benchmark |
+//! | [`eigenbench`] | `EigenBench` | Hong et al. 2010 |
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+pub mod bank;
 pub mod draw;
+pub mod eigenbench;
 mod entry;
 pub mod ht;
 #[cfg(target_arch = "nvptx64")]

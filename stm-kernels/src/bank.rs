@@ -1,0 +1,320 @@
+//! Bank: transfers between accounts, and audits that read many accounts at one
+//! point in time.
+//!
+//! The accounts are cut into ranges. A transfer moves an amount between two
+//! accounts of one range, so the sum of a range never changes: an audit adds up
+//! a whole range inside its transaction and compares the sum there. Whoever
+//! sees another one has seen a state that never was, whether or not the attempt
+//! commits afterwards; such sights are counted.
+//!
+//! What a transfer does depends only on the seed and its number, not on what it
+//! reads: balances may go below zero. So the host can replay all transfers in
+//! any order and compare every account.
+
+use crate::draw::{below, draw};
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Lane, StmRef, TArray};
+
+/// The bank kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Bank<A>(PhantomData<A>);
+
+/// The parameters of [`Bank`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BankParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The balances.
+    pub accounts: TArray<i32>,
+    /// The sum of each range (wrapping); not changed.
+    pub sums: TArray<i32>,
+    /// The alias tables of [`BankPlan`], empty if its draws are uniform; not
+    /// changed.
+    pub tables: TArray<u64>,
+    /// What audits found, at the indices [`CHECKS`], [`WRONG_SUMS`] and
+    /// [`WRONG_SUM_OF`]; no transaction reads or writes it.
+    pub findings: TArray<u64>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// What they do.
+    pub plan: BankPlan,
+}
+
+/// In the findings: sums compared, by committed audits and by others.
+pub const CHECKS: u64 = 0;
+/// In the findings: sums that were not the range's.
+pub const WRONG_SUMS: u64 = 1;
+/// In the findings: the number plus one of a transaction with a wrong sum.
+pub const WRONG_SUM_OF: u64 = 2;
+/// Words of the findings.
+pub const FINDINGS: usize = 3;
+
+/// What the transactions do.
+///
+/// Draws that are not uniform come from alias tables (Walker 1977), made by the
+/// host so that the device needs neither division nor powers. The first
+/// [`Self::ranges`] entries choose a range, entry `ranges + a` belongs to
+/// account `a` and chooses within its range. An entry has in its upper half a
+/// threshold and in its lower half an alias: a draw that falls on column `c`
+/// takes `c` if its other 32 bits are below the threshold, else the alias.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankPlan {
+    seed: u64,
+    accounts: u32,
+    ranges: u32,
+    range_len: u32,
+    audit_percent: u32,
+    uniform: u32,
+}
+
+/// One transaction of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BankTransaction {
+    /// Adds up the accounts of a range.
+    Audit {
+        /// The range.
+        range: u32,
+    },
+    /// Moves `amount` from one account to another of the same range.
+    Transfer {
+        /// Whose account loses.
+        from: u32,
+        /// Whose account gains; another one.
+        to: u32,
+        /// How much, from 1 to 16.
+        amount: i32,
+    },
+}
+
+impl BankPlan {
+    /// Transactions on `accounts` accounts in ranges of `range_len`, the last
+    /// of which takes the rest as well. `audit_percent` in a hundred are
+    /// audits. `uniform` or by alias tables.
+    ///
+    /// # Panics
+    /// Unless `2 <= range_len <= accounts`.
+    pub const fn new(
+        seed: u64,
+        accounts: u32,
+        range_len: u32,
+        audit_percent: u32,
+        uniform: bool,
+    ) -> Self {
+        assert!(
+            2 <= range_len && range_len <= accounts,
+            "the ranges do not fit the accounts"
+        );
+        Self {
+            seed,
+            accounts,
+            ranges: accounts / range_len,
+            range_len,
+            audit_percent,
+            uniform: uniform as u32,
+        }
+    }
+
+    /// The number of ranges.
+    #[inline(always)]
+    pub const fn ranges(&self) -> u32 {
+        self.ranges
+    }
+
+    /// The first account of a range.
+    #[inline(always)]
+    pub const fn start(&self, range: u32) -> u32 {
+        range * self.range_len
+    }
+
+    /// The accounts of a range: `range_len`, and fewer than twice that for the
+    /// last.
+    #[inline(always)]
+    pub const fn len(&self, range: u32) -> u32 {
+        if range + 1 == self.ranges {
+            self.accounts - self.start(range)
+        } else {
+            self.range_len
+        }
+    }
+
+    /// Transaction `i`; `table` reads an entry of the alias tables.
+    #[inline(always)]
+    pub fn transaction(&self, i: u64, table: impl Fn(u64) -> u64) -> BankTransaction {
+        let kind = draw(self.seed, i, 0);
+        let range = self.pick(draw(self.seed, i, 1), 0, self.ranges, &table);
+        if below(kind, 100) < self.audit_percent {
+            return BankTransaction::Audit { range };
+        }
+        let (start, len) = (self.start(range), self.len(range));
+        let column = u64::from(self.ranges) + u64::from(start);
+        let from = self.pick(draw(self.seed, i, 2), column, len, &table);
+        let mut to = self.pick(draw(self.seed, i, 3), column, len, &table);
+        if to == from {
+            to = if to + 1 == len { 0 } else { to + 1 };
+        }
+        BankTransaction::Transfer {
+            from: start + from,
+            to: start + to,
+            amount: (kind as u32 & 15) as i32 + 1,
+        }
+    }
+
+    /// A number below `len`, by the table that begins at entry `first`. The
+    /// column comes from the draw's upper half, the coin is its lower half.
+    #[inline(always)]
+    fn pick(&self, bits: u64, first: u64, len: u32, table: &impl Fn(u64) -> u64) -> u32 {
+        let column = below(bits, len);
+        if self.uniform != 0 {
+            return column;
+        }
+        let entry = table(first + u64::from(column));
+        if (bits as u32) < (entry >> 32) as u32 {
+            column
+        } else {
+            entry as u32
+        }
+    }
+}
+
+/// Accounts that an audit reads together.
+pub const BATCH: usize = 16;
+
+impl<A: Algorithm> Bank<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
+        let plan = p.plan;
+        let table = |at| {
+            // Without the entry, the draw would differ from the host's, and
+            // the replay would show it.
+            p.tables.get(at).map_or(0, |entry| {
+                // SAFETY: in range of a live array that nothing writes.
+                unsafe { lane.load_relaxed_64(entry) }
+            })
+        };
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let (from, to, amount) = match plan.transaction(i, table) {
+                BankTransaction::Transfer { from, to, amount } => {
+                    (u64::from(from), u64::from(to), amount)
+                }
+                BankTransaction::Audit { range } => {
+                    let start = u64::from(plan.start(range));
+                    let len = plan.len(range);
+                    let mut sum = 0i32;
+                    let mut k = 0;
+                    while k < len {
+                        // The last batch repeats the last account to its end.
+                        let at: [u64; BATCH] = core::array::from_fn(|j| {
+                            start + u64::from((k + j as u32).min(len - 1))
+                        });
+                        for balance in tx.read_many(&p.accounts, at)? {
+                            if k < len {
+                                sum = sum.wrapping_add(balance);
+                            }
+                            k += 1;
+                        }
+                    }
+                    Self::check(lane, p, range, sum, i);
+                    return Ok(());
+                }
+            };
+            let [taken, given] = tx.read_many(&p.accounts, [from, to])?;
+            tx.write(&p.accounts, from, taken.wrapping_sub(amount))?;
+            tx.write(&p.accounts, to, given.wrapping_add(amount))
+        });
+    }
+
+    /// Compares what an audit has seen with what the range has always held.
+    #[inline(always)]
+    fn check<L: Lane>(lane: &L, p: &BankParams<A>, range: u32, sum: i32, transaction: u64) {
+        // SAFETY: in range of a live array that nothing writes.
+        let right = p.sums.get(u64::from(range)).is_some_and(|right| unsafe {
+            lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
+        });
+        // Relaxed: counters, which the host reads after the launch.
+        if let Some(checks) = p.findings.get(CHECKS) {
+            // SAFETY: in range of a live array of 64-bit words.
+            unsafe { lane.add_relaxed_64(checks, 1) };
+        }
+        if !right
+            && let (Some(wrong), Some(of)) =
+                (p.findings.get(WRONG_SUMS), p.findings.get(WRONG_SUM_OF))
+        {
+            // SAFETY: as above.
+            unsafe {
+                lane.add_relaxed_64(wrong, 1);
+                lane.store_relaxed_64(of, transaction + 1);
+            }
+        }
+    }
+}
+
+entries!(Bank, BankParams, {
+    Cgl => bank_cgl, bank_cgl_recorded;
+    Egpgv => bank_egpgv, bank_egpgv_recorded;
+    Vbv => bank_vbv, bank_vbv_recorded;
+    TbvSorting => bank_tbv_sorting, bank_tbv_sorting_recorded;
+    HvSorting => bank_hv_sorting, bank_hv_sorting_recorded;
+    HvBackoff => bank_hv_backoff, bank_hv_backoff_recorded;
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uniform(_: u64) -> u64 {
+        unreachable!("a uniform plan has no tables")
+    }
+
+    #[test]
+    fn transfers_stay_within_a_range_and_join_two_accounts() {
+        for (accounts, range_len) in [(2, 2), (3, 2), (7, 3), (64, 64), (1000, 64)] {
+            let plan = BankPlan::new(5, accounts, range_len, 20, true);
+            let longest = plan.len(plan.ranges() - 1);
+            assert!((range_len..2 * range_len).contains(&longest));
+            let mut audits = 0;
+            for i in 0..2000 {
+                match plan.transaction(i, uniform) {
+                    BankTransaction::Audit { range } => {
+                        assert!(range < plan.ranges());
+                        audits += 1;
+                    }
+                    BankTransaction::Transfer { from, to, amount } => {
+                        let range = (from / range_len).min(plan.ranges() - 1);
+                        let start = plan.start(range);
+                        let accounts = start..start + plan.len(range);
+                        assert!(accounts.contains(&from) && accounts.contains(&to));
+                        assert_ne!(from, to);
+                        assert!((1..=16).contains(&amount));
+                    }
+                }
+            }
+            assert!((300..500).contains(&audits), "{audits} of 2000 are audits");
+        }
+    }
+
+    #[test]
+    fn every_account_is_drawn_both_ways() {
+        let plan = BankPlan::new(3, 61, 8, 0, true);
+        let mut drawn = [(false, false); 61];
+        for i in 0..5000 {
+            if let BankTransaction::Transfer { from, to, .. } = plan.transaction(i, uniform) {
+                drawn[from as usize].0 = true;
+                drawn[to as usize].1 = true;
+            }
+        }
+        assert!(drawn.iter().all(|&d| d == (true, true)));
+    }
+
+    #[test]
+    fn a_draw_takes_its_column_below_the_threshold_and_the_alias_above() {
+        let plan = BankPlan::new(3, 4, 4, 0, false);
+        let entry = |_| 7u64 << 32 | 2;
+        assert_eq!(plan.pick(6, 0, 4, &entry), 0);
+        assert_eq!(plan.pick(7, 0, 4, &entry), 2);
+        assert_eq!(plan.pick(3 << 62 | 6, 0, 4, &entry), 3);
+    }
+}

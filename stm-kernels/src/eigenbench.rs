@@ -1,0 +1,481 @@
+//! EB, `EigenBench` (Hong et al. 2010): transactions whose characteristics can
+//! each be set alone.
+//!
+//! | array | whose | accessed |
+//! | --- | --- | --- |
+//! | hot | shared by all lanes | in transactions |
+//! | mild | a part for each lane | in transactions, which never conflict there |
+//! | cold | a part for each lane | plainly, in a transaction's code or between two |
+//!
+//! Made checkable, which is where it departs from the original:
+//!
+//! - Addresses and amounts depend on the seed and the transaction's number
+//!   only, also when it is tried again (the original's *persistent* mode).
+//! - Of a transaction's reads and writes of an array, the k-th write goes to
+//!   the word of the k-th read and adds to it. Writes beyond the reads read
+//!   their words too, as an addition must. So the host can replay all
+//!   additions in any order and compare every word.
+//! - Accesses go array by array, and reads that follow each other together.
+//! - A write of the cold array stores a number of the transaction's. Cold
+//!   writes come before cold reads: then a second attempt does what the first
+//!   did.
+//! - What a lane has read of its own parts goes into a checksum, transaction
+//!   by transaction. The host knows which lane runs which transaction, and
+//!   computes the same.
+
+use crate::draw::{draw, mix};
+use crate::entry::entries;
+use core::cell::Cell;
+use core::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+
+/// The `EigenBench` kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Eigenbench<A>(PhantomData<A>);
+
+/// The parameters of [`Eigenbench`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EigenbenchParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The words that all lanes share.
+    pub hot: TArray<u32>,
+    /// `mild_words` of the plan for each lane; empty if it accesses none.
+    pub mild: TArray<u32>,
+    /// `cold_words` of the plan for each lane; empty if it accesses none. No
+    /// transaction reads or writes it.
+    pub cold: TArray<u32>,
+    /// The checksum of each lane. No transaction reads or writes it.
+    pub checksums: TArray<u32>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// What they do.
+    pub plan: EigenbenchPlan,
+}
+
+/// Reads and writes of one array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accesses {
+    /// How many reads.
+    pub reads: u32,
+    /// How many writes.
+    pub writes: u32,
+}
+
+impl Accesses {
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.reads == 0 && self.writes == 0
+    }
+
+    /// Words that additions access: the k-th write has the word of the k-th
+    /// read.
+    #[inline(always)]
+    pub const fn words(self) -> u32 {
+        if self.reads > self.writes {
+            self.reads
+        } else {
+            self.writes
+        }
+    }
+}
+
+/// What the transactions do: the original's parameters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EigenbenchPlan {
+    /// The seed of addresses and amounts.
+    pub seed: u64,
+    /// Words of the hot array (`A1`).
+    pub hot_words: u32,
+    /// Words of a lane's part of the mild array (`A2`).
+    pub mild_words: u32,
+    /// Words of a lane's part of the cold array (`A3`).
+    pub cold_words: u32,
+    /// Of the hot array in a transaction (`R1`, `W1`).
+    pub hot: Accesses,
+    /// Of the mild array in a transaction (`R2`, `W2`).
+    pub mild: Accesses,
+    /// Of the cold array in a transaction's code (`R3i`, `W3i`).
+    pub cold_inside: Accesses,
+    /// Of the cold array after a transaction (`R3o`, `W3o`).
+    pub cold_outside: Accesses,
+    /// Steps of arithmetic in a transaction's code (`NOPi`).
+    pub nops_inside: u32,
+    /// Steps of arithmetic after a transaction (`NOPo`).
+    pub nops_outside: u32,
+    /// Probability that an access repeats an earlier one of the same
+    /// transaction to the same array, in a hundred (`lct`).
+    pub locality_percent: u32,
+}
+
+impl EigenbenchPlan {
+    /// Transaction `i`.
+    #[inline(always)]
+    pub const fn transaction(&self, i: u64) -> EigenbenchTransaction {
+        let bits = draw(self.seed, i, 0);
+        EigenbenchTransaction {
+            locality_percent: self.locality_percent,
+            shared: bits as u32,
+            own: (bits >> 32) as u32,
+        }
+    }
+}
+
+/// One transaction of a plan: where it goes and what it stores there.
+#[derive(Clone, Copy, Debug)]
+pub struct EigenbenchTransaction {
+    locality_percent: u32,
+    shared: u32,
+    own: u32,
+}
+
+/// A sequence of accesses of one transaction to one array.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence {
+    locality_percent: u32,
+    key: u32,
+}
+
+impl EigenbenchTransaction {
+    /// The accesses to the hot array.
+    #[inline(always)]
+    pub const fn hot(&self) -> Sequence {
+        self.sequence(self.shared)
+    }
+
+    /// The accesses to the mild array.
+    #[inline(always)]
+    pub const fn mild(&self) -> Sequence {
+        self.sequence(self.own)
+    }
+
+    /// The accesses to the cold array in the transaction's code.
+    #[inline(always)]
+    pub const fn cold_inside(&self) -> Sequence {
+        self.sequence(mix(self.own ^ 0x3C6E_F372))
+    }
+
+    /// The accesses to the cold array after the transaction.
+    #[inline(always)]
+    pub const fn cold_outside(&self) -> Sequence {
+        self.sequence(mix(self.own ^ 0xDAA6_6D2B))
+    }
+
+    #[inline(always)]
+    const fn sequence(&self, key: u32) -> Sequence {
+        Sequence {
+            locality_percent: self.locality_percent,
+            key,
+        }
+    }
+}
+
+/// Where a sequence's reads begin, if they do not go to the words written: so
+/// that cold reads and cold writes are drawn apart.
+const READS_FROM: u32 = 1 << 31;
+
+impl Sequence {
+    /// The word of access `k`, of an array of `len` words: a new one, or with
+    /// the plan's probability that of an earlier access.
+    #[inline(always)]
+    pub const fn word(self, mut k: u32, len: u32) -> u32 {
+        loop {
+            let bits = mix(self.key.wrapping_add(k.wrapping_mul(0x9E37_79B9)));
+            let coin = mix(bits ^ 0xA511_E9B3);
+            let repeats = ((coin as u64 * 100) >> 32) as u32;
+            if k == 0 || repeats >= self.locality_percent {
+                return ((bits as u64 * len as u64) >> 32) as u32;
+            }
+            k = ((mix(coin) as u64 * k as u64) >> 32) as u32;
+        }
+    }
+
+    /// What write `k` adds to its word (wrapping), from 1 to 16.
+    #[inline(always)]
+    pub const fn amount(self, k: u32) -> u32 {
+        (self.key.rotate_right(k) & 15) + 1
+    }
+
+    /// What write `k` stores into a word of the cold array.
+    #[inline(always)]
+    pub const fn stored(self, k: u32) -> u32 {
+        self.key ^ k.wrapping_mul(0x85EB_CA6B)
+    }
+
+    /// The work outside of the transactional memory: cold writes, then cold
+    /// reads and arithmetic, whose outcome is returned.
+    #[inline(always)]
+    pub fn private_work(
+        self,
+        accesses: Accesses,
+        len: u32,
+        nops: u32,
+        mut write: impl FnMut(u32, u32),
+        mut read: impl FnMut(u32) -> u32,
+    ) -> u32 {
+        let mut k = 0;
+        while k < accesses.writes {
+            write(self.word(k, len), self.stored(k));
+            k += 1;
+        }
+        let mut sum = 0u32;
+        let reads = Self {
+            key: self.key ^ READS_FROM,
+            ..self
+        };
+        let mut k = 0;
+        while k < accesses.reads {
+            sum = sum.wrapping_add(read(reads.word(k, len)));
+            k += 1;
+        }
+        let mut nop = 0;
+        while nop < nops {
+            sum = mix(sum.wrapping_add(nop));
+            nop += 1;
+        }
+        sum
+    }
+}
+
+/// A lane's checksum after one more transaction, which found `inside` and was
+/// followed by `outside`.
+#[inline(always)]
+pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
+    mix(before ^ inside).wrapping_add(outside)
+}
+
+/// Words that transactions read together.
+pub const BATCH: usize = 8;
+
+impl<A: Algorithm> Eigenbench<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &EigenbenchParams<A>) {
+        let plan = p.plan;
+        // The lane's number among those that run transactions: number n runs
+        // n, n + lanes, n + 2 lanes and so on (StmRef::for_each).
+        let me = match A::GRANULE {
+            Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
+            Granule::Block => {
+                if lane.thread_index() != 0 {
+                    return;
+                }
+                u64::from(lane.block_index())
+            }
+        };
+        let cold_from = me * u64::from(plan.cold_words);
+        let cold = |sequence: Sequence, accesses: Accesses, nops: u32| {
+            sequence.private_work(
+                accesses,
+                plan.cold_words,
+                nops,
+                |word, value| {
+                    if let Some(word) = p.cold.get(cold_from + u64::from(word)) {
+                        // SAFETY: in range of a live array, in this lane's part.
+                        unsafe { lane.private_store_32(word, value) };
+                    }
+                },
+                |word| {
+                    p.cold.get(cold_from + u64::from(word)).map_or(0, |word| {
+                        // SAFETY: as above.
+                        unsafe { lane.private_load_32(word) }
+                    })
+                },
+            )
+        };
+        // What the last attempt found; the transaction's, once it committed.
+        let found = Cell::new(0u32);
+        let sum = Cell::new(0u32);
+        p.stm.for_each_then(
+            lane,
+            0..p.transactions,
+            |tx, i| {
+                let transaction = plan.transaction(i);
+                let mild = Self::shared_work(tx, p, transaction, me)?;
+                let own = cold(
+                    transaction.cold_inside(),
+                    plan.cold_inside,
+                    plan.nops_inside,
+                );
+                found.set(mild.wrapping_add(own));
+                Ok(())
+            },
+            |i| {
+                let sequence = plan.transaction(i).cold_outside();
+                let outside = cold(sequence, plan.cold_outside, plan.nops_outside);
+                sum.set(checksum(sum.get(), found.get(), outside));
+            },
+        );
+        if let Some(word) = p.checksums.get(me) {
+            // SAFETY: in range of a live array, a word of this lane's own.
+            unsafe { lane.private_store_32(word, sum.get()) };
+        }
+    }
+
+    /// The accesses to the hot array, then those to the lane's part of the mild
+    /// one. Returns the sum of what was read of the latter.
+    #[inline(always)]
+    fn shared_work<L: Lane>(
+        tx: &mut Tx<'_, L, A>,
+        p: &EigenbenchParams<A>,
+        transaction: EigenbenchTransaction,
+        me: u64,
+    ) -> TxResult<u32> {
+        let plan = p.plan;
+        let mut mild = false;
+        let mut sum = 0u32;
+        // One loop for both arrays, so that its long code is there once.
+        loop {
+            let (array, first, len, accesses, sequence) = if mild {
+                let first = me * u64::from(plan.mild_words);
+                let sequence = transaction.mild();
+                (p.mild, first, plan.mild_words, plan.mild, sequence)
+            } else {
+                (p.hot, 0, plan.hot_words, plan.hot, transaction.hot())
+            };
+            let words = accesses.words();
+            let mut k = 0;
+            while k < words {
+                // The last batch repeats the last word to its end.
+                let at: [u64; BATCH] = core::array::from_fn(|j| {
+                    let k = (k + j as u32).min(words - 1);
+                    first + u64::from(sequence.word(k, len))
+                });
+                let mut values = tx.read_many(&array, at)?;
+                let mut j = 0;
+                while j < BATCH {
+                    if mild && k < words {
+                        sum = sum.wrapping_add(values[j]);
+                    }
+                    if k < accesses.writes {
+                        let value = values[j].wrapping_add(sequence.amount(k));
+                        tx.write(&array, at[j], value)?;
+                        // The word may be in the batch again, read before
+                        // this write.
+                        let mut again = j + 1;
+                        while again < BATCH {
+                            if at[again] == at[j] {
+                                values[again] = value;
+                            }
+                            again += 1;
+                        }
+                    }
+                    k += 1;
+                    j += 1;
+                }
+            }
+            if mild {
+                return Ok(sum);
+            }
+            mild = true;
+        }
+    }
+}
+
+entries!(Eigenbench, EigenbenchParams, {
+    Cgl => eigenbench_cgl, eigenbench_cgl_recorded;
+    Egpgv => eigenbench_egpgv, eigenbench_egpgv_recorded;
+    Vbv => eigenbench_vbv, eigenbench_vbv_recorded;
+    TbvSorting => eigenbench_tbv_sorting, eigenbench_tbv_sorting_recorded;
+    HvSorting => eigenbench_hv_sorting, eigenbench_hv_sorting_recorded;
+    HvBackoff => eigenbench_hv_backoff, eigenbench_hv_backoff_recorded;
+});
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::HashSet;
+    use std::vec::Vec;
+
+    fn plan(locality_percent: u32) -> EigenbenchPlan {
+        EigenbenchPlan {
+            seed: 7,
+            locality_percent,
+            ..EigenbenchPlan::default()
+        }
+    }
+
+    /// The mean share of accesses of 32 whose word was accessed before.
+    fn repeated(locality_percent: u32) -> f64 {
+        let plan = plan(locality_percent);
+        let (mut repeated, mut all) = (0, 0);
+        for i in 0..2000 {
+            let sequence = plan.transaction(i).hot();
+            let mut seen = HashSet::new();
+            for k in 0..32 {
+                let word = sequence.word(k, 1 << 30);
+                assert!(word < 1 << 30);
+                // The first has none before it.
+                repeated += u32::from(!seen.insert(word) && k > 0);
+                all += u32::from(k > 0);
+            }
+        }
+        f64::from(repeated) / f64::from(all)
+    }
+
+    #[test]
+    fn locality_is_the_share_of_repeated_addresses() {
+        for percent in [0, 10, 50, 90, 100] {
+            let share = repeated(percent) * 100.0;
+            assert!(
+                (share - f64::from(percent)).abs() < 1.0,
+                "{share} for {percent}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_word_is_drawn_and_none_past_the_end() {
+        let mut drawn = [0u32; 61];
+        for i in 0..2000 {
+            for k in 0..8 {
+                drawn[plan(20).transaction(i).hot().word(k, 61) as usize] += 1;
+            }
+        }
+        assert!(drawn.iter().all(|&n| (180..350).contains(&n)), "{drawn:?}");
+    }
+
+    #[test]
+    fn the_four_sequences_of_a_transaction_differ() {
+        let transaction = plan(0).transaction(3);
+        let words = |s: Sequence| (0..4).map(|k| s.word(k, 1 << 20)).collect::<Vec<_>>();
+        let all: HashSet<_> = [
+            transaction.hot(),
+            transaction.mild(),
+            transaction.cold_inside(),
+            transaction.cold_outside(),
+        ]
+        .map(words)
+        .into_iter()
+        .collect();
+        assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn private_work_is_the_same_when_done_again() {
+        let sequence = plan(30).transaction(1).cold_inside();
+        let accesses = Accesses {
+            reads: 9,
+            writes: 5,
+        };
+        let memory = std::cell::RefCell::new([17u32; 16]);
+        let work = || {
+            sequence.private_work(
+                accesses,
+                16,
+                3,
+                |word, value| memory.borrow_mut()[word as usize] = value,
+                |word| memory.borrow()[word as usize],
+            )
+        };
+        let first = work();
+        let after = *memory.borrow();
+        assert_eq!(work(), first);
+        assert_eq!(*memory.borrow(), after);
+        assert_ne!(after, [17; 16]);
+    }
+}
