@@ -6,6 +6,7 @@
 use crate::devices::{Choice, parse_choice};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
+use crate::options::{BankArgs, EigenbenchArgs};
 use crate::variants::{Variant, parse_variants, suggestion};
 use crate::workload::WORKLOADS;
 use clap::{Args, Parser, Subcommand};
@@ -53,7 +54,10 @@ Examples:
   stamp run ra
   stamp run ra --variant cgl,hv-sorting --repeat 5
   stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
-  stamp run ht --buckets 1M --keys-per-tx 8 --json")]
+  stamp run ht --buckets 1M --keys-per-tx 8 --json
+  stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
+  stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
+  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100")]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
@@ -104,6 +108,12 @@ pub struct WorkloadArgs {
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
     pub seed: u64,
+    /// Of `bank`.
+    #[command(flatten)]
+    pub bank: BankArgs,
+    /// Of `eigenbench`.
+    #[command(flatten)]
+    pub eigenbench: EigenbenchArgs,
 }
 
 /// The parameters of the transactional memory, but the number of locks.
@@ -124,7 +134,7 @@ pub struct MemoryArgs {
 /// Of `run`.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// ra, ht or all
+    /// ra, ht, bank, eigenbench or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -148,6 +158,10 @@ pub struct RunArgs {
     /// The workload's parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
+    /// Transactions of each thread, instead of --transactions
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "transactions",
+          help_heading = "Workload")]
+    pub loops: Option<u64>,
     /// Version locks, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
@@ -164,7 +178,7 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra, ht or all
+    /// ra, ht, bank, eigenbench or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N

@@ -124,11 +124,17 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
         ("--buckets", "ht", args.buckets),
         ("--keys-per-tx", "ht", args.keys_per_tx),
     ];
-    for (option, of, value) in options {
-        if let Some(value) = value
-            && workload != "all"
-            && workload != of
-        {
+    let options = options
+        .into_iter()
+        .filter_map(|(option, of, value)| Some((option, of, value?.to_string())));
+    let of = |workload, options: Vec<(&'static str, String)>| {
+        options
+            .into_iter()
+            .map(move |(option, value)| (option, workload, value))
+    };
+    let more = of("bank", args.bank.given()).chain(of("eigenbench", args.eigenbench.given()));
+    for (option, of, value) in options.chain(more) {
+        if workload != "all" && workload != of {
             return Err(Error::Usage(format!(
                 "{option} {value} is for {of}, not for {workload}: leave it out"
             )));
@@ -164,6 +170,8 @@ struct Plan<'a> {
     locks: u64,
     time_limit: Option<Duration>,
     transactions: &'a dyn Fn(Variant) -> u64,
+    /// Transactions of each thread, instead of those.
+    loops: Option<u64>,
     seed: u64,
     repeat: u32,
     json: bool,
@@ -187,14 +195,18 @@ impl Plan<'_> {
         let transactions = (self.transactions)(variant);
         let algorithm = resolve(workload, variant, &config, transactions);
         let (blocks, threads) = launches::launch(workload.name(), algorithm, kind, &limits);
+        let shape = (
+            self.shape.0.unwrap_or(blocks),
+            self.shape.1.unwrap_or(threads),
+        );
+        let lanes = u64::from(shape.0) * u64::from(shape.1);
         Spec {
             variant,
-            shape: (
-                self.shape.0.unwrap_or(blocks),
-                self.shape.1.unwrap_or(threads),
-            ),
+            shape,
             config,
-            transactions,
+            transactions: self
+                .loops
+                .map_or(transactions, |loops| loops.saturating_mul(lanes)),
             repeat: self.repeat,
         }
     }
@@ -266,12 +278,12 @@ fn run(args: &RunArgs) -> Result<bool> {
         locks: args.locks,
         time_limit: args.time_limit,
         transactions: &transactions,
+        loops: args.loops,
         seed: args.input.seed,
         repeat: args.repeat,
         json: args.json,
     };
-    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
-    let reports = run_workloads(&plan, &args.workload, &any, ra, ht)?;
+    let reports = run_workloads(&plan, &args.workload, &any, &args.input)?;
     finish(&any, &reports, args.json)
 }
 
@@ -279,16 +291,26 @@ fn run_workloads(
     plan: &Plan<'_>,
     workload: &str,
     any: &AnyDevice,
-    ra: Ra,
-    ht: Ht,
+    input: &WorkloadArgs,
 ) -> Result<Vec<Report>> {
     let progress = Progress::new();
     let mut reports = Vec::new();
-    if workload != "ht" {
+    let asked = |name| workload == name || workload == "all";
+    if asked("ra") {
+        let ra = ra_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ra, &progress))?);
     }
-    if workload != "ra" {
+    if asked("ht") {
+        let ht = ht_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
+    }
+    if asked("bank") {
+        let bank = input.bank.bank();
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &bank, &progress))?);
+    }
+    if asked("eigenbench") {
+        let eigenbench = input.eigenbench.eigenbench();
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &eigenbench, &progress))?);
     }
     Ok(reports)
 }
@@ -308,12 +330,13 @@ fn demo() -> Result<bool> {
         locks: StmConfig::default().locks,
         time_limit: Some(Duration::from_secs(launches::DEMO_SECONDS_MAX)),
         transactions: &transactions,
+        loops: None,
         seed: launches::SEED,
         repeat: 1,
         json: false,
     };
     let input = WorkloadArgs::default();
-    let reports = run_workloads(&plan, "all", &any, ra_of(&input), ht_of(&input))?;
+    let reports = run_workloads(&plan, "all", &any, &input)?;
     let verified = finish(&any, &reports, false)?;
     writeln!(
         stdout(),

@@ -15,6 +15,18 @@ pub const RA_WRITES: u32 = 16;
 pub const HT_BUCKETS: u32 = 256 << 10;
 /// HT's keys of a transaction.
 pub const HT_KEYS_PER_TX: u32 = 4;
+/// Bank's accounts.
+pub const BANK_ACCOUNTS: u32 = 1 << 20;
+/// How many of bank's transactions in a hundred are audits.
+pub const BANK_AUDIT_PERCENT: u32 = 10;
+/// Accounts that an audit adds up.
+pub const BANK_AUDIT_RANGE: u32 = 64;
+/// Table 1 of the paper: `EigenBench` has from 1 M to 64 M shared words.
+pub const EIGENBENCH_HOT_WORDS: u32 = 1 << 20;
+/// Table 1 of the paper: reads of a transaction, and writes.
+pub const EIGENBENCH_ACCESSES: u32 = 32;
+/// Words of each lane's mild array, and of its cold one.
+pub const EIGENBENCH_LANE_WORDS: u32 = 256;
 /// Table 1 of the paper: transactions.
 pub const TRANSACTIONS: u64 = 1 << 20;
 /// The seed.
@@ -34,11 +46,11 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),
         (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),
         // More threads only stand in line for the sequence lock.
-        (Kind::Cuda, "ra", Variant::Vbv) => (16, 64),
+        (Kind::Cuda, "ra" | "eigenbench", Variant::Vbv) => (16, 64),
         (Kind::Cuda, _, Variant::Vbv) => (4, 64),
         // Without values, every old stamp aborts: fewer transactions at a time.
-        (Kind::Cuda, "ra", Variant::TbvSorting) => (2 * p, 32),
-        (Kind::Cuda, "ra", _) => (4 * p, 64),
+        (Kind::Cuda, "ra" | "eigenbench", Variant::TbvSorting) => (2 * p, 32),
+        (Kind::Cuda, "ra" | "eigenbench", _) => (4 * p, 64),
         (Kind::Cuda, _, _) => (8 * p, 256),
     }
 }

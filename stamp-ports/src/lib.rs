@@ -8,7 +8,9 @@
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`variants`] | the variants' names, and from a name to an algorithm's type |
 //! | [`workload`] | what a workload is |
-//! | [`ra`], [`ht`] | the workloads |
+//! | [`ra`], [`ht`], [`bank`], [`eigenbench`] | the workloads |
+//! | [`options`] | the parameters of workloads with many |
+//! | [`alias`] | tables for draws that are not uniform |
 //! | [`launches`] | default launches and sizes, all in one file |
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
@@ -16,13 +18,17 @@
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
+pub mod alias;
+pub mod bank;
 pub mod cli;
 pub mod commands;
 pub mod devices;
+pub mod eigenbench;
 pub mod error;
 pub mod ht;
 pub mod launches;
 pub mod numbers;
+pub mod options;
 pub mod output;
 pub mod progress;
 pub mod ra;

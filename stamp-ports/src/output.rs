@@ -177,12 +177,24 @@ pub fn setting(reports: &[Report]) -> String {
             ("reads", "read"),
             ("writes", "write"),
             ("keys_per_tx", "key"),
+            ("accounts", "account"),
+            ("zipf_thousandths", ""),
+            ("audit_percent", ""),
+            ("hot_words", "hot word"),
+            ("hot_reads", "read"),
+            ("hot_writes", "write"),
         ]
         .into_iter()
-        .filter_map(|(name, what)| Some((of(p(name)?, what), name)))
-        .map(|(text, name)| match name {
-            "writes" | "keys_per_tx" => text + " a transaction",
-            _ => text,
+        .filter_map(|(name, what)| Some((p(name)?, what, name)))
+        .map(|(n, what, name)| match name {
+            "writes" | "keys_per_tx" | "hot_writes" => of(n, what) + " a transaction",
+            "zipf_thousandths" if n == 0 => "drawn uniformly".into(),
+            "zipf_thousandths" => format!("drawn by Zipf's law, exponent {}", n as f64 / 1e3),
+            "audit_percent" => {
+                let range = of(p("audit_range").unwrap_or(0), "account");
+                format!("{n} % audits of {range}")
+            }
+            _ => of(n, what),
         })
         .collect();
         let _ = writeln!(text, "{}: {}", report.workload, parts.join(", "));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::abort::Abort;
-use stm_core::algorithm::Algorithm;
+use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::host::{self, Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::probe::Silent;
 
@@ -162,6 +162,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         let algorithm = resolve(self.workload, spec.variant, &spec.config, spec.transactions);
         with_algorithm!(algorithm, A => {
             let mut stm = self.memory(spec)?;
+            self.fit::<A>(spec)?;
             self.workload.clear(&mut self.data)?;
             self.launch::<A>(&mut stm, spec)
         })
@@ -196,6 +197,16 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             Launch::new(blocks, threads),
             spec.config,
         )?)
+    }
+
+    /// Makes the data fit for the lanes that run transactions of `A`.
+    fn fit<A: Algorithm>(&mut self, spec: &Spec) -> Result<()> {
+        let (blocks, threads) = spec.shape;
+        let lanes = match A::GRANULE {
+            Granule::Lane | Granule::LaneInTurn => u64::from(blocks) * u64::from(threads),
+            Granule::Block => u64::from(blocks),
+        };
+        self.workload.fit(self.device, &mut self.data, lanes)
     }
 
     /// Refuses sets whose size no 64 bits hold, before it is computed with
@@ -269,6 +280,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         W: Launches<A>,
     {
         let mut stm = self.memory(spec)?;
+        self.fit::<A>(spec)?;
         let jit = self.device.prepare::<<W as Launches<A>>::Kernel>()?;
         let mut report = self.blank(spec);
         report.jit_ms = jit.as_secs_f64() * 1e3;

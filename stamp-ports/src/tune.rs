@@ -307,6 +307,14 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         let ht = ht_of(&args.input);
         found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
     }
+    if asked("bank") {
+        let bank = args.input.bank.bank();
+        found.extend(on_device!(&any, d => search(d, &bank, args, &shapes))?);
+    }
+    if asked("eigenbench") {
+        let eigenbench = args.input.eigenbench.eigenbench();
+        found.extend(on_device!(&any, d => search(d, &eigenbench, args, &shapes))?);
+    }
     // The folder is nobody else's; the document may be published.
     let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
         Some((path, Some(name))) => command.replace(

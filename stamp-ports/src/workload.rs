@@ -8,7 +8,7 @@ use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
 
 /// The workloads' names, with a line about each.
-pub const WORKLOADS: [(&str, &str); 2] = [
+pub const WORKLOADS: [(&str, &str); 4] = [
     (
         "ra",
         "random array: each transaction reads and changes random words",
@@ -16,6 +16,14 @@ pub const WORKLOADS: [(&str, &str); 2] = [
     (
         "ht",
         "hash table: each transaction inserts several keys, all or none",
+    ),
+    (
+        "bank",
+        "transfers between accounts, audits that sum up a range of them",
+    ),
+    (
+        "eigenbench",
+        "every characteristic of a transaction, each set alone",
     ),
 ];
 
@@ -53,6 +61,17 @@ pub trait Workload {
         seed: u64,
         transactions_max: u64,
     ) -> Result<Self::Data<D>>;
+
+    /// Makes the data fit for launches in which so many lanes run
+    /// transactions: number `n` runs `n`, `n + lanes`, `n + 2 lanes` and so on.
+    /// Called before [`clear`](Self::clear) and [`reset`](Self::reset), for
+    /// workloads with data of each lane's own.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes the data fit for another launch whose result nobody looks at: a
     /// cheaper [`reset`](Self::reset).

@@ -1,0 +1,477 @@
+//! Bank: the host's side.
+//!
+//! Afterwards three things must hold. Every account equals a replay of all
+//! transfers, whose amounts do not depend on balances: so the total is exact,
+//! and no transfer was lost, doubled or torn. No audit, whether its attempt
+//! committed or not, has seen another sum of its range than the one that
+//! transfers conserve. And every audit has looked.
+//!
+//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank
+//! `r`, from 0, with probability in proportion to `(r + 1)^-zipf`. Ranks are
+//! dealt to the ranges in turn like cards, so each has its popular accounts at
+//! its front. A transfer draws its range, then both accounts within it: the
+//! account that loses follows the law exactly.
+
+use crate::alias;
+use crate::error::{Error, Result};
+use crate::workload::{Launches, Workload, check_memory};
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{Buffer, Device};
+use stm_core::logs::Capacity;
+use stm_core::{Kernel, StmRef};
+use stm_kernels::bank::{
+    BATCH, Bank as BankKernel, BankParams, BankPlan, BankTransaction, CHECKS, FINDINGS,
+    WRONG_SUM_OF, WRONG_SUMS,
+};
+use stm_kernels::draw::draw;
+
+/// The bank's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// Accounts.
+    pub accounts: u32,
+    /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
+    pub zipf_thousandths: u32,
+    /// How many transactions in a hundred are audits.
+    pub audit_percent: u32,
+    /// Accounts that an audit adds up and within which transfers stay.
+    pub audit_range: u32,
+}
+
+/// The accounts, and what they must become.
+pub struct BankData<D: Device> {
+    seed: u64,
+    plan: BankPlan,
+    tables_host: Vec<u64>,
+    accounts: Buffer<D, i32>,
+    sums: Buffer<D, i32>,
+    tables: Buffer<D, u64>,
+    findings: Buffer<D, u64>,
+    /// The accounts after so many transactions, and how many of these are
+    /// audits; kept for repeated runs.
+    expected: Option<(u64, Vec<i32>, u64)>,
+}
+
+impl<D: Device> std::fmt::Debug for BankData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BankData").finish_non_exhaustive()
+    }
+}
+
+impl Bank {
+    /// What the transactions do; the parameters have been checked.
+    pub fn plan(&self, seed: u64) -> BankPlan {
+        BankPlan::new(
+            seed,
+            self.accounts,
+            self.audit_range,
+            self.audit_percent,
+            self.zipf_thousandths == 0,
+        )
+    }
+
+    /// The balances before a launch: some thousand, another for each account,
+    /// so that a store to a wrong one shows.
+    fn initial(&self, seed: u64) -> Vec<i32> {
+        (0..u64::from(self.accounts))
+            .map(|a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32)
+            .collect()
+    }
+
+    /// The sum of each range, wrapping as the device's.
+    fn sums(plan: &BankPlan, accounts: &[i32]) -> Vec<i32> {
+        (0..plan.ranges())
+            .map(|range| {
+                let start = plan.start(range) as usize;
+                accounts[start..start + plan.len(range) as usize]
+                    .iter()
+                    .fold(0, |sum: i32, balance| sum.wrapping_add(*balance))
+            })
+            .collect()
+    }
+
+    /// The rank of account `offset` of a range.
+    fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
+        let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
+        let dealt = u64::from(self.audit_range);
+        if offset < dealt {
+            offset * ranges + u64::from(range)
+        } else {
+            // What is left over goes to the last range, and ranks last.
+            dealt * ranges + (offset - dealt)
+        }
+    }
+
+    /// The alias tables in the layout of [`BankPlan`]: for a range, then for an
+    /// account within each. None if draws are uniform.
+    fn tables(&self, plan: &BankPlan) -> Vec<u64> {
+        if self.zipf_thousandths == 0 {
+            return Vec::new();
+        }
+        let exponent = -f64::from(self.zipf_thousandths) / 1000.0;
+        let mut within = Vec::with_capacity(self.accounts as usize);
+        let mut of_ranges = Vec::with_capacity(plan.ranges() as usize);
+        for range in 0..plan.ranges() {
+            let weights: Vec<f64> = (0..plan.len(range))
+                .map(|offset| (self.rank(plan, range, offset) as f64 + 1.0).powf(exponent))
+                .collect();
+            of_ranges.push(weights.iter().sum::<f64>());
+            alias::append(&mut within, &weights);
+        }
+        let mut tables = Vec::with_capacity(of_ranges.len() + within.len());
+        alias::append(&mut tables, &of_ranges);
+        tables.append(&mut within);
+        tables
+    }
+
+    /// The accounts after all of `transactions`, and how many of these are
+    /// audits.
+    fn replay(plan: &BankPlan, tables: &[u64], mut accounts: Vec<i32>, n: u64) -> (Vec<i32>, u64) {
+        let mut audits = 0;
+        for i in 0..n {
+            match plan.transaction(i, |at| tables[at as usize]) {
+                BankTransaction::Audit { .. } => audits += 1,
+                BankTransaction::Transfer { from, to, amount } => {
+                    let (from, to) = (from as usize, to as usize);
+                    accounts[from] = accounts[from].wrapping_sub(amount);
+                    accounts[to] = accounts[to].wrapping_add(amount);
+                }
+            }
+        }
+        (accounts, audits)
+    }
+}
+
+/// What is wrong with the accounts, if anything.
+pub fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
+    let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
+    let mut wrong = found
+        .iter()
+        .zip(expected)
+        .enumerate()
+        .filter(|(_, (f, e))| f != e);
+    let (first, (f, e)) = wrong.next()?;
+    let more = wrong.count();
+    let (total_found, total_expected) = (total(found), total(expected));
+    let totals = if total_found == total_expected {
+        "the total is right".to_owned()
+    } else {
+        format!("the total is {total_found}, not {total_expected}")
+    };
+    Some(format!(
+        "account {first} has {f}, not {e}, and {more} more accounts differ; {totals}"
+    ))
+}
+
+/// What is wrong with what the audits found, if anything. `audits` of the
+/// transactions are audits.
+pub fn audit_difference(findings: &[u64], audits: u64) -> Option<String> {
+    let finding = |at: u64| findings.get(at as usize).copied().unwrap_or(0);
+    let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
+    if wrong != 0 || finding(WRONG_SUM_OF) != 0 {
+        return Some(format!(
+            "{wrong} of {checks} audits saw a sum that their range never had, transaction {} one \
+             of them",
+            finding(WRONG_SUM_OF).wrapping_sub(1)
+        ));
+    }
+    if checks < audits {
+        return Some(format!("only {checks} of {audits} audits compared a sum"));
+    }
+    (audits == 0 && checks != 0)
+        .then(|| format!("{checks} audits compared a sum, and there are none"))
+}
+
+impl Workload for Bank {
+    type Data<D: Device> = BankData<D>;
+
+    fn name(&self) -> &'static str {
+        "bank"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("accounts", self.accounts.into()),
+            ("zipf_thousandths", self.zipf_thousandths.into()),
+            ("audit_percent", self.audit_percent.into()),
+            ("audit_range", self.audit_range.into()),
+        ]
+    }
+
+    fn capacity(&self) -> Capacity {
+        let reads = if self.audit_percent == 0 {
+            2
+        } else {
+            // The last range is the longest; its last batch is filled up.
+            let rest = self.accounts.checked_rem(self.audit_range).unwrap_or(0);
+            self.audit_range
+                .saturating_add(rest)
+                .checked_next_multiple_of(BATCH as u32)
+                .unwrap_or(u32::MAX)
+        };
+        Capacity { reads, writes: 2 }
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.accounts.into()
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let Self {
+            accounts,
+            audit_percent,
+            audit_range,
+            ..
+        } = *self;
+        if audit_range < 2 {
+            return Err(Error::Usage(format!(
+                "--audit-range {audit_range} is too few: a transfer joins two accounts of a range, \
+                 so give 2 or more"
+            )));
+        }
+        if accounts < audit_range {
+            return Err(Error::Usage(format!(
+                "--accounts {accounts} is too few for --audit-range {audit_range}: \
+                 give as many or more"
+            )));
+        }
+        if audit_percent > 100 {
+            return Err(Error::Usage(format!(
+                "--audit-share {audit_percent} is no share: give from 0 to 100 per cent"
+            )));
+        }
+        Ok(())
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        _transactions_max: u64,
+    ) -> Result<BankData<D>> {
+        let plan = self.plan(seed);
+        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
+        let tables = if self.zipf_thousandths == 0 {
+            0
+        } else {
+            (accounts + ranges) * 8
+        };
+        check_memory(
+            device,
+            "bank",
+            accounts * 4 + ranges * 4 + tables,
+            // The tables, twice while they are made; the replay, and what came
+            // back.
+            accounts * 8 + ranges * 4 + 2 * tables,
+            "use fewer --accounts",
+        )?;
+        let tables_host = self.tables(&plan);
+        let initial = self.initial(seed);
+        Ok(BankData {
+            seed,
+            plan,
+            sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
+            accounts: Buffer::from_slice(device, &initial, "the accounts of bank")?,
+            tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
+            findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
+            tables_host,
+            expected: None,
+        })
+    }
+
+    fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
+        // Whatever a launch leaves, the sums of the ranges are the same.
+        Ok(())
+    }
+
+    fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
+        data.findings.clear()?;
+        Ok(data.accounts.upload(&self.initial(data.seed))?)
+    }
+
+    fn verify<D: Device>(
+        &self,
+        data: &mut BankData<D>,
+        transactions: u64,
+    ) -> Result<Option<String>> {
+        if data
+            .expected
+            .as_ref()
+            .is_none_or(|(n, _, _)| *n != transactions)
+        {
+            data.expected = None; // before the next is made: memory
+            let initial = self.initial(data.seed);
+            let (accounts, audits) =
+                Self::replay(&data.plan, &data.tables_host, initial, transactions);
+            data.expected = Some((transactions, accounts, audits));
+        }
+        let (expected, audits) = data
+            .expected
+            .as_ref()
+            .map_or((&[][..], 0), |(_, e, audits)| (e, *audits));
+        let found = data.accounts.download()?;
+        let findings = data.findings.download()?;
+        Ok(difference(&found, expected).or_else(|| audit_difference(&findings, audits)))
+    }
+}
+
+impl<A: Algorithm> Launches<A> for Bank
+where
+    BankKernel<A>: Kernel<Params = BankParams<A>>,
+{
+    type Kernel = BankKernel<A>;
+
+    fn params<D: Device>(
+        &self,
+        data: &BankData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> BankParams<A> {
+        BankParams {
+            stm,
+            accounts: data.accounts.tarray(),
+            sums: data.sums.tarray(),
+            tables: data.tables.tarray(),
+            findings: data.findings.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::Cpu;
+
+    const BANK: Bank = Bank {
+        accounts: 1000,
+        zipf_thousandths: 990,
+        audit_percent: 20,
+        audit_range: 48,
+    };
+
+    /// Data as a right run of so many transactions leaves it.
+    fn data_after(transactions: u64) -> BankData<Cpu> {
+        let mut data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
+        let initial = BANK.initial(data.seed);
+        let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
+        data.accounts.upload(&accounts).unwrap();
+        data.findings.upload(&[audits, 0, 0]).unwrap();
+        data
+    }
+
+    fn verdict(mut data: BankData<Cpu>) -> String {
+        BANK.verify(&mut data, 500).unwrap().expect("a refusal")
+    }
+
+    #[test]
+    fn a_right_result_is_accepted_and_conserves_every_sum() {
+        let mut data = data_after(500);
+        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+        let accounts = data.accounts.download().unwrap();
+        assert_eq!(
+            Bank::sums(&data.plan, &accounts),
+            data.sums.download().unwrap()
+        );
+        assert_ne!(BANK.initial(data.seed), accounts);
+        // More checks than audits: attempts that did not commit looked too.
+        data.findings.upload(&[499, 0, 0]).unwrap();
+        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+    }
+
+    #[test]
+    fn an_account_off_by_one_is_refused_with_the_total() {
+        let mut data = data_after(500);
+        let mut accounts = data.accounts.download().unwrap();
+        accounts[999] += 1;
+        data.accounts.upload(&accounts).unwrap();
+        let what = verdict(data);
+        assert!(what.contains("account 999 has"), "{what}");
+        assert!(
+            what.contains("0 more accounts differ; the total is "),
+            "{what}"
+        );
+        assert!(!what.contains("right"), "{what}");
+    }
+
+    #[test]
+    fn money_in_the_wrong_account_is_refused_though_the_total_is_right() {
+        let mut data = data_after(500);
+        let mut accounts = data.accounts.download().unwrap();
+        accounts[1] += 5;
+        accounts[2] -= 5;
+        data.accounts.upload(&accounts).unwrap();
+        assert!(verdict(data).contains("the total is right"));
+    }
+
+    #[test]
+    fn one_transfer_too_few_is_refused() {
+        let is_audit = |data: &BankData<Cpu>, i| {
+            let tables = |at| data.tables_host[at as usize];
+            matches!(
+                data.plan.transaction(i, tables),
+                BankTransaction::Audit { .. }
+            )
+        };
+        let mut data = data_after(500);
+        let last = (0..500).rev().find(|&i| !is_audit(&data, i)).unwrap();
+        assert!(BANK.verify(&mut data, last).unwrap().is_some());
+        assert!(verdict(data_after(last)).contains("account"));
+    }
+
+    #[test]
+    fn a_single_wrong_sum_is_refused_with_its_transaction() {
+        let mut data = data_after(500);
+        let checks = data.findings.download().unwrap()[0];
+        data.findings.upload(&[checks, 1, 18]).unwrap();
+        let what = verdict(data);
+        assert!(
+            what.contains("1 of ") && what.contains("transaction 17"),
+            "{what}"
+        );
+    }
+
+    #[test]
+    fn audits_that_did_not_look_are_refused() {
+        let mut data = data_after(500);
+        let checks = data.findings.download().unwrap()[0];
+        data.findings.upload(&[checks - 1, 0, 0]).unwrap();
+        assert!(verdict(data).contains(&format!("only {} of {checks}", checks - 1)));
+        assert!(audit_difference(&[1, 0, 0], 0).is_some());
+    }
+
+    #[test]
+    fn the_account_that_loses_follows_zipfs_law() {
+        let bank = Bank {
+            accounts: 103,
+            audit_range: 10,
+            audit_percent: 0,
+            ..BANK
+        };
+        let plan = bank.plan(3);
+        let tables = bank.tables(&plan);
+        let mut taken = vec![0u32; 103];
+        let n = 400_000;
+        for i in 0..n {
+            if let BankTransaction::Transfer { from, .. } =
+                plan.transaction(i, |at| tables[at as usize])
+            {
+                taken[from as usize] += 1;
+            }
+        }
+        let weight = |rank: u64| ((rank + 1) as f64).powf(-0.99);
+        let all: f64 = (0..103).map(weight).sum();
+        let mut ranks = [false; 103];
+        for (account, &times) in taken.iter().enumerate() {
+            let range = (account as u32 / 10).min(9);
+            let rank = bank.rank(&plan, range, account as u32 - plan.start(range));
+            ranks[rank as usize] = true;
+            let mean = n as f64 * weight(rank) / all;
+            // Six standard deviations.
+            let off = (f64::from(times) - mean).abs();
+            assert!(off < 6.0 * mean.sqrt(), "rank {rank}: {times}, not {mean}");
+        }
+        assert!(ranks.iter().all(|&r| r), "ranks are no permutation");
+    }
+}
