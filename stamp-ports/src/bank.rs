@@ -14,7 +14,7 @@
 
 use crate::alias;
 use crate::error::{Error, Result};
-use crate::workload::{Launches, Workload, check_memory};
+use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
@@ -233,6 +233,12 @@ impl Workload for Bank {
             return Err(Error::Usage(format!(
                 "--accounts {accounts} is too few for --audit-range {audit_range}: \
                  give as many or more"
+            )));
+        }
+        if audit_percent > 0 && self.capacity().reads > SET_WORDS_MAX {
+            return Err(Error::Usage(format!(
+                "--audit-range {audit_range} is too many: a transaction reads {SET_WORDS_MAX} \
+                 accounts at most, and the last range has the rest of {accounts} accounts as well"
             )));
         }
         if audit_percent > 100 {

@@ -159,7 +159,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Transactions of each thread, instead of --transactions
-    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "transactions",
+    #[arg(long, value_name = "N", value_parser = parse_loops, conflicts_with = "transactions",
           help_heading = "Workload")]
     pub loops: Option<u64>,
     /// Version locks, a power of two
@@ -227,6 +227,13 @@ fn parse_workload(text: &str) -> Result<String, String> {
 fn parse_repeat(text: &str) -> Result<u32, String> {
     match parse_count_32(text)? {
         0 => Err("0 repeats measure nothing: give 1 or more".into()),
+        n => Ok(n),
+    }
+}
+
+fn parse_loops(text: &str) -> Result<u64, String> {
+    match parse_count(text)? {
+        0 => Err("0 loops leave nothing to run: give 1 or more".into()),
         n => Ok(n),
     }
 }

@@ -8,7 +8,7 @@
 //! that the lane has read of its own parts.
 
 use crate::error::{Error, Result};
-use crate::workload::{Launches, Workload, check_memory};
+use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory};
 use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
@@ -261,6 +261,14 @@ impl Workload for Eigenbench {
                  --hot-writes, --mild-reads or --mild-writes 1 or more"
                     .into(),
             ));
+        }
+        let capacity = self.capacity();
+        if capacity.reads.max(capacity.writes) > SET_WORDS_MAX {
+            let (hot, mild) = (p.hot.words(), p.mild.words());
+            return Err(Error::Usage(format!(
+                "{hot} words by --hot-reads or --hot-writes and {mild} by --mild-reads or \
+                 --mild-writes are too many: a transaction accesses {SET_WORDS_MAX} at most"
+            )));
         }
         check_array(
             "hot",

@@ -212,6 +212,10 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     /// Refuses sets whose size no 64 bits hold, before it is computed with
     /// them.
     fn check_sets(&self, blocks: u32, threads: u32, config: &StmConfig) -> Result<()> {
+        let capacity = config.capacity;
+        if capacity.reads.checked_add(capacity.writes).is_none() {
+            return Ok(()); // Stm::new refuses them, whatever the memory
+        }
         let width = self.device.limits().warp_width;
         let warps = u128::from(threads.div_ceil(width)) * u128::from(blocks);
         let needed = warps * u128::from(config.capacity.warp_words(width)) * 8;

@@ -133,6 +133,9 @@ impl<W> AllAlgorithms for W where
 {
 }
 
+/// The most words that a transaction reads, or writes: what a set holds.
+pub const SET_WORDS_MAX: u32 = 1 << 20;
+
 /// Refuses data that the device or the host has no room for, before any of it
 /// is made. `host_bytes` is what the input and its verification take.
 ///

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
 
 /// Runs what must be refused with status 2 and one line that has all `parts`.
 fn refused(arguments: &[&str], parts: &[&str]) {
@@ -126,6 +126,111 @@ fn parameters_that_make_no_sense_are_refused() {
         &with(&TINY_RA, &["--time-limit", "0"]),
         &["--time-limit", "\"0\"", "above 0"],
     );
+}
+
+#[test]
+fn parameters_of_bank_that_make_no_sense_are_refused() {
+    for (more, parts) in [
+        (
+            &["--audit-range", "1"][..],
+            &["--audit-range 1", "2 or more"][..],
+        ),
+        (
+            &["--audit-range", "0", "--audit-share", "0"],
+            &["--audit-range 0", "2 or more"],
+        ),
+        (
+            &["--audit-range", "2K"],
+            &["--accounts 1024", "--audit-range 2048"],
+        ),
+        (
+            &["--audit-range", "4294967295"],
+            &["--accounts 1024", "--audit-range 4294967295"],
+        ),
+        (
+            &["--audit-share", "101"],
+            &["--audit-share", "\"101\"", "0 to 100"],
+        ),
+        (&["--audit-share", "0.1"], &["--audit-share", "whole"]),
+        (&["--zipf=-1"], &["\"-1\"", "0 to 10"]),
+        (&["--zipf", "0.1234"], &["--zipf", "three decimals"]),
+        (&["--zipf", "NaN"], &["--zipf", "\"NaN\""]),
+        (&["--words", "5"], &["--words 5", "ra", "leave it out"]),
+        (
+            &["--read-capacity", "63"],
+            &["CapacityExceeded", "read set of 63", "--read-capacity 64"],
+        ),
+        (
+            &["--write-capacity", "1"],
+            &["CapacityExceeded", "write set of 1", "--write-capacity 2"],
+        ),
+    ] {
+        refused(&with(&TINY_BANK, more), parts);
+    }
+    refused(
+        &["run", "bank", "--device", "cpu", "--accounts", "1"],
+        &["--audit-range 1", "2 or more"],
+    );
+    refused(
+        &with(&TINY_RA, &["--zipf", "1"]),
+        &["--zipf 1", "bank", "leave it out"],
+    );
+}
+
+#[test]
+fn parameters_of_eigenbench_that_make_no_sense_are_refused() {
+    for (more, parts) in [
+        (
+            &["--hot-reads", "0", "--hot-writes", "0"][..],
+            &["nothing to do", "--hot-reads"][..],
+        ),
+        (
+            &["--mild-reads", "2", "--mild-words", "0"],
+            &["--mild-words 0", "--mild-reads 2"],
+        ),
+        (
+            &["--cold-writes-outside", "2", "--cold-words", "0"],
+            &["--cold-words 0", "--cold-writes-outside 2"],
+        ),
+        (
+            &["--locality", "101"],
+            &["--locality", "\"101\"", "0 to 100"],
+        ),
+        (&["--loops", "5"], &["--loops", "--transactions"]),
+        (&["--accounts", "5"], &["--accounts 5", "bank"]),
+        (
+            &["--read-capacity", "31"],
+            &["CapacityExceeded", "read set of 31", "--read-capacity 32"],
+        ),
+        (
+            &["--write-capacity", "31"],
+            &["CapacityExceeded", "write set of 31", "--write-capacity 32"],
+        ),
+        (
+            &["--hot-reads", "4294967295"],
+            &["4294967295", "--hot-reads", "1048576 at most"],
+        ),
+        (
+            &["--read-capacity", "4294967295"],
+            &["the read set is 4294967295", "to 1048576"],
+        ),
+        (
+            &["--mild-words", "4294967295", "--mild-reads", "1"],
+            &["lanes", "available", "--mild-words"],
+        ),
+    ] {
+        let base = with(&TINY_EIGENBENCH, &["--blocks", "64", "--threads", "1024"]);
+        refused(&with(&base, more), parts);
+    }
+    refused(
+        &["run", "eigenbench", "--device", "cpu", "--hot-words", "0"],
+        &["--hot-words 0", "--hot-reads 32"],
+    );
+    refused(
+        &["run", "eigenbench", "--loops", "0"],
+        &["--loops", "1 or more"],
+    );
+    refused(&["tune", "eigenbench", "--loops", "5"], &["'--loops'"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
 use serde_json::Value;
 
 /// Runs what must succeed, and returns its standard output.
@@ -49,7 +49,12 @@ fn json_is_one_object_a_run_and_nothing_else() {
         "hv-backoff",
         "optimized",
     ];
-    for (workload, base) in [("ra", TINY_RA), ("ht", TINY_HT)] {
+    for (workload, base) in [
+        ("ra", TINY_RA),
+        ("ht", TINY_HT),
+        ("bank", TINY_BANK),
+        ("eigenbench", TINY_EIGENBENCH),
+    ] {
         let out = right(&with(
             &base,
             &["--variant", "all", "--repeat", "2", "--json"],
@@ -60,6 +65,92 @@ fn json_is_one_object_a_run_and_nothing_else() {
             let run: Value = serde_json::from_str(line).expect("a line is an object");
             check_run(&run, workload, name, 500);
         }
+    }
+}
+
+/// The parameters in the JSON of a run.
+fn parameters(arguments: &[&str]) -> Value {
+    let run: Value = serde_json::from_str(&right(arguments)).expect("one object");
+    assert_eq!(run["verified"], true);
+    run["parameters"].clone()
+}
+
+#[test]
+fn the_parameters_of_bank_are_in_its_json() {
+    let more = [
+        "--zipf",
+        "0.99",
+        "--audit-share",
+        "25%",
+        "--audit-range",
+        "30",
+        "--json",
+    ];
+    let p = parameters(&with(&TINY_BANK, &more));
+    assert_eq!(p["accounts"], 1024);
+    assert_eq!(p["zipf_thousandths"], 990);
+    assert_eq!(p["audit_percent"], 25);
+    assert_eq!(p["audit_range"], 30);
+    // 34 ranges, the last of 34 accounts; audits read 16 at a time.
+    assert_eq!(p["read_capacity"], 48);
+    assert_eq!(p["write_capacity"], 2);
+    let transfers = parameters(&with(&TINY_BANK, &["--audit-share", "0", "--json"]));
+    assert_eq!(transfers["read_capacity"], 2);
+}
+
+#[test]
+fn every_option_of_eigenbench_is_one_parameter() {
+    let base = with(&TINY_EIGENBENCH[..4], &["--transactions", "300", "--json"]);
+    let default = parameters(&base);
+    for (option, value, name, n) in [
+        ("--hot-words", "2K", "hot_words", 2048),
+        ("--hot-reads", "7", "hot_reads", 7),
+        ("--hot-writes", "9", "hot_writes", 9),
+        ("--mild-words", "5", "mild_words", 5),
+        ("--mild-reads", "3", "mild_reads", 3),
+        ("--mild-writes", "4", "mild_writes", 4),
+        ("--cold-words", "6", "cold_words", 6),
+        ("--cold-reads", "2", "cold_reads", 2),
+        ("--cold-writes", "1", "cold_writes", 1),
+        ("--cold-reads-outside", "8", "cold_reads_outside", 8),
+        ("--cold-writes-outside", "9", "cold_writes_outside", 9),
+        ("--nops", "11", "nops", 11),
+        ("--nops-outside", "12", "nops_outside", 12),
+        ("--locality", "40", "locality_percent", 40),
+    ] {
+        let mut set = parameters(&with(&base, &[option, value]));
+        assert_eq!(set[name], n, "{option}");
+        // And no other: but for the sets, which follow.
+        set[name] = default[name].clone();
+        for follows in ["read_capacity", "write_capacity"] {
+            set[follows] = default[follows].clone();
+        }
+        assert_eq!(set, default, "{option}");
+    }
+}
+
+#[test]
+fn loops_are_transactions_of_each_thread() {
+    let mut arguments = TINY_EIGENBENCH[..6].to_vec();
+    arguments.extend(["--blocks", "2", "--threads", "3", "--loops", "50", "--json"]);
+    let run: Value = serde_json::from_str(&right(&arguments)).expect("one object");
+    assert_eq!(run["transactions"], 300);
+    assert_eq!(run["commits"], 300);
+    assert_eq!(run["verified"], true);
+}
+
+#[test]
+fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
+    for base in [TINY_BANK, TINY_EIGENBENCH] {
+        let mut arguments = base.to_vec();
+        arguments[0] = "tune";
+        arguments.extend(["--variant", "egpgv,hv-sorting", "--repeat", "1"]);
+        arguments.extend(["--locks", "1K"]);
+        if base == TINY_EIGENBENCH {
+            arguments.extend(["--mild-writes", "2", "--cold-reads-outside", "2"]);
+        }
+        let out = right(&arguments);
+        assert!(out.contains("Both results are verified."), "{out}");
     }
 }
 
@@ -76,7 +167,7 @@ fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
 
 #[test]
 fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
-    for base in [TINY_RA, TINY_HT] {
+    for base in [TINY_RA, TINY_HT, TINY_BANK, TINY_EIGENBENCH] {
         let out = right(&with(&base, &["--variant", "all"]));
         assert!(out.contains("All 7 results are verified."), "{out}");
         assert!(!out.contains("NO"), "{out}");
@@ -103,7 +194,7 @@ fn all_runs_every_workload() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
         .collect();
-    assert_eq!(names, ["ra", "ht"]);
+    assert_eq!(names, ["ra", "ht", "bank", "eigenbench"]);
 }
 
 #[test]
@@ -112,6 +203,8 @@ fn list_names_workloads_variants_and_devices() {
     for name in [
         "ra ",
         "ht ",
+        "bank ",
+        "eigenbench ",
         "cgl ",
         "egpgv ",
         "hv-backoff ",

@@ -1,7 +1,10 @@
-//! RA and HT with every variant on the CPU where everything collides: few
+//! Every workload with every variant on the CPU where everything collides: few
 //! words, few locks, more threads than cores. Every result must be verified;
-//! `ra` compares each word with a replay, `ht` walks each chain.
+//! `ra`, `bank` and `eigenbench` compare each word with a replay, `ht` walks
+//! each chain.
 
+use stamp_ports::bank::Bank;
+use stamp_ports::eigenbench::Eigenbench;
 use stamp_ports::ht::Ht;
 use stamp_ports::ra::Ra;
 use stamp_ports::runner::{Report, Session, Spec};
@@ -9,6 +12,7 @@ use stamp_ports::variants::Variant;
 use stamp_ports::workload::AllAlgorithms;
 use std::time::Duration;
 use stm_core::host::{Cpu, StmConfig};
+use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 
 /// Runs every variant, and returns the reports, all of which were verified.
 fn all_variants<W: AllAlgorithms>(
@@ -125,14 +129,131 @@ fn hash_table_with_one_key_a_transaction_is_verified() {
 }
 
 #[test]
+fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
+    for (accounts, audit_range) in [(2, 2), (37, 5), (64, 64)] {
+        for zipf_thousandths in [0, 1200] {
+            let bank = Bank {
+                accounts,
+                zipf_thousandths,
+                audit_percent: 30,
+                audit_range,
+            };
+            for (locks, stripe) in MEMORIES {
+                all_variants(&bank, SHAPES[0], locks, stripe, 600);
+            }
+        }
+    }
+}
+
+#[test]
+fn bank_of_transfers_only_and_of_audits_only_is_verified() {
+    for audit_percent in [0, 100] {
+        let bank = Bank {
+            accounts: 40,
+            zipf_thousandths: 0,
+            audit_percent,
+            audit_range: 20,
+        };
+        all_variants(&bank, SHAPES[1], 16, 4, 1000);
+    }
+}
+
+/// `EigenBench` on few words, with all that it can do.
+const EIGENBENCH: EigenbenchPlan = EigenbenchPlan {
+    seed: 0,
+    hot_words: 32,
+    mild_words: 8,
+    cold_words: 8,
+    hot: accesses(6, 4),
+    mild: accesses(3, 2),
+    cold_inside: accesses(3, 2),
+    cold_outside: accesses(2, 3),
+    nops_inside: 2,
+    nops_outside: 3,
+    locality_percent: 30,
+};
+
+const fn accesses(reads: u32, writes: u32) -> Accesses {
+    Accesses { reads, writes }
+}
+
+#[test]
+fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
+    let eigenbench = Eigenbench { plan: EIGENBENCH };
+    for (locks, stripe) in MEMORIES {
+        for shape in SHAPES {
+            all_variants(&eigenbench, shape, locks, stripe, 600);
+        }
+    }
+}
+
+#[test]
+fn eigenbench_is_verified_at_the_ends_of_every_range() {
+    let none = accesses(0, 0);
+    for plan in [
+        // More writes than reads, and the other way about.
+        EigenbenchPlan {
+            hot: accesses(1, 13),
+            mild: accesses(0, 9),
+            ..EIGENBENCH
+        },
+        EigenbenchPlan {
+            hot: accesses(17, 0),
+            mild: accesses(9, 1),
+            ..EIGENBENCH
+        },
+        // All accesses to one word, and all distinct words one.
+        EigenbenchPlan {
+            locality_percent: 100,
+            ..EIGENBENCH
+        },
+        EigenbenchPlan {
+            hot_words: 1,
+            mild_words: 1,
+            cold_words: 1,
+            ..EIGENBENCH
+        },
+        EigenbenchPlan {
+            locality_percent: 0,
+            mild: none,
+            cold_inside: none,
+            cold_outside: none,
+            ..EIGENBENCH
+        },
+        EigenbenchPlan {
+            hot: none,
+            hot_words: 0,
+            ..EIGENBENCH
+        },
+    ] {
+        all_variants(&Eigenbench { plan }, SHAPES[0], 16, 4, 400);
+    }
+}
+
+#[test]
 fn these_runs_do_collide() {
     let ra = Ra {
         words: 32,
         reads: 4,
         writes: 4,
     };
+    let bank = Bank {
+        accounts: 37,
+        zipf_thousandths: 1200,
+        audit_percent: 30,
+        audit_range: 5,
+    };
     // Enough transactions that the operating system interrupts some.
-    let reports = all_variants(&ra, (2, 8), 16, 4, 20_000);
-    let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
-    assert!(aborted > 0, "no attempt aborted: this tests nothing");
+    for reports in [
+        all_variants(&ra, (2, 8), 16, 4, 20_000),
+        all_variants(&bank, (2, 8), 16, 4, 20_000),
+        all_variants(&Eigenbench { plan: EIGENBENCH }, (2, 8), 16, 4, 20_000),
+    ] {
+        let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
+        let workload = reports[0].workload;
+        assert!(
+            aborted > 0,
+            "{workload}: no attempt aborted: this tests nothing"
+        );
+    }
 }

@@ -33,6 +33,26 @@ pub(crate) const TINY_HT: [&str; 8] = [
     "--transactions",
     "500",
 ];
+pub(crate) const TINY_BANK: [&str; 8] = [
+    "run",
+    "bank",
+    "--device",
+    "cpu",
+    "--accounts",
+    "1K",
+    "--transactions",
+    "500",
+];
+pub(crate) const TINY_EIGENBENCH: [&str; 8] = [
+    "run",
+    "eigenbench",
+    "--device",
+    "cpu",
+    "--hot-words",
+    "1K",
+    "--transactions",
+    "500",
+];
 
 pub(crate) fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [base, more].concat()
