@@ -4,8 +4,19 @@
 //! | array | whose | accessed |
 //! | --- | --- | --- |
 //! | hot | shared by all lanes | in transactions |
-//! | mild | a part for each lane | in transactions, which never conflict there |
+//! | mild | a part for each lane | in transactions; conflicts there are false ones |
 //! | cold | a part for each lane | plainly, in a transaction's code or between two |
+//!
+//! | characteristic | varied by |
+//! | --- | --- |
+//! | concurrency | the launch |
+//! | working set | words of the arrays |
+//! | length | reads and writes, hot and mild, together |
+//! | pollution | writes among those |
+//! | temporal locality | `locality_percent` |
+//! | contention | words of the hot array; mild accesses in place of hot ones |
+//! | predominance | cold accesses and arithmetic, in transactions and between them |
+//! | density | cold accesses and arithmetic moved from one to the other |
 //!
 //! Made checkable, which is where it departs from the original:
 //!
