@@ -7,3 +7,5 @@ pub mod sim;
 pub mod program;
 pub mod variant;
 pub mod mutants;
+pub mod fuzz;
+pub mod record;
