@@ -228,7 +228,10 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
             .map(|_| scope.spawn(|| work(config, &shared)))
             .collect();
         let mut told = start;
-        while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+        while !workers
+            .iter()
+            .all(std::thread::ScopedJoinHandle::is_finished)
+        {
             std::thread::sleep(Duration::from_millis(5));
             let total = sum();
             if config.transactions.is_some_and(|n| total.transactions >= n)

@@ -6,24 +6,26 @@
 //! [`Settings::buffer_bytes`], and a history with its checker takes about one
 //! and a half times as much again. A lane's buffer has room for
 //! [`Settings::attempts`] attempts at each of its transactions; a launch that
-//! needed more is thrown away whole and made again with the room that it asked
-//! for, and if that is too much, the error says so.
+//! needed more is thrown away whole, and smaller ones with more room follow. If
+//! even one transaction a lane does not fit, the error says what it needs.
 
 use crate::error::Error;
 use crate::history::recorder::decode;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::variant::{Variant, with_recorded};
 use std::time::{Duration, Instant};
-use stm_core::algorithm::Algorithm;
+use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
+use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
 use stm_core::word::WordAddress;
 use stm_core::{Element, Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
+use stm_kernels::mutants::RaMutant;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// A workload and its sizes.
@@ -67,9 +69,10 @@ impl Workload {
 
     const fn capacity(self) -> Capacity {
         let (reads, writes) = match self {
-            Self::Ra { reads, writes, .. } => {
-                (reads.next_multiple_of(16), if writes == 0 { 1 } else { writes })
-            }
+            Self::Ra { reads, writes, .. } => (
+                reads.next_multiple_of(16),
+                if writes == 0 { 1 } else { writes },
+            ),
             Self::Ht { keys_per_tx, .. } => (keys_per_tx, 2 * keys_per_tx),
         };
         Capacity { reads, writes }
@@ -131,6 +134,10 @@ pub struct Settings {
 pub struct Row {
     /// The variant.
     pub variant: Variant,
+    /// Blocks of a launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
     /// Launches whose histories are complete.
     pub launches: u64,
     /// Launches made again because a buffer was full.
@@ -149,15 +156,19 @@ pub struct Row {
     pub wrong_state: Option<String>,
 }
 
-/// Room for records that a launch needed and did not have, in words a lane.
-struct Room(u64);
+/// A launch whose records did not fit.
+struct BufferFull {
+    /// The lane that needed the most.
+    lane: u32,
+    /// The words that it needed.
+    needed: u64,
+}
 
 /// One launch's result.
 struct Launched {
     history: History,
     statistics: Statistics,
     kernel: Duration,
-    wrong_state: Option<String>,
 }
 
 /// Records a variant and hands each history on.
@@ -179,8 +190,46 @@ pub fn record<D: Device>(
     })
 }
 
+/// Records the random array with a seeded defect, on a device with PTX for it.
+/// A memory that the defect spoils ends the run: [`Row::wrong_state`].
+///
+/// # Errors
+/// As [`record`]; [`Error::Usage`] for a defect without a kernel, or a
+/// workload that is not the random array.
+pub fn record_mutant<D: Device>(
+    device: &D,
+    mutant: Mutant,
+    workload: Workload,
+    settings: &Settings,
+    sink: impl FnMut(History) -> Result<(), Error>,
+) -> Result<Row, Error> {
+    workload.check()?;
+    if !matches!(workload, Workload::Ra { .. }) {
+        return Err(Error::Usage(
+            "seeded defects on a device run ra: give --workload ra".into(),
+        ));
+    }
+    macro_rules! dispatch {
+        ($name:ident) => {
+            if mutant == Mutant::$name {
+                let mut session = Session::<
+                    D,
+                    HvSorting<Recorder>,
+                    RaMutant<{ Mutant::$name as u32 }>,
+                >::new(device, Variant::HvSorting, workload, settings)?;
+                return session.run(sink);
+            }
+        };
+    }
+    stm_kernels::for_each_ra_mutant!(dispatch);
+    Err(Error::Usage(format!(
+        "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
+        mutant.name()
+    )))
+}
+
 /// A device, a transactional memory and a workload's arrays.
-struct Session<'a, D: Device, A> {
+struct Session<'a, D: Device, A, R = RandomArray<A>> {
     device: &'a D,
     variant: Variant,
     workload: Workload,
@@ -190,12 +239,14 @@ struct Session<'a, D: Device, A> {
     /// Of RA: the array as it must be; of HT nothing.
     expected: Vec<u32>,
     words: Option<Buffer<D, u32>>,
-    algorithm: std::marker::PhantomData<A>,
+    /// What is wrong with the memory that a launch left.
+    wrong_state: Option<String>,
+    kernel: std::marker::PhantomData<(A, R)>,
 }
 
-impl<'a, D: Device, A: Algorithm<Probe = Recorder>> Session<'a, D, A>
+impl<'a, D: Device, A: Algorithm<Probe = Recorder>, R> Session<'a, D, A, R>
 where
-    RandomArray<A>: Kernel<Params = RaParams<A>>,
+    R: Kernel<Params = RaParams<A>>,
     HashTable<A>: Kernel<Params = HtParams<A>>,
 {
     fn new(
@@ -239,7 +290,8 @@ where
             stm,
             expected,
             words,
-            algorithm: std::marker::PhantomData,
+            wrong_state: None,
+            kernel: std::marker::PhantomData,
         })
     }
 
@@ -247,22 +299,26 @@ where
         u64::from(self.shape.blocks) * u64::from(self.shape.threads)
     }
 
-    /// Transactions of one launch: as many as the buffers hold.
-    fn chunk(&self) -> u64 {
-        let per_transaction = (words_needed(1, self.workload.events()) - HEADER_WORDS)
-            * self.settings.attempts
-            * 8;
+    /// Transactions of one launch, as many as the buffers hold with room for so
+    /// many attempts at each; and words of a lane's buffer.
+    fn chunk(&self, attempts: u64) -> (u64, u64) {
+        let events = self.workload.events();
         let lanes = self.lanes();
+        let words = self.settings.buffer_bytes / 8 / lanes;
         // Whole rounds, so that no lane has more than its share of room.
-        let rounds = (self.settings.buffer_bytes / 8).saturating_sub(lanes) * 8
-            / (per_transaction * lanes).max(1);
-        (rounds.max(1) * lanes).min(self.settings.transactions)
+        let of_one = words_needed(attempts, events) - HEADER_WORDS;
+        let rounds = (words.saturating_sub(HEADER_WORDS) / of_one).max(1);
+        let chunk = (rounds * lanes).min(self.settings.transactions);
+        let room = words_needed(chunk.div_ceil(lanes) * attempts, events);
+        (chunk, room)
     }
 
     fn run(&mut self, mut sink: impl FnMut(History) -> Result<(), Error>) -> Result<Row, Error> {
         let start = Instant::now();
         let mut row = Row {
             variant: self.variant,
+            blocks: self.shape.blocks,
+            threads: self.shape.threads,
             launches: 0,
             repeated: 0,
             transactions: 0,
@@ -272,29 +328,35 @@ where
             wall: Duration::ZERO,
             wrong_state: None,
         };
-        let chunk = self.chunk();
-        let mut room = words_needed(
-            chunk.div_ceil(self.lanes()) * self.settings.attempts,
-            self.workload.events(),
-        );
+        let mut attempts = self.settings.attempts;
+        let (mut chunk, mut room) = self.chunk(attempts);
+        let needed = room * self.lanes() * 8;
+        if needed > self.settings.buffer_bytes {
+            return Err(Error::Usage(format!(
+                "{} bytes for recording are too few: one transaction a thread needs {needed} \
+                 (--buffer-bytes), or fewer threads or --attempts",
+                self.settings.buffer_bytes
+            )));
+        }
         let mut launch = 0;
-        while row.transactions < self.settings.transactions && row.wrong_state.is_none() {
+        while row.transactions < self.settings.transactions && self.wrong_state.is_none() {
             let transactions = chunk.min(self.settings.transactions - row.transactions);
             let seed = draw(self.settings.seed, launch, 17);
             launch += 1;
             match self.launch(seed, transactions, room)? {
-                Err(Room(needed)) => {
+                Err(BufferFull { lane, needed }) => {
                     row.repeated += 1;
                     // Another run is not the same run: some more than it needed.
-                    let larger = needed + needed / 4;
-                    if larger * self.lanes() * 8 > 2 * self.settings.buffer_bytes {
+                    attempts = (attempts * needed).div_ceil(room) * 5 / 4 + 1;
+                    let words_per_lane = room;
+                    (chunk, room) = self.chunk(attempts);
+                    if room * self.lanes() * 8 > self.settings.buffer_bytes {
                         return Err(Error::BufferFull {
-                            lane: 0,
+                            lane,
                             needed,
-                            words_per_lane: room,
+                            words_per_lane,
                         });
                     }
-                    room = larger;
                 }
                 Ok(done) => {
                     row.launches += 1;
@@ -302,9 +364,8 @@ where
                     row.attempts += done.statistics.attempts;
                     row.aborted += done.statistics.aborted();
                     row.kernel += done.kernel;
-                    row.wrong_state = done.wrong_state;
                     if done.statistics.commits != transactions {
-                        row.wrong_state.get_or_insert(format!(
+                        self.wrong_state.get_or_insert(format!(
                             "{} of {transactions} transactions committed",
                             done.statistics.commits
                         ));
@@ -313,6 +374,7 @@ where
                 }
             }
         }
+        row.wrong_state = self.wrong_state.take();
         row.wall = start.elapsed();
         Ok(row)
     }
@@ -322,21 +384,23 @@ where
         seed: u64,
         transactions: u64,
         room: u64,
-    ) -> Result<Result<Launched, Room>, Error> {
-        let records = Buffer::<D, u64>::zeroed(
-            self.device,
-            (self.lanes() * room) as usize,
-            "the records",
-        )?;
+    ) -> Result<Result<Launched, BufferFull>, Error> {
+        let records =
+            Buffer::<D, u64>::zeroed(self.device, (self.lanes() * room) as usize, "the records")?;
         // SAFETY: as many words as said, zero, and only this launch uses them.
         let probe = unsafe { Recorder::new(records.as_mut_ptr(), room) };
         let stm = self.stm.observed_handle::<A>(probe);
-        let (initial, kernel, statistics, wrong_state) = match self.workload {
+        let (initial, kernel, statistics) = match self.workload {
             Workload::Ra {
                 words,
                 reads,
                 writes,
-            } => self.ra(stm, RaPlan::new(seed, words, reads, writes), writes, transactions)?,
+            } => self.ra(
+                stm,
+                RaPlan::new(seed, words, reads, writes),
+                writes,
+                transactions,
+            )?,
             Workload::Ht {
                 buckets,
                 keys_per_tx,
@@ -356,9 +420,8 @@ where
                 history,
                 statistics,
                 kernel,
-                wrong_state,
             })),
-            Err(Error::BufferFull { needed, .. }) => Ok(Err(Room(needed))),
+            Err(Error::BufferFull { lane, needed, .. }) => Ok(Err(BufferFull { lane, needed })),
             Err(error) => Err(error),
         }
     }
@@ -369,7 +432,7 @@ where
         plan: RaPlan,
         writes: u32,
         transactions: u64,
-    ) -> Result<(InitialMemory, Duration, Statistics, Option<String>), Error> {
+    ) -> Result<(InitialMemory, Duration, Statistics), Error> {
         let Some(array) = &self.words else {
             return Err(Error::Usage("ra has no array".into()));
         };
@@ -382,7 +445,7 @@ where
         };
         // SAFETY: the array and the records live in the caller, and nothing
         // but these transactions touches them.
-        let (kernel, statistics) = unsafe { self.stm.launch::<RandomArray<A>>(&params)? };
+        let (kernel, statistics) = unsafe { self.stm.launch::<R>(&params)? };
         for i in 0..transactions {
             let transaction = plan.transaction(i);
             for k in 0..writes {
@@ -396,10 +459,8 @@ where
             .zip(&self.expected)
             .position(|(f, e)| f != e)
             .map(|w| format!("word {w} is {}, not {}", found[w], self.expected[w]));
-        if wrong.is_none() {
-            self.expected = found;
-        }
-        Ok((initial, kernel, statistics, wrong))
+        self.wrong_state = wrong;
+        Ok((initial, kernel, statistics))
     }
 
     fn ht(
@@ -409,7 +470,7 @@ where
         buckets: u32,
         keys_per_tx: u32,
         transactions: u64,
-    ) -> Result<(InitialMemory, Duration, Statistics, Option<String>), Error> {
+    ) -> Result<(InitialMemory, Duration, Statistics), Error> {
         let nodes = transactions * u64::from(keys_per_tx);
         if nodes >= u64::from(u32::MAX) {
             return Err(Error::Usage(format!(
@@ -435,15 +496,18 @@ where
         // SAFETY: all buffers live in this function and the caller's, and
         // nothing but these transactions writes them.
         let (kernel, statistics) = unsafe { self.stm.launch::<HashTable<A>>(&params)? };
-        let wrong = wrong_chains(&heads.download()?, &nexts.download()?, &keys_host);
-        Ok((initial, kernel, statistics, wrong))
+        self.wrong_state = wrong_chains(&heads.download()?, &nexts.download()?, &keys_host);
+        Ok((initial, kernel, statistics))
     }
 }
 
 fn initial<T: Element>(base: *mut T, values: &[T]) -> InitialMemory {
     let address = |i: usize| WordAddress::of(base.wrapping_add(i).cast_const()).bits();
     InitialMemory {
-        words: (0..).map(address).zip(values.iter().map(|v| v.to_bits64())).collect(),
+        words: (0..)
+            .map(address)
+            .zip(values.iter().map(|v| v.to_bits64()))
+            .collect(),
         rest: Rest::Value(0),
     }
 }
@@ -456,10 +520,15 @@ fn wrong_chains(heads: &[u32], nexts: &[u32], keys: &[u32]) -> Option<String> {
         while link != 0 {
             let node = link as usize - 1;
             if node >= keys.len() {
-                return Some(format!("bucket {bucket} links to node {node} of {}", keys.len()));
+                return Some(format!(
+                    "bucket {bucket} links to node {node} of {}",
+                    keys.len()
+                ));
             }
             if seen[node] {
-                return Some(format!("node {node} is met twice, in bucket {bucket} the second time"));
+                return Some(format!(
+                    "node {node} is met twice, in bucket {bucket} the second time"
+                ));
             }
             seen[node] = true;
             let right = bucket_of_key(keys[node], heads.len() as u32) as usize;

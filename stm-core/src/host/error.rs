@@ -81,6 +81,30 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A transaction begun inside another.
+    #[error(
+        "transaction {transaction} began another one on the same memory before its own end: transactions do not nest"
+    )]
+    Nested {
+        /// The number of the thread.
+        transaction: u64,
+    },
+    /// A kernel panicked on the CPU.
+    #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
+    Panicked {
+        /// The kernel's entry point.
+        entry: &'static str,
+        /// What the panic said.
+        message: String,
+    },
+    /// The operating system gave no more threads.
+    #[error("the system starts no more than {started} of {asked} threads: use fewer --threads")]
+    NoThreads {
+        /// Threads started.
+        started: u64,
+        /// Threads asked for.
+        asked: u64,
+    },
     /// The time limit ran out.
     #[error(
         "stopped at the time limit of {limit:?}: {committed} transactions committed, {aborted} attempts aborted"
@@ -166,6 +190,7 @@ impl Error {
                 len: record.len,
                 transaction,
             },
+            Abort::Nested => Self::Nested { transaction },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -95,7 +95,11 @@ impl Directed {
         let program = Program {
             blocks,
             threads,
-            calls: if rng.chance(50) { Loop::Each } else { Loop::Own },
+            calls: if rng.chance(50) {
+                Loop::Each
+            } else {
+                Loop::Own
+            },
             wide: rng.chance(50),
             stripe_words: self.stripe_words,
             locks: self.locks,
