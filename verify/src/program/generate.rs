@@ -184,8 +184,8 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
             .collect(),
         transactions,
     };
-    if rng.chance(5) {
-        program.sets = (rng.within(1, 4), rng.within(1, 3));
+    if rng.chance(10) {
+        program.sets = (rng.within(1, 5), rng.within(1, 4));
     }
     (program, width)
 }
