@@ -77,6 +77,13 @@ fn one_line(error: &host::Error) -> String {
             format!("{error}: use fewer --blocks")
         }
         host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
+        host::Error::BadConfig { what, .. } => match *what {
+            "the number of locks" => format!("{error}: change --locks"),
+            "the stripe size in bytes" => format!("{error}: change --stripe-bytes"),
+            "the capacity of the read set" => format!("{error}: change --read-capacity"),
+            "the capacity of the write set" => format!("{error}: change --write-capacity"),
+            _ => error.to_string(),
+        },
         host::Error::Timeout { .. } => {
             format!("{error}: raise --time-limit, or use fewer --transactions")
         }

@@ -57,14 +57,17 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
         &with(&TINY_RA, &["--locks", "1000"]),
         &["1000 locks", "512 and 1024", "--locks"],
     );
-    refused(&with(&TINY_RA, &["--locks", "0"]), &["0 locks", "--locks"]);
+    refused(
+        &with(&TINY_RA, &["--locks", "0"]),
+        &["locks is 0", "--locks"],
+    );
     refused(
         &with(&TINY_RA, &["--locks", "2^31"]),
-        &["2147483648", "2^30"],
+        &["2147483648", "2^30", "--locks"],
     );
     refused(
         &with(&TINY_RA, &["--stripe-bytes", "12"]),
-        &["12", "power of two"],
+        &["12", "power of two", "--stripe-bytes"],
     );
     refused(
         &with(&TINY_RA, &["--write-capacity", "3"]),
@@ -84,7 +87,7 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
     );
     refused(
         &with(&TINY_RA, &["--read-capacity", "4294967295"]),
-        &["read set is 4294967295", "1048576"],
+        &["read set is 4294967295", "1048576", "--read-capacity"],
     );
 }
 

@@ -169,13 +169,19 @@ pub struct RecordArgs {
     /// cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_device, default_value = "cpu")]
     pub device: DeviceName,
+    /// Instead of the variants, ra with this seeded defect, or all that have a
+    /// kernel, until it shows (GPU only)
+    #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
+    pub mutant: Option<String>,
     /// Transactions of each variant
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100K")]
     pub transactions: u64,
-    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, and 1 of cgl]
+    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, and 1 of cgl
+    /// and vbv]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]
     pub blocks: Option<u32>,
-    /// Threads of a block [default: 2 on the CPU; on a GPU 256, and 32 of cgl]
+    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl, 64
+    /// of vbv]
     #[arg(long, value_name = "T", value_parser = parse_count_32)]
     pub threads: Option<u32>,
     /// Seed of the data
@@ -279,6 +285,16 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
         .filter(|&minutes: &f64| minutes > 0.0)
         .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
         .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 2.5"))
+}
+
+fn parse_device_mutant(text: &str) -> Result<String, String> {
+    if text == "all" || crate::record::MUTANTS.iter().any(|m| m.name() == text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "there is no kernel with the defect {text:?}: give all, or one of {}",
+        crate::record::MUTANTS.map(Mutant::name).join(", ")
+    ))
 }
 
 fn parse_mutant(text: &str) -> Result<Mutant, String> {

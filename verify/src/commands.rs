@@ -12,6 +12,7 @@ use crate::program::{Case, run, shrink::shrink};
 use crate::record::{self, Row, Settings, Workload};
 use crate::variant::Variant;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use stm_core::host::{Cpu, Cuda, Device, StmConfig};
@@ -200,16 +201,24 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
 }
 
 fn record_command(args: &RecordArgs) -> Result<bool, Error> {
+    if let Some(which) = &args.mutant {
+        let DeviceName::Cuda(ordinal) = args.device else {
+            return Err(Error::Usage(
+                "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`".into(),
+            ));
+        };
+        return record_mutants(&Cuda::new(ordinal)?, args, which);
+    }
     match args.device {
         DeviceName::Cpu => record_on(&Cpu::new(), args, |_| (2, 2)),
-        // One lock is fastest with one warp.
-        DeviceName::Cuda(ordinal) => record_on(&Cuda::new(ordinal)?, args, |variant| {
-            if variant == Variant::Cgl {
-                (1, 32)
-            } else {
-                (132, 256)
-            }
-        }),
+        // One lock is fastest with a warp or two, and retries least.
+        DeviceName::Cuda(ordinal) => {
+            record_on(&Cuda::new(ordinal)?, args, |variant| match variant {
+                Variant::Cgl => (1, 32),
+                Variant::Vbv => (1, 64),
+                _ => (132, 256),
+            })
+        }
     }
 }
 
@@ -237,12 +246,8 @@ struct Judged {
     first: Option<Verdict>,
 }
 
-fn record_on<D: Device>(
-    device: &D,
-    args: &RecordArgs,
-    shape: impl Fn(Variant) -> (u32, u32),
-) -> Result<bool, Error> {
-    let workload = match args.workload {
+fn workload_of(args: &RecordArgs) -> Workload {
+    match args.workload {
         WorkloadName::Ra => Workload::Ra {
             words: args.words,
             reads: args.reads,
@@ -252,7 +257,15 @@ fn record_on<D: Device>(
             buckets: args.buckets,
             keys_per_tx: args.keys_per_tx,
         },
-    };
+    }
+}
+
+fn record_on<D: Device>(
+    device: &D,
+    args: &RecordArgs,
+    shape: impl Fn(Variant) -> (u32, u32),
+) -> Result<bool, Error> {
+    let workload = workload_of(args);
     if args.transactions == 0 || args.attempts == 0 {
         return Err(Error::Usage(
             "--transactions and --attempts must be 1 or more".into(),
@@ -304,19 +317,85 @@ fn record_variant<D: Device>(
             number += 1;
         }
         if judge {
-            let start = Instant::now();
-            let verdict = opacity::check(&history)?;
-            judged.time += start.elapsed();
-            judged.checked += verdict.counts.attempts;
-            judged.violations += verdict.violations_total;
-            if !verdict.is_opaque() {
-                judged.first.get_or_insert(verdict);
-            }
+            judged.look(&history)?;
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     })?;
     show(args, workload, &row, &judged);
     Ok(judged.violations == 0 && row.wrong_state.is_none())
+}
+
+/// Runs kernels with seeded defects on a device: which of them does the
+/// hardware show, and how soon? True if each ended as it may: a defect that no
+/// run showed is reported, and is no failure of ours.
+fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Result<bool, Error> {
+    let workload = workload_of(args);
+    let settings = settings(args, (132, 256));
+    say(format_args!(
+        "{:<25}{:>9}{:>14}{:>14}{:>11}  {}",
+        "defect", "launch", "transactions", "attempts", "kernel s", "found"
+    ));
+    for &mutant in record::MUTANTS
+        .iter()
+        .filter(|m| which == "all" || which == m.name())
+    {
+        let mut judged = Judged::default();
+        let mut impossible = None;
+        let row = record::record_mutant(device, mutant, workload, &settings, |history| {
+            match judged.look(&history) {
+                Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
+                other => other?,
+            }
+            let found = impossible.is_some() || judged.violations != 0;
+            Ok(if found {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        });
+        let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
+            say(format_args!(
+                "{:<25}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
+                mutant.name(),
+                format!("{}x{}", settings.blocks, settings.threads),
+            ));
+        };
+        match row {
+            Ok(row) => {
+                let found = match (&impossible, &row.wrong_state, judged.violations) {
+                    (Some(what), ..) => format!("impossible: {what}"),
+                    (_, Some(what), _) => format!("wrong state: {what}"),
+                    (.., 0) => "nothing".to_owned(),
+                    (.., n) => format!("{n} attempts not opaque"),
+                };
+                line(
+                    row.transactions,
+                    row.attempts,
+                    row.kernel.as_secs_f64(),
+                    &found,
+                );
+            }
+            // What the launch's own checks found.
+            Err(Error::Host(error)) => line(0, 0, 0.0, &error.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+impl Judged {
+    /// Judges one more history.
+    fn look(&mut self, history: &History) -> Result<(), Error> {
+        let start = Instant::now();
+        let verdict = opacity::check(history)?;
+        self.time += start.elapsed();
+        self.checked += verdict.counts.attempts;
+        self.violations += verdict.violations_total;
+        if !verdict.is_opaque() {
+            self.first.get_or_insert(verdict);
+        }
+        Ok(())
+    }
 }
 
 fn show(args: &RecordArgs, workload: Workload, row: &Row, judged: &Judged) {

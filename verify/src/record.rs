@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::history::recorder::decode;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::variant::{Variant, with_recorded};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
@@ -171,7 +172,7 @@ struct Launched {
     kernel: Duration,
 }
 
-/// Records a variant and hands each history on.
+/// Records a variant and hands each history on, until `sink` breaks.
 ///
 /// # Errors
 /// Of the device or a launch; [`Error::BufferFull`] if the records of a launch
@@ -181,7 +182,7 @@ pub fn record<D: Device>(
     variant: Variant,
     workload: Workload,
     settings: &Settings,
-    sink: impl FnMut(History) -> Result<(), Error>,
+    sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
     workload.check()?;
     with_recorded!(variant, A => {
@@ -189,6 +190,20 @@ pub fn record<D: Device>(
         session.run(sink)
     })
 }
+
+/// The seeded defects that have a kernel for a GPU.
+pub const MUTANTS: [Mutant; 10] = [
+    Mutant::NoE1,
+    Mutant::NoE2,
+    Mutant::NoE2Extension,
+    Mutant::NoE3,
+    Mutant::NoE4,
+    Mutant::NoE4Extension,
+    Mutant::NoE5,
+    Mutant::LockWordBeforeValue,
+    Mutant::ExtensionWithoutLocks,
+    Mutant::VersionBeforeLocking,
+];
 
 /// Records the random array with a seeded defect, on a device with PTX for it.
 /// A memory that the defect spoils ends the run: [`Row::wrong_state`].
@@ -201,7 +216,7 @@ pub fn record_mutant<D: Device>(
     mutant: Mutant,
     workload: Workload,
     settings: &Settings,
-    sink: impl FnMut(History) -> Result<(), Error>,
+    sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
     workload.check()?;
     if !matches!(workload, Workload::Ra { .. }) {
@@ -313,7 +328,10 @@ where
         (chunk, room)
     }
 
-    fn run(&mut self, mut sink: impl FnMut(History) -> Result<(), Error>) -> Result<Row, Error> {
+    fn run(
+        &mut self,
+        mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<Row, Error> {
         let start = Instant::now();
         let mut row = Row {
             variant: self.variant,
@@ -370,7 +388,9 @@ where
                             done.statistics.commits
                         ));
                     }
-                    sink(done.history)?;
+                    if sink(done.history)?.is_break() {
+                        break;
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The workloads' own kernels on the simulator: recorded, judged, and their
 //! final state compared with what the transactions must leave.
 
+use std::ops::ControlFlow;
 use stm_core::stm_ref::Patience;
 use verify::opacity;
 use verify::record::{Settings, Workload, record};
@@ -61,7 +62,7 @@ fn runs(variant: Variant, workload: Workload, width: u32, seeds: u64) -> u64 {
             let row = record(&sim, variant, workload, &settings, |history| {
                 let verdict = opacity::check(&history)?;
                 assert!(verdict.is_opaque(), "{variant}, {config}:\n{verdict}");
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             })
             .unwrap_or_else(|error| panic!("{variant}, {config}: {error}"));
             assert_eq!(row.wrong_state, None, "{variant}, {config}");

@@ -203,7 +203,8 @@ where
             let pending = lane.ballot(mask, result.is_none());
             if rest == 0 {
                 tries += 1;
-                if tries == tx.stm.patience.acquire_tries {
+                // Going in turn begins with the second round.
+                if tries >= tx.stm.patience.acquire_tries.max(1 + Q::IN_TURN as u32) {
                     break;
                 }
                 rest = pending;
