@@ -28,11 +28,11 @@ fn refused(arguments: &[&str], parts: &[&str]) {
 fn impossible_launches_are_refused() {
     refused(
         &with(&TINY_RA, &["--threads", "0"]),
-        &["not 0", "--threads 1 or more"],
+        &["0", "1 or more", "--threads"],
     );
     refused(
         &with(&TINY_RA, &["--blocks", "0"]),
-        &["not 0", "--blocks 1 or more"],
+        &["0", "1 or more", "--blocks"],
     );
     refused(
         &with(&TINY_RA, &["--threads", "1025"]),

@@ -26,9 +26,9 @@ use crate::word::WordAddress;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Capacity {
-    /// Reads of distinct words (repeated reads may take more while room lasts).
+    /// Distinct words read. `cgl` keeps no read set and never finds it full.
     pub reads: u32,
-    /// Writes to distinct words (repeated writes may take more while room lasts).
+    /// Distinct words written.
     pub writes: u32,
 }
 

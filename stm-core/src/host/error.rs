@@ -10,7 +10,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// A launch of nothing.
-    #[error("a launch needs at least one of its {what}, not 0: give {option} 1 or more")]
+    #[error("0 {what}: a launch needs 1 or more ({option})")]
     ZeroLaunch {
         /// What was zero.
         what: &'static str,
@@ -61,7 +61,7 @@ pub enum Error {
     },
     /// A set too small for the workload.
     #[error(
-        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: give the launch a larger one"
+        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity` (stamp: --read-capacity, --write-capacity)"
     )]
     CapacityExceeded {
         /// `read set` or `write set`.

@@ -27,7 +27,8 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Bounds of waits and retries.
     pub patience: Patience,
-    /// How long a launch may take before it is told to stop.
+    /// How long a launch may take before it is told to stop. Looked at between
+    /// attempts: a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 
@@ -226,8 +227,11 @@ impl<D: Device> Stm<D> {
     /// and from then on), or an error of the device.
     ///
     /// # Safety
-    /// As for [`Device::launch`]; and all transactions of the kernel are of
-    /// the algorithm of the handle.
+    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, of the one
+    ///    algorithm that all its launches use;
+    /// 2. every array in it is of a buffer on the same device that lives until
+    ///    this returns;
+    /// 3. as for [`Device::launch`].
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
