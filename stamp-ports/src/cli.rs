@@ -9,7 +9,8 @@ use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::options::{BankArgs, EigenbenchArgs};
 use crate::variants::{Variant, parse_variants, suggestion};
 use crate::workload::WORKLOADS;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,7 +48,9 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Run a workload and verify its result
-    #[command(after_help = "\
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
 Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).
 
 Examples:
@@ -57,21 +60,25 @@ Examples:
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
   stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
-  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100")]
+  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100"
+    )]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
     Device(ListArgs),
     /// Find the best launch of each variant, then measure it
-    #[command(after_help = "\
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
 Every launch shape is tried with few transactions, the best with more, and the
 best of each variant is measured and verified. Slow variants get fewer
 transactions; rates can be compared all the same.
 
 Examples:
   stamp tune all --out results.json
-  stamp tune ht --variant cgl,hv-sorting --locks 1M,16M")]
+  stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
+    )]
     Tune(TuneArgs),
 }
 
@@ -246,18 +253,33 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
 }
 
-/// Clap's error as one line: its first paragraph and its tips.
-pub fn one_line(error: &clap::Error) -> String {
+/// Clap's error about these arguments as one line: its first paragraph and its
+/// tips.
+pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
-    let mut command = "stamp";
+    // An error of a value comes without its command's usage. The options
+    // before the command take no values, so the first word is its name.
+    let word = arguments
+        .iter()
+        .skip(1)
+        .find(|a| !a.to_string_lossy().starts_with('-'));
+    let of_command = word
+        .and_then(|word| {
+            Cli::command()
+                .find_subcommand(word)
+                .map(|c| c.get_name().to_owned())
+        })
+        .map_or_else(|| "stamp".into(), |name| format!("stamp {name}"));
+    let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
             command = usage.split(" <").next().unwrap_or(usage);
             command = command.split(" [").next().unwrap_or(command);
             continue;
         }
-        if !line.starts_with("For more information") {
+        // No word here may begin with a dash, after `--` neither.
+        if !line.starts_with("For more information") && !line.contains("as a value, use '--") {
             parts.push(line.trim_start_matches("error: "));
         }
     }
@@ -284,7 +306,6 @@ pub fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -302,11 +323,29 @@ mod tests {
                 &["run", "ra", "--locks", "4x"],
                 &["--locks", "\"4x\"", "2^20"],
             ),
-            (&["run", "ra", "--time-limit", "-1"], &["-1"]),
+            (
+                &["-v", "tune", "ra", "--locks", "4x"],
+                &["`stamp tune --help`"],
+            ),
+            (&["run", "ra", "--time-limit", "-1"], &["\"-1\"", "above 0"]),
+            (
+                &["run", "ra", "--seed", "-1"],
+                &["--seed", "\"-1\"", "`stamp run --help`"],
+            ),
+            (
+                &["run", "ra", "--seed", "-1M"],
+                &["'-1'", "`stamp run --help`"],
+            ),
             (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
         ] {
-            let error = Cli::try_parse_from([&["stamp"], arguments].concat()).unwrap_err();
-            let line = one_line(&error);
+            let arguments: Vec<OsString> = [&["stamp"], arguments]
+                .concat()
+                .into_iter()
+                .map(OsString::from)
+                .collect();
+            let error = Cli::try_parse_from(&arguments).unwrap_err();
+            let line = one_line(&error, &arguments);
+            assert!(!line.contains("'--' "), "{line}");
             assert!(!line.contains('\n'), "{line}");
             for part in parts {
                 assert!(line.contains(part), "{line} lacks {part}");

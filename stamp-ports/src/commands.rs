@@ -17,7 +17,7 @@ use crate::workload::{AllAlgorithms, WORKLOADS};
 use clap::Parser;
 use serde_json::json;
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 use stm_core::host::{Device, Launch, StmConfig};
@@ -34,7 +34,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            let _ = writeln!(stderr(), "error: {}", one_line(&error));
+            let _ = writeln!(stderr(), "error: {}", one_line(&error, &arguments));
             return ExitCode::from(2);
         }
     };
@@ -78,18 +78,47 @@ fn trace(verbose: u8) {
         .with_max_level(level)
         .with_span_events(FmtSpan::CLOSE)
         .with_target(false)
-        .with_writer(stderr)
+        .with_writer(|| Quiet)
+        .log_internal_errors(false)
         .init();
+}
+
+/// Standard error for what nothing depends on: its own errors are ignored.
+struct Quiet;
+
+impl Write for Quiet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether all runs were verified, once that was printed. A reader that left
+/// early, as `head` does, changes nothing about it.
+///
+/// # Errors
+/// Those of `printed`, but a closed pipe.
+pub fn told(reports: &[Report], printed: Result<()>) -> Result<bool> {
+    match printed {
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
+    Ok(reports.iter().all(|report| report.verified))
 }
 
 /// Opens the device, and says on standard error if it is not the one hoped for.
 pub fn open(choice: Choice) -> Result<AnyDevice> {
     let (device, note) = AnyDevice::open(choice)?;
     if let Some(why) = note {
-        writeln!(
+        // The run is the same whether somebody reads this or not.
+        let _ = writeln!(
             stderr(),
             "note: no GPU can be used, so this runs on the CPU: {why}"
-        )?;
+        );
     }
     Ok(device)
 }
@@ -211,15 +240,16 @@ impl Plan<'_> {
         }
     }
 
-    /// Runs all variants; a run that fails by itself is reported and does not
-    /// end the others.
+    /// Runs all variants and adds their reports; a run that fails by itself
+    /// is reported and does not end the others.
     fn run<D: Device, W: AllAlgorithms>(
         &self,
         device: &D,
         kind: Kind,
         workload: &W,
         progress: &Progress,
-    ) -> Result<Vec<Report>> {
+        reports: &mut Vec<Report>,
+    ) -> Result<()> {
         let specs: Vec<Spec> = self
             .variants
             .iter()
@@ -234,7 +264,6 @@ impl Plan<'_> {
             .max()
             .unwrap_or(0);
         let mut session = Session::new(device, workload, self.seed, most)?;
-        let mut reports = Vec::new();
         for spec in &specs {
             progress.say(format!(
                 "{} {} on {}",
@@ -242,29 +271,24 @@ impl Plan<'_> {
                 spec.variant.name(),
                 device.id()
             ));
-            let report = match session.measure(spec) {
-                Ok(report) => report,
-                Err(error) if error.is_of_this_run_only() => session.failed(spec, &error),
-                Err(error) => return Err(error),
-            };
+            let report = session.measure(spec)?;
+            let line = serde_json::to_string(&report).map_err(io::Error::from)?;
+            // First, so that it counts even if it cannot be printed.
+            reports.push(report);
             if self.json {
-                let line = serde_json::to_string(&report).map_err(std::io::Error::from)?;
                 progress.suspend(|| writeln!(stdout(), "{line}"))?;
             }
-            reports.push(report);
         }
-        Ok(reports)
+        Ok(())
     }
 }
 
-fn finish(device: &AnyDevice, reports: &[Report], json: bool) -> Result<bool> {
-    if !json {
-        let mut out = stdout().lock();
-        writeln!(out, "{}: {}", device.id(), device.name())?;
-        writeln!(out, "{}", setting(reports))?;
-        write!(out, "{}", table(reports, terminal_columns()))?;
-    }
-    Ok(reports.iter().all(|report| report.verified))
+fn print(device: &AnyDevice, reports: &[Report]) -> Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{}: {}", device.id(), device.name())?;
+    writeln!(out, "{}", setting(reports))?;
+    write!(out, "{}", table(reports, terminal_columns()))?;
+    Ok(())
 }
 
 fn run(args: &RunArgs) -> Result<bool> {
@@ -283,36 +307,44 @@ fn run(args: &RunArgs) -> Result<bool> {
         repeat: args.repeat,
         json: args.json,
     };
-    let reports = run_workloads(&plan, &args.workload, &any, &args.input)?;
-    finish(&any, &reports, args.json)
+    let mut reports = Vec::new();
+    let printed = run_workloads(&plan, &args.workload, &any, &args.input, &mut reports);
+    told(&reports, printed)
 }
 
+/// Runs, and prints what was found. Whatever ends it early, `reports` has the
+/// runs until then.
 fn run_workloads(
     plan: &Plan<'_>,
     workload: &str,
     any: &AnyDevice,
     input: &WorkloadArgs,
-) -> Result<Vec<Report>> {
+    reports: &mut Vec<Report>,
+) -> Result<()> {
     let progress = Progress::new();
-    let mut reports = Vec::new();
     let asked = |name| workload == name || workload == "all";
     if asked("ra") {
         let ra = ra_of(input);
-        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ra, &progress))?);
+        on_device!(any, d => plan.run(d, any.kind(), &ra, &progress, reports))?;
     }
     if asked("ht") {
         let ht = ht_of(input);
-        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
+        on_device!(any, d => plan.run(d, any.kind(), &ht, &progress, reports))?;
     }
     if asked("bank") {
         let bank = input.bank.bank();
-        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &bank, &progress))?);
+        on_device!(any, d => plan.run(d, any.kind(), &bank, &progress, reports))?;
     }
     if asked("eigenbench") {
         let eigenbench = input.eigenbench.eigenbench();
-        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &eigenbench, &progress))?);
+        on_device!(any, d => plan.run(d, any.kind(), &eigenbench, &progress, reports))?;
     }
-    Ok(reports)
+    drop(progress);
+    if plan.json {
+        Ok(())
+    } else {
+        print(any, reports)
+    }
 }
 
 /// No arguments: everything, at a small size.
@@ -336,13 +368,14 @@ fn demo() -> Result<bool> {
         json: false,
     };
     let input = WorkloadArgs::default();
-    let reports = run_workloads(&plan, "all", &any, &input)?;
-    let verified = finish(&any, &reports, false)?;
-    writeln!(
-        stdout(),
-        "`stamp --help` says what else it does; `stamp list` names what there is."
-    )?;
-    Ok(verified)
+    let mut reports = Vec::new();
+    let printed = run_workloads(&plan, "all", &any, &input, &mut reports).and_then(|()| {
+        Ok(writeln!(
+            stdout(),
+            "`stamp --help` says what else it does; `stamp list` names what there is."
+        )?)
+    });
+    told(&reports, printed)
 }
 
 fn list(args: ListArgs) -> Result<bool> {

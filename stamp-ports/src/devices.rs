@@ -1,7 +1,7 @@
 //! The devices found, and the choice of one.
 
 use crate::error::{Error, Result};
-use crate::variants::suggestion;
+use crate::variants::nearest;
 use serde::Serialize;
 use stm_core::host::{self, Cpu, Cuda, Device, Limits};
 
@@ -35,9 +35,10 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
             ))
         });
     }
+    let meant = nearest(text, &["auto", "cpu", "cuda"])
+        .map_or_else(String::new, |name| format!("did you mean {name}? "));
     Err(Error::Usage(format!(
-        "unknown device {text:?}: {}; known are auto, cpu, cuda and cuda:N",
-        suggestion(text, &["auto", "cpu", "cuda"])
+        "unknown device {text:?}: {meant}known are auto, cpu, cuda and cuda:N"
     )))
 }
 
@@ -272,6 +273,8 @@ mod tests {
             error.contains("\"cdua\"") && error.contains("did you mean cuda?"),
             "{error}"
         );
+        let error = parse_choice("").unwrap_err().to_string();
+        assert_eq!(error.matches("known are").count(), 1, "{error}");
         for text in ["cuda:", "cuda:x", "cuda:-1"] {
             let error = parse_choice(text).unwrap_err().to_string();
             assert!(error.contains("write cuda:0"), "{error}");

@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// Too large for the memory of the device or of the host.
-    #[error("{what} needs {}, and {} are available: {fix}", bytes(*needed), bytes(*available))]
+    #[error("{} are needed for {what}, and {} are available: {fix}", bytes(*needed), bytes(*available))]
     TooLarge {
         /// What the memory was for, and where.
         what: String,
@@ -66,7 +66,7 @@ fn one_line(error: &host::Error) -> String {
             available,
         } => format!(
             "{what} needs {} of device memory, and {} are available: \
-             use fewer --blocks, --threads or --locks, or a smaller input",
+             use fewer --blocks, --threads or --locks, smaller capacities or a smaller input",
             bytes(*needed),
             bytes(*available)
         ),
@@ -77,6 +77,13 @@ fn one_line(error: &host::Error) -> String {
             format!("{error}: use fewer --blocks")
         }
         host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
+        host::Error::BadConfig { what, .. } => match *what {
+            "the number of locks" => format!("{error}: change --locks"),
+            "the stripe size in bytes" => format!("{error}: change --stripe-bytes"),
+            "the capacity of the read set" => format!("{error}: change --read-capacity"),
+            "the capacity of the write set" => format!("{error}: change --write-capacity"),
+            _ => error.to_string(),
+        },
         host::Error::Timeout { .. } => {
             format!("{error}: raise --time-limit, or use fewer --transactions")
         }
@@ -99,6 +106,8 @@ impl Error {
                 host::Error::Timeout { .. }
                 | host::Error::Corrupt { .. }
                 | host::Error::OutOfRange { .. }
+                | host::Error::Nested { .. }
+                | host::Error::Panicked { .. }
                 | host::Error::DeviceLost { .. }
                 | host::Error::Driver { .. }
                 | host::Error::BadPtx { .. },

@@ -15,6 +15,7 @@
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
 //! | [`tune`] | the search for the best launch |
+//! | [`out_file`] | the file that the search writes |
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
@@ -29,6 +30,7 @@ pub mod ht;
 pub mod launches;
 pub mod numbers;
 pub mod options;
+pub mod out_file;
 pub mod output;
 pub mod progress;
 pub mod ra;

@@ -65,7 +65,8 @@ pub struct Report {
     pub seed: u64,
     /// Transactions that committed, in the repeat of the median time.
     pub commits: u64,
-    /// Attempts that did not, by reason, in the same.
+    /// Attempts that did not, by reason, in the same. Of a launch that was
+    /// stopped, what it committed, and all its aborts as `any_reason`.
     pub aborts: BTreeMap<&'static str, u64>,
     /// The kernel's times.
     pub time_ms: TimeMs,
@@ -86,6 +87,24 @@ pub struct Report {
     /// What is wrong, if the run is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// The key of aborts whose reasons are not known one by one.
+const ANY_REASON: &str = "any_reason";
+
+impl Report {
+    /// The run was ended by an error. An earlier one stays: it is the cause.
+    fn end(&mut self, error: &Error) {
+        self.verified = false;
+        self.error.get_or_insert_with(|| error.to_string());
+        if let Error::Host(host::Error::Timeout {
+            committed, aborted, ..
+        }) = error
+        {
+            self.commits = *committed;
+            self.aborts = BTreeMap::from([(ANY_REASON, *aborted)]);
+        }
+    }
 }
 
 /// What one launch did.
@@ -121,6 +140,19 @@ pub fn resolve(
     variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
 }
 
+/// Refuses parameters that make no sense, before anything is made for them.
+///
+/// # Errors
+/// Names the parameter and the fix.
+pub fn check_input(workload: &impl Workload, transactions: u64) -> Result<()> {
+    if transactions == 0 {
+        return Err(Error::Usage(
+            "--transactions 0 leaves nothing to run: give 1 or more".into(),
+        ));
+    }
+    workload.check(transactions)
+}
+
 /// A workload's data on a device, for any number of measurements.
 #[derive(Debug)]
 pub struct Session<'a, D: Device, W: Workload> {
@@ -139,12 +171,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     /// # Errors
     /// Parameters that make no sense, too little memory, or of the device.
     pub fn new(device: &'a D, workload: &'a W, seed: u64, transactions_max: u64) -> Result<Self> {
-        if transactions_max == 0 {
-            return Err(Error::Usage(
-                "--transactions 0 leaves nothing to run: give 1 or more".into(),
-            ));
-        }
-        workload.check(transactions_max)?;
+        check_input(workload, transactions_max)?;
         Ok(Self {
             device,
             workload,
@@ -173,7 +200,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     ///
     /// # Errors
     /// Of the launch. A wrong result is no error, but a report that is not
-    /// verified.
+    /// verified; so is a launch that only this run does not survive.
     pub fn measure(&mut self, spec: &Spec) -> Result<Report> {
         let algorithm = resolve(self.workload, spec.variant, &spec.config, spec.transactions);
         let _span = tracing::info_span!(
@@ -191,7 +218,6 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
         let (blocks, threads) = spec.shape;
         let _span = tracing::info_span!("allocate metadata").entered();
-        self.check_sets(blocks, threads, &spec.config)?;
         Ok(Stm::new(
             self.device,
             Launch::new(blocks, threads),
@@ -207,28 +233,6 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             Granule::Block => u64::from(blocks),
         };
         self.workload.fit(self.device, &mut self.data, lanes)
-    }
-
-    /// Refuses sets whose size no 64 bits hold, before it is computed with
-    /// them.
-    fn check_sets(&self, blocks: u32, threads: u32, config: &StmConfig) -> Result<()> {
-        let capacity = config.capacity;
-        if capacity.reads.checked_add(capacity.writes).is_none() {
-            return Ok(()); // Stm::new refuses them, whatever the memory
-        }
-        let width = self.device.limits().warp_width;
-        let warps = u128::from(threads.div_ceil(width)) * u128::from(blocks);
-        let needed = warps * u128::from(config.capacity.warp_words(width)) * 8;
-        let available = self.device.available_bytes()?;
-        if needed > u128::from(available) {
-            return Err(Error::TooLarge {
-                what: format!("the sets of {blocks} blocks of {threads} threads"),
-                needed: u64::try_from(needed).unwrap_or(u64::MAX),
-                available,
-                fix: "use fewer --blocks or --threads, or smaller capacities",
-            });
-        }
-        Ok(())
     }
 
     fn launch<A: Algorithm<Probe = Silent>>(
@@ -289,18 +293,35 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         let mut report = self.blank(spec);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
+        match self.repeat::<A>(&mut stm, spec, &mut report) {
+            Err(error) if error.is_of_this_run_only() => report.end(&error),
+            other => other?,
+        }
+        Ok(report)
+    }
+
+    /// The warm-up and the repeats, and what they give for the report.
+    fn repeat<A: Algorithm<Probe = Silent>>(
+        &mut self,
+        stm: &mut Stm<D>,
+        spec: &Spec,
+        report: &mut Report,
+    ) -> Result<()>
+    where
+        W: Launches<A>,
+    {
         report.verified = true;
         if spec.repeat > 1 {
             self.workload.reset(&mut self.data)?;
-            self.launch::<A>(&mut stm, spec)?;
+            self.launch::<A>(stm, spec)?;
         }
         let mut runs = Vec::new();
         for _ in 0..spec.repeat.max(1) {
             self.workload.reset(&mut self.data)?;
-            let run = self.launch::<A>(&mut stm, spec)?;
+            let run = self.launch::<A>(stm, spec)?;
             if let Some(wrong) = self.verify(&run, spec.transactions)? {
                 report.verified = false;
-                report.error = report.error.or(Some(wrong));
+                report.error.get_or_insert(wrong);
             }
             runs.push(run);
         }
@@ -319,7 +340,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
                 .aborts
                 .insert(reason.name(), median.statistics.aborts[reason as usize]);
         }
-        Ok(report)
+        Ok(())
     }
 
     fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
@@ -331,16 +352,6 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             )));
         }
         self.workload.verify(&mut self.data, transactions)
-    }
-
-    /// The report of a run that was ended by an error.
-    pub fn failed(&self, spec: &Spec, error: &Error) -> Report {
-        let mut report = self.blank(spec);
-        report.error = Some(error.to_string());
-        if let Error::Host(host::Error::Timeout { committed, .. }) = error {
-            report.commits = *committed;
-        }
-        report
     }
 
     fn blank(&self, spec: &Spec) -> Report {

@@ -8,24 +8,24 @@
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
 use crate::cli::TuneArgs;
-use crate::commands::{check_foreign, config_of, ht_of, open, ra_of};
+use crate::commands::{check_foreign, config_of, ht_of, open, ra_of, told};
 use crate::devices::{AnyDevice, Description, Kind};
 use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::{count, short};
 use crate::on_device;
+use crate::out_file::OutFile;
 use crate::output::{align, over_cgl, setting, table, terminal_columns};
 use crate::progress::Progress;
-use crate::runner::{Report, Session, Spec, resolve};
+use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::variants::Variant;
 use crate::workload::AllAlgorithms;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fs;
 use std::io::{Write, stdout};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
-use stm_core::host::{self, Device, StmConfig};
+use stm_core::host::{self, Device, Launch, Stm, StmConfig};
 
 /// The kernel's time in a probe of a shape.
 const PROBE: Duration = Duration::from_millis(15);
@@ -225,10 +225,7 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
         let mut spec = self.spec(variant, locks, shape, transactions);
         spec.config.time_limit = Some(20 * MEASURE);
         spec.repeat = repeat;
-        match self.session.measure(&spec) {
-            Err(error) if error.is_of_this_run_only() => Ok(self.session.failed(&spec, &error)),
-            other => other,
-        }
+        self.session.measure(&spec)
     }
 }
 
@@ -244,6 +241,18 @@ impl Found {
         self.runs.extend(other.runs);
         self.search.extend(other.search);
     }
+}
+
+/// Refuses what no search of the workload can do. The searches before it may
+/// take long, so all of it is looked at before the first of them.
+fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
+    check_input(workload, args.input.transactions)?;
+    for &locks in &args.locks {
+        let config = config_of(&args.memory, locks, workload.capacity(), None);
+        // The smallest launch: the shapes that are tried may be too large.
+        Stm::new(device, Launch::new(1, 1), config)?;
+    }
+    Ok(())
 }
 
 fn search<D: Device, W: AllAlgorithms>(
@@ -287,9 +296,7 @@ fn search<D: Device, W: AllAlgorithms>(
 /// Of the command line, the device or the file.
 pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
-    if let Some(path) = &args.out {
-        check_folder(path)?;
-    }
+    let file = args.out.as_deref().map(OutFile::new).transpose()?;
     let any = open(args.device)?;
     let description = any.describe()?;
     let limits = any.limits();
@@ -299,12 +306,17 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     let shapes = launches::shapes(any.kind(), &limits, resident);
     let mut found = Found::default();
     let asked = |name| args.workload == name || args.workload == "all";
+    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
     if asked("ra") {
-        let ra = ra_of(&args.input);
+        on_device!(&any, d => check(d, &ra, args))?;
+    }
+    if asked("ht") {
+        on_device!(&any, d => check(d, &ht, args))?;
+    }
+    if asked("ra") {
         found.extend(on_device!(&any, d => search(d, &ra, args, &shapes))?);
     }
     if asked("ht") {
-        let ht = ht_of(&args.input);
         found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
     }
     if asked("bank") {
@@ -324,19 +336,25 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         _ => command.to_owned(),
     };
     let document = document(&command, &description, &found)?;
-    if let Some(path) = &args.out {
-        write_whole(path, &document)?;
-    }
-    let mut out = stdout().lock();
-    if args.json {
-        write!(out, "{document}")?;
+    let written = file.map(|file| file.write(&document)).transpose();
+    let printed = if args.json {
+        write!(stdout(), "{document}").map_err(Error::from)
     } else {
-        report(&mut out, &any, &found, args)?;
-    }
-    Ok(found.runs.iter().all(|run| run.verified))
+        let note = args.out.as_ref().filter(|_| written.is_ok());
+        report(&mut stdout().lock(), &any, &found, args, note)
+    };
+    // What was found is printed even if it could not be written.
+    written?;
+    told(&found.runs, printed)
 }
 
-fn report(out: &mut impl Write, any: &AnyDevice, found: &Found, args: &TuneArgs) -> Result<()> {
+fn report(
+    out: &mut impl Write,
+    any: &AnyDevice,
+    found: &Found,
+    args: &TuneArgs,
+    written: Option<&PathBuf>,
+) -> Result<()> {
     writeln!(out, "{}: {}", any.id(), any.name())?;
     writeln!(out, "{}", setting(&found.runs))?;
     writeln!(
@@ -352,7 +370,7 @@ fn report(out: &mut impl Write, any: &AnyDevice, found: &Found, args: &TuneArgs)
             writeln!(out, "  {line}")?;
         }
     }
-    if let Some(path) = &args.out {
+    if let Some(path) = written {
         writeln!(out, "\nEverything tried is in {}.", path.display())?;
     }
     Ok(())
@@ -427,43 +445,6 @@ fn lines(values: &[impl Serialize]) -> Result<String> {
     Ok(format!("[\n{}\n]", lines.join(",\n")))
 }
 
-/// Refuses a path that cannot be written before the search, not after it.
-fn check_folder(path: &Path) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if path.is_dir() || !folder.is_dir() {
-        return Err(Error::Usage(format!(
-            "--out {}: {}",
-            path.display(),
-            if path.is_dir() {
-                "it is a folder, name a file in it".into()
-            } else {
-                format!("there is no folder {}, make it first", folder.display())
-            }
-        )));
-    }
-    Ok(())
-}
-
-/// Writes a file whole or not at all: to another name beside it, then renamed.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let failed = |source| Error::File {
-        path: path.to_owned(),
-        source,
-    };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // Best effort: the error to report is the first.
-        let _ = fs::remove_file(&part);
-    }
-    written.map_err(failed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -475,17 +456,5 @@ mod tests {
         assert_eq!(fill(half, 600_000.0, 1 << 20), 1 << 18);
         assert_eq!(fill(half, 1.0, 1 << 20), 1024);
         assert_eq!(fill(half, 1.0, 100), 100);
-    }
-
-    #[test]
-    fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.json");
-        write_whole(&path, "first").unwrap();
-        write_whole(&path, "second").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(check_folder(&folder.path().join("none/out.json")).is_err());
-        assert!(check_folder(folder.path()).is_err());
     }
 }

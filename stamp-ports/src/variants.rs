@@ -103,16 +103,22 @@ pub fn parse_variants(text: &str) -> Result<Vec<Variant>> {
     Ok(found)
 }
 
+/// The known name that is near to a wrong one, if any is.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let lower = name.to_lowercase().replace('_', "-");
+    known
+        .iter()
+        .map(|&k| (strsim::jaro_winkler(&lower, k), k))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|&(score, _)| score > 0.6)
+        .map(|(_, k)| k)
+}
+
 /// `did you mean X?` if a name is near, else all the names.
 pub fn suggestion(name: &str, known: &[&str]) -> String {
-    let lower = name.to_lowercase().replace('_', "-");
-    let nearest = known
-        .iter()
-        .map(|k| (strsim::jaro_winkler(&lower, k), k))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((score, k)) if score > 0.6 => format!("did you mean {k}?"),
-        _ => format!("known are {}", known.join(", ")),
+    match nearest(name, known) {
+        Some(k) => format!("did you mean {k}?"),
+        None => format!("known are {}", known.join(", ")),
     }
 }
 

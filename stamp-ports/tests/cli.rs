@@ -298,6 +298,17 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
         error.contains("time limit") && error.contains("--time-limit"),
         "{error}"
     );
+    let commits = run["commits"].as_u64().expect("a number");
+    let aborts: u64 = run["aborts"]
+        .as_object()
+        .expect("by reason")
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    assert!(commits + aborts > 0, "{run}");
+    let told = format!("{commits} transactions committed, {aborts} attempts aborted");
+    assert!(error.contains(&told), "{run}");
+    assert!(run["metadata_bytes"].as_u64() > Some(0), "{run}");
 }
 
 #[test]

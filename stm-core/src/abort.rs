@@ -34,11 +34,13 @@ pub enum Abort {
     OutOfRange = 7,
     /// The launch was told to stop: a fault elsewhere, or the time limit.
     Stopped = 8,
+    /// A transaction was begun inside another one on the same memory.
+    Nested = 9,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -51,6 +53,7 @@ impl Abort {
         Self::WriteSetFull,
         Self::OutOfRange,
         Self::Stopped,
+        Self::Nested,
     ];
 
     /// The reason's name in tables and JSON.
@@ -65,6 +68,7 @@ impl Abort {
             Self::WriteSetFull => "write_set_full",
             Self::OutOfRange => "out_of_range",
             Self::Stopped => "stopped",
+            Self::Nested => "nested",
         }
     }
 
@@ -79,7 +83,7 @@ impl Abort {
     pub const fn is_fault(self) -> bool {
         matches!(
             self,
-            Self::ReadSetFull | Self::WriteSetFull | Self::OutOfRange
+            Self::ReadSetFull | Self::WriteSetFull | Self::OutOfRange | Self::Nested
         )
     }
 }

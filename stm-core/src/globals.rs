@@ -23,8 +23,10 @@ pub enum Counter {
     ReadOnlyCommits = 2,
     /// Transactions given up after `retries_max` conflicts.
     GaveUp = 3,
+    /// Lanes that were told to stop with work left.
+    Unfinished = 4,
     /// The first reason's counter; reason `r` is at `AbortsFrom + r`.
-    AbortsFrom = 4,
+    AbortsFrom = 5,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= COUNTERS);
@@ -48,6 +50,17 @@ pub struct FaultRecord {
     pub len: u64,
     /// The transaction's number in its `for_each` range, or the thread's.
     pub transaction: u64,
+}
+
+impl FaultRecord {
+    /// No fault.
+    pub const NONE: Self = Self {
+        reason: 0,
+        limit: 0,
+        index: 0,
+        len: 0,
+        transaction: 0,
+    };
 }
 
 /// Everything shared but the lock table. All zero at the start.

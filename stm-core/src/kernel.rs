@@ -7,7 +7,7 @@ use crate::lane::Lane;
 ///
 /// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
 /// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
-/// it), a closure on CPU threads, or fibres in a simulator.
+/// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
 pub trait Kernel: 'static {
     /// The name of the PTX entry point.
     const ENTRY: &'static str;

@@ -14,6 +14,7 @@
 //! | `w * c` | write set: values |
 //! | `w * (r + c)` | lock log: entries |
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
+//! | `w / 2` | whether the lane is in a transaction, 32 bits |
 //!
 //! Nothing is ever cleared: counts in registers say what is valid.
 
@@ -25,9 +26,9 @@ use crate::word::WordAddress;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Capacity {
-    /// Reads of distinct words (repeated reads may take more while room lasts).
+    /// Distinct words read. `cgl` keeps no read set and never finds it full.
     pub reads: u32,
-    /// Writes to distinct words (repeated writes may take more while room lasts).
+    /// Distinct words written.
     pub writes: u32,
 }
 
@@ -36,14 +37,16 @@ impl Capacity {
     /// cannot fill before a set does.
     #[inline(always)]
     pub const fn locks(self) -> u32 {
-        self.reads + self.writes
+        // Host code may ask about capacities that no launch takes.
+        self.reads.saturating_add(self.writes)
     }
 
     /// 64-bit words of one warp's region.
     pub const fn warp_words(self, warp_width: u32) -> u64 {
-        let lane = 2 * self.reads as u64 + 2 * self.writes as u64 + self.locks() as u64;
-        // The heads are 32 bits: a warp of one lane still gets whole words.
-        lane * warp_width as u64 + (lock_log::BUCKETS as u64 * warp_width as u64).div_ceil(2)
+        let lane = 3 * (self.reads as u64 + self.writes as u64);
+        // The heads and the open mark are 32 bits: a warp of one lane still
+        // gets whole words.
+        lane * warp_width as u64 + ((lock_log::BUCKETS as u64 + 1) * warp_width as u64).div_ceil(2)
     }
 }
 
@@ -77,6 +80,25 @@ impl Logs {
             heads: heads.wrapping_add(lane.lane_index() as usize),
             capacity,
         }
+    }
+
+    /// Marks the lane as in a transaction; `false` if it was already.
+    #[inline(always)]
+    pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
+        // SAFETY: the word after the heads, in the lane's own column.
+        unsafe {
+            let mark = self.head(lane, lock_log::BUCKETS);
+            let free = lane.private_load_32(mark) == 0;
+            lane.private_store_32(mark, 1);
+            free
+        }
+    }
+
+    /// Takes the mark back.
+    #[inline(always)]
+    pub(crate) fn close<L: Lane>(&self, lane: &L) {
+        // SAFETY: the word after the heads, in the lane's own column.
+        unsafe { lane.private_store_32(self.head(lane, lock_log::BUCKETS), 0) }
     }
 
     /// How much the logs hold.

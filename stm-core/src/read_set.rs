@@ -32,47 +32,112 @@ impl ReadSet {
         self.len == 0
     }
 
-    /// Adds a word and the value read from it (Algorithm 3, line 25). A word
-    /// read again takes another entry, which costs less than a search; only a
-    /// full set is searched, and a word found in it with the same value needs
-    /// no entry.
+    /// Adds words and the values read from them (Algorithm 3, line 25), but
+    /// those in the mask `skip`. A word read again takes another entry, which
+    /// costs less than a search; a set without room is searched and loses what
+    /// it holds twice before it counts as full.
     ///
     /// # Errors
-    /// [`Abort::ReadSetFull`]; the set is unchanged. [`Abort::ReadStale`] if
-    /// the full set holds the word with another value: it has changed since.
+    /// [`Abort::ReadSetFull`] if there are more distinct words than room.
+    /// [`Abort::ReadStale`] if a word is found in the set with another value:
+    /// it has changed since.
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
     #[inline(always)]
-    pub unsafe fn push<L: Lane>(
+    pub unsafe fn push_many<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
         logs: &Logs,
-        address: WordAddress,
-        value: u64,
+        words: [(WordAddress, u64); N],
+        skip: u32,
     ) -> Result<(), Abort> {
-        if self.len == logs.capacity().reads && !Mutant::LogsUnchecked.on(lane) {
+        let room = self.len + N as u32 <= logs.capacity().reads || Mutant::LogsUnchecked.on(lane);
+        if skip != 0 || !room {
             // SAFETY: as the caller's.
-            let seen = unsafe {
-                self.position(lane, logs, address)
-                    .map(|i| logs.read(lane, i).value(lane))
-            };
-            return match seen {
-                None => Err(Abort::ReadSetFull),
-                Some(seen) if seen == value => Ok(()),
-                Some(_) => Err(Abort::ReadStale),
-            };
+            return unsafe { self.push_tight(lane, logs, words, skip) };
         }
-        // SAFETY: the index is below the capacity.
-        unsafe { logs.read(lane, self.len).store(lane, address, value) };
-        self.len += 1;
+        for (k, (address, value)) in words.into_iter().enumerate() {
+            // SAFETY: the index is below the capacity.
+            unsafe {
+                logs.read(lane, self.len + k as u32)
+                    .store(lane, address, value);
+            }
+        }
+        self.len += N as u32;
+        Ok(())
+    }
+
+    /// [`Self::push_many`] one by one, where room is short.
+    ///
+    /// # Safety
+    /// As for [`Self::push_many`].
+    #[inline(always)]
+    unsafe fn push_tight<L: Lane, const N: usize>(
+        &mut self,
+        lane: &L,
+        logs: &Logs,
+        words: [(WordAddress, u64); N],
+        skip: u32,
+    ) -> Result<(), Abort> {
+        for (k, (address, value)) in words.into_iter().enumerate() {
+            if skip >> k & 1 != 0 {
+                continue;
+            }
+            // SAFETY: as the caller's; positions are below the count, and the
+            // count below the capacity when an entry is stored.
+            unsafe {
+                if self.len >= logs.capacity().reads && !Mutant::LogsUnchecked.on(lane) {
+                    if let Some(i) = self.position(lane, logs, address) {
+                        if logs.read(lane, i).value(lane) != value {
+                            return Err(Abort::ReadStale);
+                        }
+                        continue;
+                    }
+                    self.compact(lane, logs)?;
+                    if self.len >= logs.capacity().reads {
+                        return Err(Abort::ReadSetFull);
+                    }
+                }
+                logs.read(lane, self.len).store(lane, address, value);
+            }
+            self.len += 1;
+        }
+        Ok(())
+    }
+
+    /// Keeps one entry of each word.
+    ///
+    /// # Safety
+    /// As for [`Self::push_many`].
+    #[inline(always)]
+    unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Result<(), Abort> {
+        let mut kept = Self::EMPTY;
+        for i in 0..self.len {
+            // SAFETY: as the caller's; both indices are below the count.
+            unsafe {
+                let slot = logs.read(lane, i);
+                let (address, value) = (slot.address(lane), slot.value(lane));
+                match kept.position(lane, logs, address) {
+                    Some(first) if logs.read(lane, first).value(lane) != value => {
+                        return Err(Abort::ReadStale);
+                    }
+                    Some(_) => {}
+                    None => {
+                        logs.read(lane, kept.len).store(lane, address, value);
+                        kept.len += 1;
+                    }
+                }
+            }
+        }
+        *self = kept;
         Ok(())
     }
 
     /// The first entry for a word.
     ///
     /// # Safety
-    /// As for [`Self::push`].
+    /// As for [`Self::push_many`].
     #[inline(always)]
     pub(crate) unsafe fn position<L: Lane>(
         &self,
@@ -88,7 +153,7 @@ impl ReadSet {
     /// word's entry, if there is one, and returns the old.
     ///
     /// # Safety
-    /// As for [`Self::push`].
+    /// As for [`Self::push_many`].
     #[inline(always)]
     pub(crate) unsafe fn refresh<L: Lane>(
         &self,
@@ -117,7 +182,7 @@ impl ReadSet {
     /// The address of entry `i`.
     ///
     /// # Safety
-    /// As for [`Self::push`], and `i < len()`.
+    /// As for [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     pub unsafe fn address<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: below the count, so stored in this attempt.
@@ -128,7 +193,7 @@ impl ReadSet {
     /// together; past the end, the last entry again.
     ///
     /// # Safety
-    /// As for [`Self::push`], and `i < len()`.
+    /// As for [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     pub unsafe fn addresses<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [WordAddress; BATCH] {
         // SAFETY: below the count, so stored in this attempt.
@@ -141,7 +206,7 @@ impl ReadSet {
     /// The values that go with [`Self::addresses`].
     ///
     /// # Safety
-    /// As for [`Self::push`], and `i < len()`.
+    /// As for [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     unsafe fn values<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [u64; BATCH] {
         // SAFETY: below the count, so stored in this attempt.
@@ -156,7 +221,7 @@ impl ReadSet {
     /// flight a few at a time; the caller fences.
     ///
     /// # Safety
-    /// As for [`Self::push`]; the words read are live.
+    /// As for [`Self::push_many`]; the words read are live.
     #[inline(always)]
     pub unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;

@@ -22,7 +22,7 @@ enum Outcome {
     Committed,
     /// Ended for good without effect: cancelled, given up, faulted or stopped.
     Ended,
-    /// To be tried again.
+    /// To be tried again, unless the lane is told to stop.
     Retry,
 }
 
@@ -44,6 +44,13 @@ impl Counts {
         read_only: 0,
         stopped: false,
     };
+
+    /// Counts the lane as told to stop with work left.
+    #[inline(always)]
+    fn unfinished<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
+    }
 
     #[inline(always)]
     fn flush<L: Lane, A: Algorithm>(&self, lane: &L, stm: &StmRef<A>) {
@@ -68,8 +75,8 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// The lanes of a warp that call this go their own ways; a loop over many
     /// transactions is several times faster as [`Self::for_each`].
-    /// Transactions do not nest: the closure must not begin another one on the
-    /// same memory, whose logs are the lane's too.
+    /// Transactions do not nest: one begun inside another on the same memory is
+    /// [`Abort::Nested`], a fault.
     ///
     /// # Errors
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
@@ -80,8 +87,16 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
-        let mut tx = Tx::new(lane, self);
         let mut counts = Counts::ZERO;
+        if self.stopped(lane) {
+            Counts::unfinished(lane, self);
+            return Err(Abort::Stopped);
+        }
+        let mut tx = Tx::new(lane, self);
+        if !tx.logs.open(lane) {
+            self.nested(lane);
+            return Err(Abort::Nested);
+        }
         let mut conflicts = 0;
         let result = loop {
             let mut result = Self::execute(&mut tx, &mut body);
@@ -98,10 +113,17 @@ impl<A: Algorithm> StmRef<A> {
                 &mut conflicts,
                 &mut counts,
             ) {
-                Outcome::Retry => lane.pause(Self::backoff_ns(lane, conflicts)),
+                Outcome::Retry if !counts.stopped => {
+                    lane.pause(Self::backoff_ns(lane, conflicts));
+                }
+                Outcome::Retry => {
+                    Counts::unfinished(lane, self);
+                    break result;
+                }
                 Outcome::Committed | Outcome::Ended => break result,
             }
         };
+        tx.logs.close(lane);
         self.probe.close(lane, tx.cursor);
         counts.flush(lane, self);
         result
@@ -155,6 +177,11 @@ impl<A: Algorithm> StmRef<A> {
         let mut tx = Tx::new(lane, self);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
+        let opened = tx.logs.open(lane);
+        if !opened {
+            self.nested(lane);
+            counts.stopped = true;
+        }
         loop {
             let work = i < range.end && !counts.stopped;
             let working = lane.ballot(all, work);
@@ -193,8 +220,26 @@ impl<A: Algorithm> StmRef<A> {
                 i = i.saturating_add(stride);
             }
         }
+        if i < range.end {
+            Counts::unfinished(lane, self);
+        }
+        if opened {
+            tx.logs.close(lane);
+        }
         self.probe.close(lane, tx.cursor);
         counts.flush(lane, self);
+    }
+
+    /// Reports a transaction begun inside another.
+    #[inline(always)]
+    fn nested<L: Lane>(&self, lane: &L) {
+        let record = FaultRecord {
+            reason: Abort::Nested as u32 + 1,
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe { globals::fault(lane, self.globals, record) };
     }
 
     /// Begins an attempt and runs its code.
@@ -276,14 +321,16 @@ impl<A: Algorithm> StmRef<A> {
             unsafe { globals::fault(lane, self.globals, record) };
             counts.stopped = true;
         } else if abort.is_conflict() {
-            *conflicts += 1;
+            *conflicts = conflicts.saturating_add(1);
             if *conflicts == self.patience.retries_max {
                 *conflicts = 0;
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
-            } else if !counts.stopped {
+            } else {
                 outcome = Outcome::Retry;
             }
+        } else if abort == Abort::Stopped {
+            outcome = Outcome::Retry;
         }
         outcome
     }

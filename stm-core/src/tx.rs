@@ -168,7 +168,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if N == 1 && own != 0 {
             return Ok(self.overlay(own, p, v));
         }
-        let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v);
+        let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v, own);
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;
         } else {
@@ -180,8 +180,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
         }
         if own != 0 {
-            // A written word among several was read from memory as well: it
-            // costs an entry, and the commit locks its stripe anyway.
+            // A written word among several was loaded from memory as well,
+            // and nobody looked at what was there.
             return Ok(self.overlay(own, p, v));
         }
         Ok(v)

@@ -12,7 +12,8 @@ use crate::word::WordAddress;
 /// this is their count and the filter over them, in registers.
 ///
 /// A word written again takes another entry: write-back runs in order, so the
-/// last one stands, and a write needs no search. Only a full set is searched.
+/// last one stands, and a write needs no search. A set without room is searched,
+/// and loses what it holds twice, before it counts as full.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSet {
     len: u32,
@@ -81,8 +82,8 @@ impl WriteSet {
     /// Buffers a write (Algorithm 3, line 37).
     ///
     /// # Errors
-    /// [`Abort::WriteSetFull`] if there is no room and the word has no entry;
-    /// the set is unchanged.
+    /// [`Abort::WriteSetFull`] if there are more distinct words than room; no
+    /// word is lost.
     ///
     /// # Safety
     /// As for [`Self::get`].
@@ -94,22 +95,47 @@ impl WriteSet {
         address: WordAddress,
         value: u64,
     ) -> Result<(), Abort> {
-        if self.len == logs.capacity().writes && !Mutant::LogsUnchecked.on(lane) {
-            // SAFETY: as the caller's; the index is below the count.
-            return match unsafe { self.last(lane, logs, address) } {
-                None => Err(Abort::WriteSetFull),
-                Some(i) => {
-                    // SAFETY: the index is below the count.
-                    unsafe { logs.write(lane, i).store_value(lane, value) };
-                    Ok(())
+        if self.len >= logs.capacity().writes && !Mutant::LogsUnchecked.on(lane) {
+            // SAFETY: as the caller's; positions are below the count.
+            unsafe {
+                if let Some(i) = self.last(lane, logs, address) {
+                    logs.write(lane, i).store_value(lane, value);
+                    return Ok(());
                 }
-            };
+                self.compact(lane, logs);
+            }
+            if self.len >= logs.capacity().writes {
+                return Err(Abort::WriteSetFull);
+            }
         }
         // SAFETY: the index is below the capacity.
         unsafe { logs.write(lane, self.len).store(lane, address, value) };
         self.len += 1;
         self.bloom.insert(address);
         Ok(())
+    }
+
+    /// Keeps one entry of each word, with its last value.
+    ///
+    /// # Safety
+    /// As for [`Self::get`].
+    #[inline(always)]
+    unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) {
+        let mut kept = Self { len: 0, ..*self };
+        for i in 0..self.len {
+            // SAFETY: as the caller's; both indices are below the count.
+            unsafe {
+                let slot = logs.write(lane, i);
+                let (address, value) = (slot.address(lane), slot.value(lane));
+                if let Some(first) = kept.last(lane, logs, address) {
+                    logs.write(lane, first).store_value(lane, value);
+                } else {
+                    logs.write(lane, kept.len).store(lane, address, value);
+                    kept.len += 1;
+                }
+            }
+        }
+        *self = kept;
     }
 
     /// For [`Mutant::WriteAtReadPosition`]: stores a value at an entry, if it

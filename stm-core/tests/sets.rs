@@ -130,7 +130,7 @@ proptest! {
             for &i in &picks {
                 let p = base.wrapping_add(i);
                 // SAFETY: in range of `memory`, which lives; the logs are the lane's.
-                unsafe { set.push(lane, logs, WordAddress::of(p.cast_const()), u64::from(*p)) }.unwrap();
+                unsafe { set.push_many(lane, logs, [(WordAddress::of(p.cast_const()), u64::from(*p))], 0) }.unwrap();
             }
             // SAFETY: as above.
             let unchanged = unsafe { set.holds(lane, logs) };
@@ -159,16 +159,19 @@ fn a_set_takes_its_capacity_and_refuses_one_more() {
         // SAFETY: the logs are the lane's; the words live.
         unsafe {
             for i in 0..3 {
-                assert_eq!(reads.push(lane, logs, at(i), 7), Ok(()));
+                assert_eq!(reads.push_many(lane, logs, [(at(i), 7)], 0), Ok(()));
             }
-            assert_eq!(reads.push(lane, logs, at(3), 7), Err(Abort::ReadSetFull));
             assert_eq!(
-                reads.push(lane, logs, at(1), 7),
+                reads.push_many(lane, logs, [(at(3), 7)], 0),
+                Err(Abort::ReadSetFull)
+            );
+            assert_eq!(
+                reads.push_many(lane, logs, [(at(1), 7)], 0),
                 Ok(()),
                 "a word that is there needs no room"
             );
             assert_eq!(
-                reads.push(lane, logs, at(1), 8),
+                reads.push_many(lane, logs, [(at(1), 8)], 0),
                 Err(Abort::ReadStale),
                 "it was 7 before"
             );

@@ -40,9 +40,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoE1 => (HvBackoff, &["torn-pair", "increments"]),
         Mutant::ReleaseBeforeClock => (HvSorting, &["unclocked-release", "torn-pair"]),
         Mutant::ExtensionWithoutLocks | Mutant::NoE2Extension => {
-            (HvSorting, &["swap-and-back", "swap-three-times"])
+            (HvSorting, &["many-swaps", "swap-and-back"])
         }
-        Mutant::SnapshotRaisedUnchecked => (HvSorting, &["late-extension", "swap-and-back"]),
+        Mutant::SnapshotRaisedUnchecked => (HvSorting, &["late-extension", "many-swaps"]),
         Mutant::VerdictOfFirstTry | Mutant::ValidatedBeforeLocks => {
             (TbvSorting, &["increments", "three-increments"])
         }
@@ -58,7 +58,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoS1 | Mutant::NoS2 | Mutant::NoS3 | Mutant::NoS4 => {
             (Vbv, &["torn-pair", "torn-batch"])
         }
-        Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["swap-and-back", "swap-three-times"]),
+        Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -414,7 +414,7 @@ fn the_time_limit_sets_its_flag_at_that_operation() {
         let p = flag.as_mut_ptr();
         let stop = Some(StopAt {
             flag: p,
-            after: Duration::from_micros(2),
+            after: Some(Duration::from_micros(2)),
         });
         let run = sim.run(
             &Launch {

@@ -33,6 +33,7 @@ pub(crate) const TINY_HT: [&str; 8] = [
     "--transactions",
     "500",
 ];
+#[allow(dead_code)] // not every test program has a use for it
 pub(crate) const TINY_BANK: [&str; 8] = [
     "run",
     "bank",
@@ -43,6 +44,7 @@ pub(crate) const TINY_BANK: [&str; 8] = [
     "--transactions",
     "500",
 ];
+#[allow(dead_code)] // not every test program has a use for it
 pub(crate) const TINY_EIGENBENCH: [&str; 8] = [
     "run",
     "eigenbench",

@@ -78,6 +78,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
         tx: &mut Tx<'_, L, Self>,
         p: [*const T; N],
         v: &mut [T; N],
+        _own: u32,
     ) -> TxResult<()> {
         for k in 0..N {
             // SAFETY: in range of a live array (Tx::locate). Relaxed: the lock

@@ -66,12 +66,13 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 
-    /// Reads words that the attempt has not written, each into the same place
-    /// of `v`, and adds them to the read set.
+    /// Reads words, each into the same place of `v`, and adds them to the read
+    /// set, but those in the mask `own`, which the attempt has written.
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         p: [*const T; N],
         v: &mut [T; N],
+        own: u32,
     ) -> TxResult<()>;
 
     /// Records that a word was added to the write set.

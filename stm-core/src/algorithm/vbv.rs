@@ -100,19 +100,16 @@ impl<P: Probe> Algorithm for Vbv<P> {
         tx: &mut Tx<'_, L, Self>,
         p: [*const T; N],
         v: &mut [T; N],
+        own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
         for k in 0..N {
             // SAFETY: in range of a live array (Tx::locate).
             v[k] = unsafe { word::load_relaxed(lane, p[k]) };
         }
-        for k in 0..N {
-            // SAFETY: the logs are this lane's and hold its sets.
-            unsafe {
-                tx.reads
-                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?;
-            };
-        }
+        let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
         // ORDER(S2): values before the sequence. Pairs with the fence between
         // a writer's lock and its stores: who sees a new value sees the lock.
         Mutant::NoS2.fence(lane);

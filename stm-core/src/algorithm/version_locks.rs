@@ -103,6 +103,7 @@ where
         tx: &mut Tx<'_, L, Self>,
         p: [*const T; N],
         v: &mut [T; N],
+        mut own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
         let early = Mutant::LockWordBeforeValue
@@ -122,33 +123,43 @@ where
             }
             Mutant::NoE2.fence(lane);
         }
-        let mut held = 0u32;
-        let mut newest = tx.snapshot;
         let found = early.unwrap_or_else(|| Self::lock_words(tx, p));
-        let first = tx.reads.len();
-        for k in 0..N {
-            // SAFETY: the logs are this lane's and hold its sets.
-            unsafe {
-                if Mutant::RepeatedReadRefreshes.on(lane)
-                    && let Some(old) =
-                        tx.reads
-                            .refresh(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())
-                {
+        if Mutant::RepeatedReadRefreshes.on(lane) {
+            for k in 0..N {
+                let address = WordAddress::of(p[k]);
+                let value = v[k].to_bits64();
+                // SAFETY: the logs are this lane's and hold its sets.
+                let old = unsafe { tx.reads.refresh(lane, &tx.logs, address, value) };
+                if let Some(old) = old {
                     v[k] = T::from_bits64(old);
-                    continue;
+                    own |= 1 << k;
                 }
-                tx.reads
-                    .push(lane, &tx.logs, WordAddress::of(p[k]), v[k].to_bits64())?;
             }
-            held |= u32::from(found[k].is_locked());
-            newest = newest.max(found[k].version());
+        }
+        let before = tx.reads.len();
+        let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
+        let mut held = false;
+        let mut newest = tx.snapshot;
+        for (k, word) in found.iter().enumerate() {
+            if own >> k & 1 == 0 {
+                held |= word.is_locked();
+                newest = newest.max(word.version());
+            }
         }
         // The rest is one loop over the new entries and not N copies of its
-        // code; a word that took no entry has its stripe noted already.
+        // code. Where the set made room, the new ones are not known, and all
+        // are gone through; a word that took no entry is among them.
+        let first = if tx.reads.len() >= before + N as u32 {
+            before
+        } else {
+            0
+        };
         for i in first..tx.reads.len() {
             // SAFETY: as above; i is below the count.
             let address = unsafe { tx.reads.address(lane, &tx.logs, i) };
-            if held != 0 && !Mutant::LockedStripeRead.on(lane) {
+            if held && !Mutant::LockedStripeRead.on(lane) {
                 newest = newest.max(Self::wait(tx, address)?);
             }
             Self::note(tx, address, Access::READ);
@@ -192,7 +203,8 @@ where
             let pending = lane.ballot(mask, result.is_none());
             if rest == 0 {
                 tries += 1;
-                if tries == tx.stm.patience.acquire_tries {
+                // Going in turn begins with the second round.
+                if tries >= tx.stm.patience.acquire_tries.max(1 + Q::IN_TURN as u32) {
                     break;
                 }
                 rest = pending;

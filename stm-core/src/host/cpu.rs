@@ -4,16 +4,21 @@
 //! the next block when they are done with one. A cooperative launch gets a
 //! team for every block.
 
+use super::device::check_range;
 use super::{Device, Error, Launch, Limits, Memory, StopAt};
 use crate::kernel::Kernel;
-use crate::lane::cpu::{Block, CpuLane, StopFlag};
+use crate::lane::cpu::{Block, BrokenBlock, CpuLane, StopFlag};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::borrow::ToOwned;
 use std::format;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::vec::Vec;
 
 /// The CPU device.
 #[derive(Clone, Debug)]
@@ -69,10 +74,7 @@ impl Memory for CpuMemory {
     }
 
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        assert!(
-            offset + data.len() <= self.layout.size(),
-            "write past the end of an allocation"
-        );
+        check_range(offset, data.len(), self.layout.size());
         // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
         unsafe {
             self.start
@@ -83,10 +85,7 @@ impl Memory for CpuMemory {
     }
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        assert!(
-            offset + data.len() <= self.layout.size(),
-            "read past the end of an allocation"
-        );
+        check_range(offset, data.len(), self.layout.size());
         // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
         unsafe {
             self.start
@@ -186,43 +185,129 @@ impl Device for Cpu {
                 limit: OS_THREADS_MAX,
             });
         }
-        let queue = Mutex::new(0..launch.blocks);
-        let blocks: std::vec::Vec<Block> = (0..teams)
+        let blocks: Vec<Block> = (0..teams)
             .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
             .collect();
         // SAFETY: the flag is live while the launch runs (the caller's promise).
-        let stop = launch
-            .stop
-            .map(|at| (unsafe { StopFlag::new(at.flag) }, at.after));
-        let (threads, grid) = (launch.threads, launch.blocks);
+        let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
+        let crew = Crew {
+            blocks: &blocks,
+            queue: Mutex::new(0..launch.blocks),
+            threads: launch.threads,
+            grid: launch.blocks,
+            flag,
+            panic: Mutex::new(None),
+        };
         let start = Instant::now();
+        // SAFETY: the caller's promise.
+        let started = unsafe { crew.run::<K>(params, launch.stop.and_then(|at| at.after)) };
+        let time = start.elapsed();
+        if started < os_threads {
+            return Err(Error::NoThreads {
+                started,
+                asked: os_threads,
+            });
+        }
+        match crew
+            .panic
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+        {
+            Some(message) => Err(Error::Panicked {
+                entry: K::ENTRY,
+                message,
+            }),
+            None => Ok(time),
+        }
+    }
+}
+
+/// The threads of one launch.
+struct Crew<'a> {
+    blocks: &'a [Block],
+    queue: Mutex<Range<u32>>,
+    threads: u32,
+    grid: u32,
+    flag: Option<StopFlag<'a>>,
+    /// What the first panic said.
+    panic: Mutex<Option<String>>,
+}
+
+impl Crew<'_> {
+    /// Runs all blocks; returns how many threads the system gave.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`].
+    unsafe fn run<K: Kernel>(&self, params: &K::Params, limit: Option<Duration>) -> u64 {
         thread::scope(|scope| {
             let (done, finished) = channel::<()>();
-            if let Some((flag, after)) = stop {
+            if let (Some(flag), Some(after)) = (self.flag, limit) {
                 scope.spawn(move || {
                     if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
                         flag.raise();
                     }
                 });
             }
-            for block in &blocks {
-                for thread in 0..threads {
-                    let (queue, done) = (&queue, done.clone());
-                    scope.spawn(move || {
-                        while let Some(index) = block.next(thread, || {
-                            queue.lock().unwrap_or_else(PoisonError::into_inner).next()
-                        }) {
-                            // SAFETY: the caller's promise; the queue gives
-                            // each block once, and its team each thread.
-                            let lane = unsafe { CpuLane::new(block, thread, index, threads, grid) };
-                            K::run(&lane, params);
-                        }
+            let mut started = 0;
+            for block in self.blocks {
+                for thread in 0..self.threads {
+                    let done = done.clone();
+                    let work = move || {
+                        // SAFETY: the caller's promise.
+                        unsafe { self.work::<K>(block, thread, params) };
                         drop(done);
-                    });
+                    };
+                    if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                        self.give_up();
+                        return started;
+                    }
+                    started += 1;
                 }
             }
-        });
-        Ok(start.elapsed())
+            started
+        })
+    }
+
+    /// One thread: block after block, as long as nobody panics.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`].
+    unsafe fn work<K: Kernel>(&self, block: &Block, thread: u32, params: &K::Params) {
+        let draw = || {
+            self.queue
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .next()
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(index) = block.next(thread, draw) {
+                // SAFETY: the caller's promise; the queue gives each block
+                // once, and its team each thread.
+                let lane = unsafe { CpuLane::new(block, thread, index, self.threads, self.grid) };
+                K::run(&lane, params);
+            }
+        }));
+        let Err(payload) = result else { return };
+        if !payload.is::<BrokenBlock>() {
+            let text = payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "no message".to_owned());
+            self.panic
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(text);
+        }
+        self.give_up();
+    }
+
+    /// Ends the launch early: nobody waits for what will not come.
+    fn give_up(&self) {
+        self.blocks.iter().for_each(Block::break_up);
+        if let Some(flag) = self.flag {
+            flag.raise();
+        }
     }
 }
 
@@ -230,6 +315,6 @@ impl StopAt {
     /// Whether the limit has passed, for a launch that began at `start`.
     #[cfg(feature = "cuda")]
     pub(super) fn is_due(&self, start: Instant) -> bool {
-        start.elapsed() >= self.after
+        self.after.is_some_and(|after| start.elapsed() >= after)
     }
 }

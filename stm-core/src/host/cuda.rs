@@ -5,6 +5,7 @@
 //! everything in it: the error is [`Error::DeviceLost`], and every later call
 //! returns it again.
 
+use super::device::check_range;
 use super::{Device, Error, Launch, Limits, Memory};
 use crate::kernel::Kernel;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
@@ -52,7 +53,8 @@ struct Shared {
     ordinal: usize,
     info: CudaInfo,
     limits: Limits,
-    loaded: Mutex<HashMap<&'static str, Loaded>>,
+    /// By entry point and the text of its module.
+    loaded: Mutex<HashMap<(&'static str, usize), Loaded>>,
     lost: Mutex<Option<Error>>,
 }
 
@@ -116,14 +118,7 @@ impl Cuda {
         }
         let context = CudaContext::new(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))?;
         let (info, limits) = Self::describe(&context).map_err(driver("cuDeviceGetAttribute"))?;
-        let (major, minor) = info.compute_capability;
-        if major < 7 {
-            return Err(Error::GpuTooOld {
-                name: info.name,
-                major,
-                minor,
-            });
-        }
+        check_capability(&info)?;
         let stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         let side_stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         Ok(Self {
@@ -209,10 +204,11 @@ impl Cuda {
             .loaded
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(&found) = loaded.get(K::ENTRY) {
+        let ptx = K::ptx().ok_or(Error::NoPtx { entry: K::ENTRY })?;
+        let key = (K::ENTRY, ptx.as_ptr() as usize);
+        if let Some(&found) = loaded.get(&key) {
             return Ok(found);
         }
-        let ptx = K::ptx().ok_or(Error::NoPtx { entry: K::ENTRY })?;
         let start = Instant::now();
         let module = load_module(ptx).map_err(|log| Error::BadPtx {
             entry: K::ENTRY,
@@ -235,9 +231,22 @@ impl Cuda {
             ms = entry.compiled_in.as_secs_f64() * 1e3,
             "module compiled"
         );
-        loaded.insert(K::ENTRY, entry);
+        loaded.insert(key, entry);
         Ok(entry)
     }
+}
+
+/// Refuses a GPU without scoped atomics and forward progress for each thread.
+fn check_capability(info: &CudaInfo) -> Result<(), Error> {
+    let (major, minor) = info.compute_capability;
+    if major < 7 {
+        return Err(Error::GpuTooOld {
+            name: info.name.clone(),
+            major,
+            minor,
+        });
+    }
+    Ok(())
 }
 
 /// Loads PTX text into the current context; on failure, the driver's log on
@@ -308,21 +317,22 @@ impl Memory for CudaMemory {
     }
 
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        assert!(
-            offset + data.len() <= self.bytes,
-            "write past the end of an allocation"
-        );
+        check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
-        // SAFETY: in range of a live allocation.
-        unsafe { result::memcpy_htod_sync(self.start + offset as u64, data) }
-            .map_err(|e| self.device.lose("a copy to the device", e))
+        // In the kernels' stream: a plain copy from pageable memory may return
+        // before it has reached the device, and kernels do not wait for it.
+        let stream = self.device.shared.stream.cu_stream();
+        // SAFETY: in range of a live allocation; the source lives until the
+        // stream has been waited for.
+        unsafe {
+            result::memcpy_htod_async(self.start + offset as u64, data, stream)
+                .and_then(|()| result::stream::synchronize(stream))
+        }
+        .map_err(|e| self.device.lose("a copy to the device", e))
     }
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        assert!(
-            offset + data.len() <= self.bytes,
-            "read past the end of an allocation"
-        );
+        check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         // SAFETY: in range of a live allocation.
         unsafe { result::memcpy_dtoh_sync(data, self.start + offset as u64) }
@@ -523,7 +533,7 @@ impl Cuda {
     /// Waits for the kernel; at the time limit, sets the stop flag through a
     /// stream of its own and goes on waiting.
     fn wait(&self, after: &Event, launch: &Launch) -> Result<(), DriverError> {
-        if let Some(stop) = launch.stop {
+        if let Some(stop) = launch.stop.filter(|stop| stop.after.is_some()) {
             let start = Instant::now();
             let one = Box::new([1u32]);
             let mut told = false;
@@ -553,5 +563,30 @@ impl Cuda {
         }
         // SAFETY: the event is live.
         unsafe { result::event::synchronize(after.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn a_gpu_older_than_sm_70_is_refused_with_its_name_and_capability() {
+        let mut info = CudaInfo {
+            name: "NVIDIA GeForce GTX 1080".to_owned(),
+            compute_capability: (6, 1),
+            driver_version: 12080,
+            memory_bytes: 8 << 30,
+            l2_bytes: 2 << 20,
+            resident_threads: 2048,
+        };
+        let text = check_capability(&info).unwrap_err().to_string();
+        assert!(
+            text.contains("GTX 1080") && text.contains("6.1") && text.contains("--device cpu"),
+            "{text}"
+        );
+        info.compute_capability = (7, 0);
+        assert_eq!(check_capability(&info), Ok(()));
     }
 }

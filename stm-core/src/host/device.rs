@@ -25,6 +25,17 @@ pub trait Memory {
     fn clear(&mut self) -> Result<(), Error>;
 }
 
+/// Refuses a copy that is not inside an allocation.
+///
+/// # Panics
+/// If it is not.
+pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
+    assert!(
+        offset.checked_add(len).is_some_and(|end| end <= bytes),
+        "a copy of {len} bytes at {offset} in an allocation of {bytes}"
+    );
+}
+
 /// What a device can launch and hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -45,8 +56,9 @@ pub struct Limits {
 pub struct StopAt {
     /// The word's address on the device.
     pub flag: *mut u32,
-    /// Set it to 1 this long after the launch.
-    pub after: Duration,
+    /// Set it to 1 this long after the launch; `None` for never, so that only
+    /// the device itself sets it (a kernel that panicked, on the CPU).
+    pub after: Option<Duration>,
 }
 
 /// The shape of a launch.

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// A launch of nothing.
-    #[error("a launch needs at least one of its {what}, not 0: give {option} 1 or more")]
+    #[error("0 {what}: a launch needs 1 or more ({option})")]
     ZeroLaunch {
         /// What was zero.
         what: &'static str,
@@ -61,7 +61,7 @@ pub enum Error {
     },
     /// A set too small for the workload.
     #[error(
-        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: give the launch a larger one"
+        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity` (stamp: --read-capacity, --write-capacity)"
     )]
     CapacityExceeded {
         /// `read set` or `write set`.
@@ -80,6 +80,30 @@ pub enum Error {
         len: u64,
         /// The transaction's number.
         transaction: u64,
+    },
+    /// A transaction begun inside another.
+    #[error(
+        "transaction {transaction} began another one on the same memory before its own end: transactions do not nest"
+    )]
+    Nested {
+        /// The number of the thread.
+        transaction: u64,
+    },
+    /// A kernel panicked on the CPU.
+    #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
+    Panicked {
+        /// The kernel's entry point.
+        entry: &'static str,
+        /// What the panic said.
+        message: String,
+    },
+    /// The operating system gave no more threads.
+    #[error("the system starts no more than {started} of {asked} threads: use fewer --threads")]
+    NoThreads {
+        /// Threads started.
+        started: u64,
+        /// Threads asked for.
+        asked: u64,
     },
     /// The time limit ran out.
     #[error(
@@ -166,6 +190,7 @@ impl Error {
                 len: record.len,
                 transaction,
             },
+            Abort::Nested => Self::Nested { transaction },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -12,7 +12,7 @@ use crate::stripe::StripeMap;
 use crate::version::LockWord;
 use core::mem::offset_of;
 use std::format;
-use std::string::String;
+use std::string::{String, ToString};
 use std::time::Duration;
 use std::vec;
 
@@ -27,7 +27,8 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Bounds of waits and retries.
     pub patience: Patience,
-    /// How long a launch may take before it is told to stop.
+    /// How long a launch may take before it is told to stop. Looked at between
+    /// attempts: a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 
@@ -57,14 +58,6 @@ const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {
     fn check(&self) -> Result<StripeMap, Error> {
-        if !self.locks.is_power_of_two() {
-            let above = self.locks.max(1).next_power_of_two();
-            return Err(Error::LocksNotPowerOfTwo {
-                locks: self.locks,
-                below: (above / 2).max(1),
-                above,
-            });
-        }
         let bad = |what, value, expected| {
             Err(Error::BadConfig {
                 what,
@@ -72,8 +65,20 @@ impl StmConfig {
                 expected,
             })
         };
-        if self.locks > 1 << StripeMap::LOCKS_LOG2_MAX {
-            return bad("the number of locks", self.locks, "at most 2^30");
+        if !(1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&self.locks) {
+            return bad(
+                "the number of locks",
+                self.locks,
+                "a power of two from 1 to 2^30",
+            );
+        }
+        if !self.locks.is_power_of_two() {
+            let above = self.locks.next_power_of_two();
+            return Err(Error::LocksNotPowerOfTwo {
+                locks: self.locks,
+                below: above / 2,
+                above,
+            });
         }
         if !self.stripe_bytes.is_power_of_two() || !(4..=4096).contains(&self.stripe_bytes) {
             return bad(
@@ -222,8 +227,11 @@ impl<D: Device> Stm<D> {
     /// and from then on), or an error of the device.
     ///
     /// # Safety
-    /// As for [`Device::launch`]; and all transactions of the kernel are of
-    /// the algorithm of the handle.
+    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, of the one
+    ///    algorithm that all its launches use;
+    /// 2. every array in it is of a buffer on the same device that lives until
+    ///    this returns;
+    /// 3. as for [`Device::launch`].
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
@@ -233,17 +241,26 @@ impl<D: Device> Stm<D> {
         }
         self.reset_counters()?;
         let mut launch = self.launch;
-        launch.stop = self.config.time_limit.map(|after| StopAt {
+        launch.stop = Some(StopAt {
             flag: self
                 .globals
                 .address()
                 .wrapping_add(offset_of!(Globals, stop))
                 .cast(),
-            after,
+            after: self.config.time_limit,
         });
         // SAFETY: the caller's promise.
-        let time = unsafe { self.device.launch::<K>(&launch, params)? };
-        let statistics = self.statistics()?;
+        let time = match unsafe { self.device.launch::<K>(&launch, params) } {
+            Ok(time) => time,
+            Err(error) => {
+                if matches!(error, Error::Panicked { .. }) {
+                    // Locks may be held, and words half-written.
+                    self.corrupt = Some(error.to_string());
+                }
+                return Err(error);
+            }
+        };
+        let (statistics, unfinished) = self.statistics()?;
         self.check(&statistics)?;
         let fault = self.fault()?;
         if let Some(&reason) = (fault.reason as usize)
@@ -252,11 +269,9 @@ impl<D: Device> Stm<D> {
         {
             return Err(Error::of_fault(reason, &fault));
         }
-        if self.word32(offset_of!(Globals, stop))? != 0
-            && let Some(limit) = self.config.time_limit
-        {
+        if unfinished != 0 {
             return Err(Error::Timeout {
-                limit,
+                limit: self.config.time_limit.unwrap_or_default(),
                 committed: statistics.commits,
                 aborted: statistics.aborted(),
             });
@@ -295,7 +310,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    fn statistics(&self) -> Result<Statistics, Error> {
+    /// The statistics, and how many lanes stopped with work left.
+    fn statistics(&self) -> Result<(Statistics, u64), Error> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         self.globals
             .read(offset_of!(Globals, statistics), &mut bytes)?;
@@ -305,13 +321,14 @@ impl<D: Device> Stm<D> {
         }
         let mut aborts = [0; Abort::COUNT];
         aborts.copy_from_slice(&sums[Counter::AbortsFrom as usize..][..Abort::COUNT]);
-        Ok(Statistics {
+        let statistics = Statistics {
             attempts: sums[Counter::Attempts as usize],
             commits: sums[Counter::Commits as usize],
             read_only_commits: sums[Counter::ReadOnlyCommits as usize],
             gave_up: sums[Counter::GaveUp as usize],
             aborts,
-        })
+        };
+        Ok((statistics, sums[Counter::Unfinished as usize]))
     }
 
     /// What must hold after every launch, whatever the kernel did.

@@ -6,14 +6,56 @@
 use super::Lane;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
-use std::sync::{Barrier, OnceLock};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
+
+/// A barrier that can be broken: whoever waits for a thread that panicked must
+/// not wait for ever.
+#[derive(Debug)]
+struct Rendezvous {
+    threads: u32,
+    state: Mutex<Arrivals>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Arrivals {
+    arrived: u32,
+    generation: u64,
+    broken: bool,
+}
+
+impl Rendezvous {
+    fn state(&self) -> MutexGuard<'_, Arrivals> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for all threads; `false` if the barrier is broken.
+    fn wait(&self) -> bool {
+        let mut state = self.state();
+        state.arrived += 1;
+        if state.arrived == self.threads {
+            state.arrived = 0;
+            state.generation += 1;
+            self.changed.notify_all();
+            return !state.broken;
+        }
+        let generation = state.generation;
+        while state.generation == generation && !state.broken {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.broken
+    }
+}
 
 /// What the threads of one block share. A team of OS threads uses it for one
 /// block after another.
 #[derive(Debug)]
 pub struct Block {
-    barrier: Barrier,
+    rendezvous: Rendezvous,
     shared: Box<[AtomicU32]>,
     /// The block that the team runs now, as its leader drew it.
     current: AtomicU64,
@@ -22,21 +64,42 @@ pub struct Block {
 /// No block is left.
 const NO_BLOCK: u64 = u64::MAX;
 
+/// What a thread unwinds with that met a broken barrier: not a panic of its own.
+#[derive(Debug)]
+pub struct BrokenBlock;
+
 impl Block {
     /// A block of `threads` with `shared_words` 32-bit words of shared memory.
     pub fn new(threads: u32, shared_words: u32) -> Self {
         Self {
-            barrier: Barrier::new(threads as usize),
+            rendezvous: Rendezvous {
+                threads,
+                state: Mutex::new(Arrivals {
+                    arrived: 0,
+                    generation: 0,
+                    broken: false,
+                }),
+                changed: Condvar::new(),
+            },
             shared: (0..shared_words).map(|_| AtomicU32::new(0)).collect(),
             current: AtomicU64::new(NO_BLOCK),
         }
     }
 
-    /// The next block for the team: drawn by thread 0, taken by all. Shared
-    /// memory is cleared in between, so that a kernel that forgets to
-    /// initialise it finds zeros and not the last block's data.
+    /// Lets go whoever waits at a barrier, now and from now on.
+    pub fn break_up(&self) {
+        self.rendezvous.state().broken = true;
+        self.rendezvous.changed.notify_all();
+    }
+
+    /// The next block for the team: drawn by thread 0, taken by all; `None` if
+    /// there is none, or the team is broken up. Shared memory is cleared in
+    /// between, so that a kernel that forgets to initialise it finds zeros and
+    /// not the last block's data.
     pub fn next(&self, thread: u32, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        self.barrier.wait();
+        if !self.rendezvous.wait() {
+            return None;
+        }
         if thread == 0 {
             for word in &self.shared {
                 word.store(0, Ordering::Relaxed);
@@ -45,7 +108,9 @@ impl Block {
             self.current
                 .store(draw().map_or(NO_BLOCK, u64::from), Ordering::Relaxed);
         }
-        self.barrier.wait();
+        if !self.rendezvous.wait() {
+            return None;
+        }
         u32::try_from(self.current.load(Ordering::Relaxed)).ok()
     }
 }
@@ -264,7 +329,9 @@ impl Lane for CpuLane<'_> {
         }
     }
     fn barrier(&self) {
-        self.block.barrier.wait();
+        if !self.block.rendezvous.wait() {
+            std::panic::resume_unwind(Box::new(BrokenBlock));
+        }
     }
 
     #[inline(always)]

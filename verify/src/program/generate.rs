@@ -62,11 +62,14 @@ const IDLE_MAX: u64 = 20_000;
 /// A simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     let lanes = program.lanes();
+    // Lanes of one warp that each loop on their own: a lane that waits for one
+    // that the stack masks off waits for ever, as before Volta; and in lockstep
+    // two may meet for ever, as the simulator's pauses have no length, which is
+    // what draws them apart on hardware.
+    let apart = program.calls == Loop::Each || width == 1;
     let schedule = match rng.below(10) {
-        0 => Schedule::Lockstep,
-        // Lanes that loop on their own over a lock which a masked-off lane
-        // holds wait for ever, as they would before Volta.
-        1 if program.calls == Loop::Each || width == 1 => Schedule::Stack,
+        0 if apart => Schedule::Lockstep,
+        1 if apart => Schedule::Stack,
         1..=3 => Schedule::Its {
             bound: rng.pick(&[4, 16, 64, 256]),
             starve: rng.chance(50),
@@ -161,7 +164,11 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
     let mut program = Program {
         blocks,
         threads,
-        calls: if rng.chance(60) { Loop::Each } else { Loop::Own },
+        calls: if rng.chance(60) {
+            Loop::Each
+        } else {
+            Loop::Own
+        },
         wide,
         stripe_words,
         locks: if toggling {
@@ -177,8 +184,8 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
             .collect(),
         transactions,
     };
-    if rng.chance(5) {
-        program.sets = (rng.within(1, 4), rng.within(1, 3));
+    if rng.chance(10) {
+        program.sets = (rng.within(1, 5), rng.within(1, 4));
     }
     (program, width)
 }

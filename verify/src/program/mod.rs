@@ -29,6 +29,7 @@ pub use run::{Done, Failure, Kind, run};
 
 use crate::sim::SimConfig;
 use crate::variant::Variant;
+use std::collections::BTreeSet;
 use stm_core::mutant::Mutant;
 
 /// The most words of a program: a word's number is one digit.
@@ -150,8 +151,8 @@ impl Program {
         }
     }
 
-    /// The set that a transaction, run alone, finds full, if any does; the
-    /// launch then fails with `CapacityExceeded`.
+    /// Whether a transaction reads or writes more distinct words than its sets
+    /// hold; the launch then fails with `CapacityExceeded`.
     pub fn overflows(&self, variant: Variant) -> bool {
         self.transactions
             .iter()
@@ -159,27 +160,21 @@ impl Program {
     }
 
     fn transaction_overflows(&self, variant: Variant, ops: &[Op]) -> bool {
-        // A word met again takes another entry while there is room; a full set
-        // is searched.
-        fn push(set: &mut Vec<u8>, word: u8, capacity: u32) -> bool {
-            let full = set.len() as u32 == capacity;
-            let fits = !full || set.contains(&word);
-            if !full {
-                set.push(word);
+        let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
+        for op in ops {
+            match op {
+                // The coarse lock keeps no read set.
+                Op::Read(_) if variant == Variant::Cgl => {}
+                Op::Read(words) => {
+                    // A word that the transaction has written is not looked at.
+                    reads.extend(words.as_slice().iter().filter(|&w| !writes.contains(w)));
+                }
+                Op::Write(word, _) => {
+                    writes.insert(*word);
+                }
             }
-            fits
         }
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        ops.iter().any(|op| match op {
-            // The coarse lock keeps no read set.
-            Op::Read(_) if variant == Variant::Cgl => false,
-            Op::Read(words) => {
-                let words = words.as_slice();
-                let own = words.len() == 1 && writes.contains(&words[0]);
-                !own && words.iter().any(|&w| !push(&mut reads, w, self.sets.0))
-            }
-            Op::Write(word, _) => !push(&mut writes, *word, self.sets.1),
-        })
+        reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1
     }
 }
 

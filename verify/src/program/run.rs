@@ -2,12 +2,12 @@
 
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Params, ProgramRef};
-use super::{Case, Program};
+use super::{Case, Loop, Program};
 use crate::error::Error;
 use crate::history::recorder::decode;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
-use crate::variant::with_recorded;
+use crate::variant::{Variant, with_recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -195,11 +195,7 @@ where
 {
     let program = &case.program;
     let setup = |error: host::Error| Failure::new(Kind::Simulator, error.to_string());
-    let initial: Vec<T> = program
-        .initial
-        .iter()
-        .map(|&v| T::from_bits64(v))
-        .collect();
+    let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
     let words = Buffer::from_slice(sim, &initial, "words").map_err(setup)?;
     let mut stm = Stm::new(
         sim,
@@ -208,17 +204,13 @@ where
     )
     .map_err(setup)?;
     let lanes = program.lanes();
-    let records = Buffer::<_, u64>::zeroed(
-        sim,
-        (u64::from(lanes) * words_per_lane) as usize,
-        "records",
-    )
-    .map_err(setup)?;
+    let records =
+        Buffer::<_, u64>::zeroed(sim, (u64::from(lanes) * words_per_lane) as usize, "records")
+            .map_err(setup)?;
     let params = Params::<A, T> {
         // SAFETY: the buffer has that many words a lane, zero, and only the
         // lanes of this launch use it.
-        stm: stm
-            .observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
+        stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
         words: words.tarray(),
         // SAFETY: the program outlives the launch, which runs on the host.
         program: unsafe { ProgramRef::new(program) },
@@ -282,19 +274,37 @@ fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Resu
 }
 
 fn simulator_error(case: &Case, sim: &Sim) -> Stop {
-    let error = match sim.last_run() {
-        Some((_, Err(error))) => error,
-        _ => return Failure::new(Kind::Simulator, "no error was kept").into(),
+    let Some((_, Err(error))) = sim.last_run() else {
+        return Failure::new(Kind::Simulator, "no error was kept").into();
     };
     match &error {
-        // PCT lets the highest priority run for as long as it changes memory,
-        // so a lane may starve the one it waits for.
         SimError::Livelock {
             why: Stuck::NoneEnded(_),
             ..
-        } if matches!(case.sim.schedule, Schedule::Pct { .. }) => Stop::Unfair,
+        } if may_starve(case) => Stop::Unfair,
         SimError::Livelock { .. } => Failure::new(Kind::Livelock, error.to_string()).into(),
         _ => Failure::new(Kind::Simulator, error.to_string()).into(),
+    }
+}
+
+/// Whether lanes that change memory and never end say nothing about the code.
+fn may_starve(case: &Case) -> bool {
+    let program = &case.program;
+    let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;
+    // Who locks in the order met is undone by another who does, for as long as
+    // a schedule lets neither get ahead; lanes of one warp that go together
+    // take turns instead.
+    let may_undo_each_other = match case.variant {
+        Variant::Egpgv => true,
+        Variant::HvBackoff => !one_warp || program.calls == Loop::Own,
+        _ => false,
+    };
+    match case.sim.schedule {
+        // The highest priority runs for as long as it changes memory, so a lane
+        // may starve the one it waits for.
+        Schedule::Pct { .. } => true,
+        Schedule::Lockstep | Schedule::Stack | Schedule::Its { .. } => may_undo_each_other,
+        Schedule::Random => false,
     }
 }
 

@@ -256,7 +256,9 @@ impl Machine {
     fn look(&mut self, lane: u32) -> Result<(), Over> {
         let now = self.counts.steps;
         if let Some(stop) = self.stop
-            && u128::from(now) >= stop.after.as_nanos()
+            && stop
+                .after
+                .is_some_and(|after| u128::from(now) >= after.as_nanos())
         {
             self.stop = None;
             let found = self.word::<false>(lane, stop.flag as u64, Use::Shared32)?;
@@ -280,7 +282,9 @@ impl Machine {
         self.look_at = (self.last_end + self.config.steps_max)
             .min(self.last_change.max(self.last_end) + self.config.idle_max);
         if let Some(stop) = self.stop {
-            let after = u64::try_from(stop.after.as_nanos()).unwrap_or(u64::MAX);
+            let after = stop.after.map_or(u64::MAX, |after| {
+                u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
+            });
             self.look_at = self.look_at.min(after);
         }
         Ok(())

@@ -1,0 +1,220 @@
+//! The file that `tune` writes at its end, looked at before its search.
+//!
+//! A regular file is written whole or not at all: to another name beside it,
+//! then renamed. Anything else (a device, a pipe, standard output under
+//! another name) is written to and never replaced, and a symlink is followed.
+//! Nothing is left beside the file while the search runs, so a search that is
+//! killed leaves nothing.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write, stdout};
+use std::path::{Path, PathBuf};
+
+/// A path that could be written when it was looked at.
+#[derive(Debug)]
+pub struct OutFile {
+    asked: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A new or regular file, by a path that is no symlink.
+    Whole(PathBuf),
+    /// What is there already and no regular file.
+    Direct(File),
+    /// What standard output is too; opened again, it would be written over.
+    Stdout,
+}
+
+impl OutFile {
+    /// Looks at the path, and leaves it as it is.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a path that cannot be written.
+    pub fn new(path: &Path) -> Result<Self> {
+        let refused = |why: String| Err(Error::Usage(format!("--out {}: {why}", path.display())));
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if path.is_dir() {
+            return refused("it is a folder, name a file in it".into());
+        }
+        if !folder.is_dir() {
+            let folder = folder.display();
+            return refused(format!("there is no folder {folder}, make it first"));
+        }
+        match target_of(path) {
+            Ok(target) => Ok(Self {
+                asked: path.to_owned(),
+                target,
+            }),
+            Err(error) => refused(format!("{error}, name a file that can be written")),
+        }
+    }
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// [`Error::File`]; a regular file is then as it was.
+    pub fn write(self, text: &str) -> Result<()> {
+        match self.target {
+            Target::Whole(path) => write_whole(&path, text),
+            Target::Direct(mut file) => file.write_all(text.as_bytes()),
+            Target::Stdout => stdout().write_all(text.as_bytes()),
+        }
+        .map_err(|source| Error::File {
+            path: self.asked,
+            source,
+        })
+    }
+}
+
+fn target_of(path: &Path) -> io::Result<Target> {
+    let there = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.is_symlink() {
+                return Err(io::Error::other("it is a link to a file that is not there"));
+            }
+            probe(path)?;
+            return Ok(Target::Whole(path.to_owned()));
+        }
+        there => there?,
+    };
+    if is_stdout(&there) {
+        return Ok(Target::Stdout);
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    if !there.is_file() {
+        return Ok(Target::Direct(file));
+    }
+    let path = fs::canonicalize(path)?;
+    probe(&path)?;
+    Ok(Target::Whole(path))
+}
+
+#[cfg(unix)]
+fn is_stdout(there: &Metadata) -> bool {
+    use std::os::{fd::AsFd, unix::fs::MetadataExt};
+    let out = stdout().as_fd().try_clone_to_owned().map(File::from);
+    out.and_then(|out| out.metadata())
+        .is_ok_and(|out| (out.dev(), out.ino()) == (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_stdout(_: &Metadata) -> bool {
+    false
+}
+
+/// Whether the part file can be made.
+fn probe(path: &Path) -> io::Result<()> {
+    let part = part_of(path);
+    create(&part)?;
+    fs::remove_file(part)
+}
+
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Makes a file that was not there, so that no link is followed.
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let part = part_of(path);
+    let mut file = create(&part)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| {
+        if let Ok(there) = fs::metadata(path) {
+            file.set_permissions(there.permissions())?;
+        }
+        fs::rename(&part, path)
+    });
+    if written.is_err() {
+        // Best effort: the error to report is the first.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        OutFile::new(path).unwrap().write(text).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        write(&path, "the first, longer");
+        write(&path, "second");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        let looked = OutFile::new(&path).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        drop(looked);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_at_once_and_a_lost_folder_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            folder.path().to_owned(),
+            folder.path().join("none/out.json"),
+            folder.path().join("x".repeat(300)),
+        ] {
+            let error = OutFile::new(&path).unwrap_err();
+            assert_eq!(error.status(), 2, "{error}");
+        }
+        let path = folder.path().join("out.json");
+        let looked = OutFile::new(&path).unwrap();
+        assert!(!path.exists());
+        folder.close().unwrap();
+        assert!(matches!(looked.write("text"), Err(Error::File { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symlinks_stay_and_permissions_too() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        write(&link, "new");
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+
+        fs::remove_file(&file).unwrap();
+        assert!(OutFile::new(&link).is_err());
+        assert!(link.is_symlink() && !file.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read_to_string(path).unwrap())
+        };
+        write(&path, "text");
+        assert_eq!(reader.join().unwrap(), "text");
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+    }
+}

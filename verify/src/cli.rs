@@ -1,0 +1,397 @@
+//! The command line of the program `verify`.
+//!
+//! Exit status: 0 if all is well, 1 if something is in violation or a device
+//! failed, 2 if the command line or a file cannot be used.
+
+use crate::commands;
+use crate::variant::Variant;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use stm_core::mutant::Mutant;
+
+/// The whole command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "verify",
+    version,
+    about = "Checks transactional memories: histories, simulation, seeded defects",
+    after_help = "\
+Examples:
+  verify check run.history                   judge a recorded history
+  verify fuzz --variant all --minutes 5      random programs, simulated
+  verify mutants                             is every seeded defect caught?
+  verify record --workload ra --variant all --device cuda \\
+      --transactions 10M --check             record on a GPU, and judge
+
+Exit status: 0 if all is well, 1 if something is in violation or a device
+failed, 2 if the command line or a file cannot be used.",
+    max_term_width = 80
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Judge recorded histories
+    #[command(after_help = "\
+Examples:
+  verify check run.history
+  verify check --json *.history")]
+    Check(CheckArgs),
+    /// Run random programs on the simulator
+    #[command(after_help = "\
+Runs until the time or the number of transactions is reached, or a check
+fails; then it prints the smallest case that fails, as a line for `replay`.
+Counts may be written 100_000, 100K, 10M or 2^20 (powers of 1024).
+
+Examples:
+  verify fuzz --variant hv-sorting --minutes 10 --seed 7
+  verify fuzz --transactions 100M --log fuzz.txt
+  verify fuzz --mutant no-e5 --variant hv-sorting --minutes 1")]
+    Fuzz(FuzzArgs),
+    /// Try every seeded defect, and the right code on ten times as much
+    #[command(after_help = "\
+Examples:
+  verify mutants
+  verify mutants --json
+  verify mutants --list")]
+    Mutants(MutantsArgs),
+    /// Run one case again, from the line that a failure printed
+    #[command(after_help = "\
+Example:
+  verify replay 'hv-sorting!no-e5 3x1 own u32 init=0,0 : r0 r1 / w0=1 / w1=1 \\
+      : sim:w1,random,weak50,seed=0x2a'")]
+    Replay(ReplayArgs),
+    /// Record a workload on a device, and judge or keep the histories
+    #[command(after_help = "\
+Without --out the histories are judged, with it they are kept; --check does
+both. Large numbers of transactions take several launches.
+
+Examples:
+  verify record --workload ra --variant all --transactions 100K
+  verify record --workload ht --device cuda --transactions 10M --check
+  verify record --workload ra --words 64 --transactions 1K --out histories")]
+    Record(RecordArgs),
+}
+
+/// Of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// History files
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print JSON, one object a file
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Several variants in one argument.
+pub type VariantList = std::vec::Vec<Variant>;
+
+/// Of `fuzz`.
+#[derive(Args, Debug)]
+pub struct FuzzArgs {
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    pub variant: VariantList,
+    /// Stop after so many minutes
+    #[arg(long, value_name = "M", value_parser = parse_minutes)]
+    pub minutes: Option<Duration>,
+    /// Stop after so many transactions
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub transactions: Option<u64>,
+    /// Seed of all programs and simulations
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
+    pub seed: u64,
+    /// Switch a seeded defect on
+    #[arg(long, value_name = "NAME", value_parser = parse_mutant)]
+    pub mutant: Option<Mutant>,
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "T", value_parser = parse_threads)]
+    pub threads: Option<usize>,
+    /// Write the report to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Of `mutants`.
+#[derive(Args, Debug)]
+pub struct MutantsArgs {
+    /// Only name them
+    #[arg(long)]
+    pub list: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// The line
+    pub line: String,
+    /// Look for a smaller case if it fails
+    #[arg(long)]
+    pub shrink: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A workload by name.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkloadName {
+    /// Random array.
+    Ra,
+    /// Hash table.
+    Ht,
+}
+
+/// Of `record`.
+#[derive(Args, Debug)]
+pub struct RecordArgs {
+    /// What to run
+    #[arg(long, value_enum)]
+    pub workload: WorkloadName,
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    pub variant: VariantList,
+    /// cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_device, default_value = "cpu")]
+    pub device: DeviceName,
+    /// Instead of the variants, ra with this seeded defect, or all that have a
+    /// kernel, until it shows (GPU only)
+    #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
+    pub mutant: Option<String>,
+    /// Transactions of each variant
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100K")]
+    pub transactions: u64,
+    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, and 1 of cgl
+    /// and vbv]
+    #[arg(long, value_name = "B", value_parser = parse_count_32)]
+    pub blocks: Option<u32>,
+    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl, 64
+    /// of vbv]
+    #[arg(long, value_name = "T", value_parser = parse_count_32)]
+    pub threads: Option<u32>,
+    /// Seed of the data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
+    pub seed: u64,
+    /// ra: words of the array
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "1M")]
+    pub words: u32,
+    /// ra: words that a transaction reads
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "16")]
+    pub reads: u32,
+    /// ra: how many of those it writes
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "16")]
+    pub writes: u32,
+    /// ht: buckets of the table
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "256K")]
+    pub buckets: u32,
+    /// ht: keys that a transaction inserts
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "4")]
+    pub keys_per_tx: u32,
+    /// Version locks, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
+    pub locks: u64,
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// Attempts at each transaction that there is room to record, at first
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub attempts: u64,
+    /// Bytes of all recording buffers; longer runs take more launches
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1G")]
+    pub buffer_bytes: u64,
+    /// Keep the histories in this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Judge the histories although they are kept
+    #[arg(long)]
+    pub check: bool,
+    /// Print JSON, one object a variant
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--device` names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceName {
+    /// The CPU.
+    Cpu,
+    /// The GPU of a number.
+    Cuda(usize),
+}
+
+fn parse_device(text: &str) -> Result<DeviceName, String> {
+    match text {
+        "cpu" => Ok(DeviceName::Cpu),
+        "cuda" => Ok(DeviceName::Cuda(0)),
+        _ => text
+            .strip_prefix("cuda:")
+            .and_then(|n| n.parse().ok())
+            .map(DeviceName::Cuda)
+            .ok_or_else(|| format!("unknown device {text:?}: known are cpu, cuda and cuda:N")),
+    }
+}
+
+/// Digits, with underscores, then optionally K, M or G (powers of 1024); or
+/// `0x` and hexadecimal digits; or `2^n`.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let bad = || format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a");
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| bad());
+    }
+    if let Some(exponent) = text.strip_prefix("2^") {
+        let exponent: u32 = exponent.parse().map_err(|_| bad())?;
+        return 1u64.checked_shl(exponent).ok_or_else(bad);
+    }
+    let (digits, shift) = match text.chars().last() {
+        Some('k' | 'K') => (&text[..text.len() - 1], 10),
+        Some('m' | 'M') => (&text[..text.len() - 1], 20),
+        Some('g' | 'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 = digits.replace('_', "").parse().map_err(|_| bad())?;
+    number.checked_mul(1 << shift).ok_or_else(bad)
+}
+
+fn parse_count_32(text: &str) -> Result<u32, String> {
+    u32::try_from(parse_count(text)?)
+        .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match parse_count_32(text)? {
+        n @ 1..=1024 => Ok(n as usize),
+        _ => Err(format!("{text:?} threads: give 1 to 1024")),
+    }
+}
+
+fn parse_minutes(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&minutes: &f64| minutes > 0.0)
+        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 2.5"))
+}
+
+fn parse_device_mutant(text: &str) -> Result<String, String> {
+    if text == "all" || crate::record::MUTANTS.iter().any(|m| m.name() == text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "there is no kernel with the defect {text:?}: give all, or one of {}",
+        crate::record::MUTANTS.map(Mutant::name).join(", ")
+    ))
+}
+
+fn parse_mutant(text: &str) -> Result<Mutant, String> {
+    Mutant::from_name(text)
+        .ok_or_else(|| format!("unknown mutant {text:?}: `verify mutants --list` names them"))
+}
+
+/// Clap's error as one line: its first paragraph, without the usage.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let parts: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("Usage:"))
+        .filter(|line| !line.starts_with("For more information"))
+        .map(|line| line.trim_start_matches("error: "))
+        .collect();
+    format!("{} (try `verify --help`)", parts.join(" "))
+}
+
+/// Runs the program with these arguments, the first of which is its name.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => commands::execute(&cli.command),
+        Err(error) if !error.use_stderr() => {
+            // Help and version. If standard output is gone, nobody reads it.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        Err(error)
+            if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            eprintln!("verify: no command given (try `verify --help`)");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("verify: {}", one_line(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_its_help_fits_80_columns() {
+        Cli::command().debug_assert();
+        for name in ["", "check", "fuzz", "mutants", "replay", "record"] {
+            let mut arguments = vec!["verify"];
+            arguments.extend((!name.is_empty()).then_some(name));
+            arguments.push("--help");
+            let help = Cli::try_parse_from(arguments).unwrap_err().to_string();
+            assert!(help.contains("Example"), "{name}: {help}");
+            let widest = help.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(80), "{name}: {help}");
+        }
+    }
+
+    #[test]
+    fn bad_arguments_give_one_line_that_names_the_value() {
+        for (arguments, part) in [
+            (&["fuzz", "--variant", "hv"][..], "\"hv\""),
+            (&["fuzz", "--minutes", "-1"], "-1"),
+            (&["fuzz", "--minutes", "0"], "\"0\""),
+            (&["fuzz", "--mutant", "no-e9"], "\"no-e9\""),
+            (&["fuzz", "--threads", "0"], "\"0\""),
+            (&["record", "--workload", "rx"], "rx"),
+            (
+                &["record", "--workload", "ra", "--device", "gpu"],
+                "\"gpu\"",
+            ),
+            (&["record", "--workload", "ra", "--words", "5T"], "\"5T\""),
+            (&["check"], "FILE"),
+            (&["chek"], "chek"),
+        ] {
+            let error = Cli::try_parse_from([&["verify"], arguments].concat()).unwrap_err();
+            let line = one_line(&error);
+            assert!(line.contains(part) && !line.contains('\n'), "{line}");
+        }
+    }
+
+    #[test]
+    fn counts_are_read_in_every_documented_form() {
+        for (text, n) in [
+            ("100_000", 100_000),
+            ("1K", 1024),
+            ("3m", 3 << 20),
+            ("2^20", 1 << 20),
+            ("0x2a", 42),
+        ] {
+            assert_eq!(parse_count(text), Ok(n));
+        }
+        for text in ["", "K", "-1", "1.5M", "2^64", "x", "18446744073709551615K"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! What the commands of the program `verify` do.
+
+use crate::cli::{
+    CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs, WorkloadName,
+};
+use crate::error::Error;
+use crate::fuzz;
+use crate::history::History;
+use crate::mutants;
+use crate::opacity::{self, report::Verdict};
+use crate::program::{Case, run, shrink::shrink};
+use crate::record::{self, Row, Settings, Workload};
+use crate::variant::Variant;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use stm_core::host::{Cpu, Cuda, Device, StmConfig};
+use stm_core::mutant::Mutant;
+
+/// Runs a command; the exit status.
+pub fn execute(command: &Command) -> ExitCode {
+    let result = match command {
+        Command::Check(args) => check(args),
+        Command::Fuzz(args) => fuzz_command(args),
+        Command::Mutants(args) => Ok(mutants_command(args)),
+        Command::Replay(args) => replay(args),
+        Command::Record(args) => record_command(args),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("verify: {error}");
+            ExitCode::from(status(&error))
+        }
+    }
+}
+
+/// 1 if a device or a launch failed, 2 if what was given cannot be used.
+const fn status(error: &Error) -> u8 {
+    use stm_core::host::Error as Host;
+    match error {
+        Error::Host(
+            Host::Corrupt { .. }
+            | Host::CapacityExceeded { .. }
+            | Host::OutOfRange { .. }
+            | Host::Timeout { .. }
+            | Host::DeviceLost { .. }
+            | Host::Driver { .. }
+            | Host::BadPtx { .. },
+        )
+        | Error::Record { .. } => 1,
+        _ => 2,
+    }
+}
+
+/// Prints a line. If standard output is gone, nobody reads it: the exit status
+/// still tells.
+fn say(text: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn check(args: &CheckArgs) -> Result<bool, Error> {
+    let mut right = true;
+    for file in &args.files {
+        let start = Instant::now();
+        let verdict = opacity::check_file(file)?;
+        let seconds = start.elapsed().as_secs_f64();
+        right &= verdict.is_opaque();
+        if args.json {
+            say(serde_json::json!({
+                "file": file, "seconds": seconds, "opaque": verdict.is_opaque(), "verdict": verdict,
+            }));
+        } else {
+            let attempts = verdict.counts.attempts;
+            say(format_args!(
+                "{}: {attempts} attempts checked in {seconds:.3} s\n{verdict}",
+                file.display()
+            ));
+        }
+    }
+    Ok(right)
+}
+
+fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
+    if args.minutes.is_none() && args.transactions.is_none() {
+        return Err(Error::Usage(
+            "fuzz has no end: give --minutes M or --transactions N".into(),
+        ));
+    }
+    let config = fuzz::Config {
+        variants: args.variant.clone(),
+        mutant: args.mutant,
+        seed: args.seed,
+        transactions: args.transactions,
+        time: args.minutes,
+        threads: args.threads.unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+        }),
+    };
+    let report = fuzz::fuzz(&config, |total, time| {
+        let seconds = time.as_secs_f64();
+        eprintln!(
+            "{seconds:6.0} s: {} schedules, {} transactions, {:.2} M operations a second",
+            total.schedules,
+            total.transactions,
+            total.operations as f64 / seconds / 1e6
+        );
+    });
+    if let Some(path) = &args.log {
+        let names: Vec<&str> = args.variant.iter().map(|v| v.name()).collect();
+        let text = format!(
+            "verify {} fuzz --variant {} --seed {:#x}{}\n\n{report}",
+            env!("CARGO_PKG_VERSION"),
+            names.join(","),
+            args.seed,
+            args.mutant
+                .map_or_else(String::new, |m| format!(" --mutant {}", m.name())),
+        );
+        std::fs::write(path, text).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+    }
+    if args.json {
+        say(report.json());
+    } else {
+        say(report.to_string().trim_end());
+    }
+    Ok(report.found.is_none())
+}
+
+fn mutants_command(args: &MutantsArgs) -> bool {
+    if args.list {
+        for mutant in Mutant::ALL {
+            say(format_args!(
+                "{:<26}{}",
+                mutant.name(),
+                mutants::target(*mutant).0
+            ));
+        }
+        return true;
+    }
+    let start = Instant::now();
+    let rows = mutants::gate(mutants::BUDGET, |row| {
+        if let Some((case, failure)) = &row.unmutated_failure {
+            eprintln!("the unmutated code fails: {failure}\n{}", case.command());
+        }
+    });
+    let killed = rows.iter().filter(|row| row.killed.is_some()).count();
+    let right = rows.iter().all(mutants::Row::is_right);
+    if args.json {
+        say(serde_json::Value::from(
+            rows.iter().map(mutants::Row::json).collect::<Vec<_>>(),
+        ));
+    } else {
+        say(mutants::table(&rows));
+        say(format_args!(
+            "{killed} of {} mutants killed in {:.1} s",
+            rows.len(),
+            start.elapsed().as_secs_f64()
+        ));
+    }
+    right
+}
+
+fn replay(args: &ReplayArgs) -> Result<bool, Error> {
+    let case: Case = args.line.parse()?;
+    let (case, result) = match run(&case) {
+        Err(failure) if args.shrink => {
+            let (case, failure) = shrink(&case, failure);
+            (case, Err(failure))
+        }
+        result => (case, result),
+    };
+    let right = result.is_ok();
+    match result {
+        _ if args.json => {
+            let failure = result.as_ref().err();
+            say(serde_json::json!({
+                "replay": case.to_string(),
+                "kind": failure.map(|f| f.kind.name()),
+                "text": failure.map(|f| f.text.clone()),
+            }));
+        }
+        Ok(done) => say(format_args!(
+            "nothing found: {} transactions in {} attempts and {} operations{}",
+            done.transactions,
+            done.attempts,
+            done.steps,
+            if done.unfair {
+                "; given up, as its schedule starved a lane"
+            } else {
+                ""
+            }
+        )),
+        Err(failure) => say(format_args!("{failure}\n{}", case.command())),
+    }
+    Ok(right)
+}
+
+fn record_command(args: &RecordArgs) -> Result<bool, Error> {
+    if let Some(which) = &args.mutant {
+        let DeviceName::Cuda(ordinal) = args.device else {
+            return Err(Error::Usage(
+                "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`".into(),
+            ));
+        };
+        return record_mutants(&Cuda::new(ordinal)?, args, which);
+    }
+    match args.device {
+        DeviceName::Cpu => record_on(&Cpu::new(), args, |_| (2, 2)),
+        // One lock is fastest with a warp or two, and retries least.
+        DeviceName::Cuda(ordinal) => {
+            record_on(&Cuda::new(ordinal)?, args, |variant| match variant {
+                Variant::Cgl => (1, 32),
+                Variant::Vbv => (1, 64),
+                _ => (132, 256),
+            })
+        }
+    }
+}
+
+fn settings(args: &RecordArgs, shape: (u32, u32)) -> Settings {
+    Settings {
+        transactions: args.transactions,
+        blocks: args.blocks.unwrap_or(shape.0),
+        threads: args.threads.unwrap_or(shape.1),
+        locks: args.locks,
+        stripe_bytes: args.stripe_bytes,
+        patience: StmConfig::default().patience,
+        seed: args.seed,
+        attempts: args.attempts,
+        buffer_bytes: args.buffer_bytes,
+        time_limit: Some(Duration::from_mins(10)),
+    }
+}
+
+/// What became of the histories of one variant.
+#[derive(Default)]
+struct Judged {
+    checked: u64,
+    violations: u64,
+    time: Duration,
+    first: Option<Verdict>,
+}
+
+fn workload_of(args: &RecordArgs) -> Workload {
+    match args.workload {
+        WorkloadName::Ra => Workload::Ra {
+            words: args.words,
+            reads: args.reads,
+            writes: args.writes,
+        },
+        WorkloadName::Ht => Workload::Ht {
+            buckets: args.buckets,
+            keys_per_tx: args.keys_per_tx,
+        },
+    }
+}
+
+fn record_on<D: Device>(
+    device: &D,
+    args: &RecordArgs,
+    shape: impl Fn(Variant) -> (u32, u32),
+) -> Result<bool, Error> {
+    let workload = workload_of(args);
+    if args.transactions == 0 || args.attempts == 0 {
+        return Err(Error::Usage(
+            "--transactions and --attempts must be 1 or more".into(),
+        ));
+    }
+    if let Some(dir) = &args.out {
+        std::fs::create_dir_all(dir).map_err(|source| Error::Io {
+            path: dir.clone(),
+            source,
+        })?;
+    }
+    if !args.json {
+        say(format_args!("{} on {}", workload.name(), device.name()));
+        say(format_args!(
+            "{:<13}{:>9}{:>13}{:>14}{:>13}{:>9}{:>11}{:>10}{:>9}{:>9}",
+            "variant",
+            "launch",
+            "transactions",
+            "attempts",
+            "aborted",
+            "launches",
+            "violations",
+            "kernel s",
+            "check s",
+            "all s"
+        ));
+    }
+    let mut right = true;
+    for &variant in &args.variant {
+        let settings = settings(args, shape(variant));
+        right &= record_variant(device, args, variant, workload, &settings)?;
+    }
+    Ok(right)
+}
+
+fn record_variant<D: Device>(
+    device: &D,
+    args: &RecordArgs,
+    variant: Variant,
+    workload: Workload,
+    settings: &Settings,
+) -> Result<bool, Error> {
+    let judge = args.check || args.out.is_none();
+    let mut judged = Judged::default();
+    let mut number = 0;
+    let row = record::record(device, variant, workload, settings, |history: History| {
+        if let Some(dir) = &args.out {
+            history.save(&dir.join(format!("{}-{variant}-{number}.history", workload.name())))?;
+            number += 1;
+        }
+        if judge {
+            judged.look(&history)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    show(args, workload, &row, &judged);
+    Ok(judged.violations == 0 && row.wrong_state.is_none())
+}
+
+/// Runs kernels with seeded defects on a device: which of them does the
+/// hardware show, and how soon? True if each ended as it may: a defect that no
+/// run showed is reported, and is no failure of ours.
+fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Result<bool, Error> {
+    let workload = workload_of(args);
+    let settings = settings(args, (132, 256));
+    say(format_args!(
+        "{:<25}{:>9}{:>14}{:>14}{:>11}  {}",
+        "defect", "launch", "transactions", "attempts", "kernel s", "found"
+    ));
+    for &mutant in record::MUTANTS
+        .iter()
+        .filter(|m| which == "all" || which == m.name())
+    {
+        let mut judged = Judged::default();
+        let mut impossible = None;
+        let row = record::record_mutant(device, mutant, workload, &settings, |history| {
+            match judged.look(&history) {
+                Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
+                other => other?,
+            }
+            let found = impossible.is_some() || judged.violations != 0;
+            Ok(if found {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        });
+        let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
+            say(format_args!(
+                "{:<25}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
+                mutant.name(),
+                format!("{}x{}", settings.blocks, settings.threads),
+            ));
+        };
+        match row {
+            Ok(row) => {
+                let found = match (&impossible, &row.wrong_state, judged.violations) {
+                    (Some(what), ..) => format!("impossible: {what}"),
+                    (_, Some(what), _) => format!("wrong state: {what}"),
+                    (.., 0) => "nothing".to_owned(),
+                    (.., n) => format!("{n} attempts not opaque"),
+                };
+                line(
+                    row.transactions,
+                    row.attempts,
+                    row.kernel.as_secs_f64(),
+                    &found,
+                );
+            }
+            // What the launch's own checks found.
+            Err(Error::Host(error)) => line(0, 0, 0.0, &error.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+impl Judged {
+    /// Judges one more history.
+    fn look(&mut self, history: &History) -> Result<(), Error> {
+        let start = Instant::now();
+        let verdict = opacity::check(history)?;
+        self.time += start.elapsed();
+        self.checked += verdict.counts.attempts;
+        self.violations += verdict.violations_total;
+        if !verdict.is_opaque() {
+            self.first.get_or_insert(verdict);
+        }
+        Ok(())
+    }
+}
+
+fn show(args: &RecordArgs, workload: Workload, row: &Row, judged: &Judged) {
+    let violations = if judged.checked == 0 {
+        "-".to_owned()
+    } else {
+        judged.violations.to_string()
+    };
+    if args.json {
+        say(serde_json::json!({
+            "workload": workload.name(),
+            "variant": row.variant.name(),
+            "blocks": row.blocks,
+            "threads": row.threads,
+            "transactions": row.transactions,
+            "attempts": row.attempts,
+            "aborted": row.aborted,
+            "launches": row.launches,
+            "launches_repeated": row.repeated,
+            "attempts_checked": judged.checked,
+            "violations": judged.violations,
+            "wrong_state": row.wrong_state,
+            "kernel_seconds": row.kernel.as_secs_f64(),
+            "check_seconds": judged.time.as_secs_f64(),
+            "seconds": row.wall.as_secs_f64(),
+            "first_violation": judged.first,
+        }));
+        return;
+    }
+    say(format_args!(
+        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>9}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
+        row.variant.name(),
+        format!("{}x{}", row.blocks, row.threads),
+        row.transactions,
+        row.attempts,
+        row.aborted,
+        row.launches,
+        row.kernel.as_secs_f64(),
+        judged.time.as_secs_f64(),
+        row.wall.as_secs_f64(),
+    ));
+    if row.repeated != 0 {
+        eprintln!(
+            "verify: {}: {} launches were made again, as their buffers were full: \
+             a larger --attempts avoids that",
+            row.variant, row.repeated
+        );
+    }
+    if let Some(what) = &row.wrong_state {
+        say(format_args!("WRONG STATE: {what}"));
+    }
+    if let Some(verdict) = &judged.first {
+        say(verdict.to_string().trim_end());
+    }
+}

@@ -1,0 +1,272 @@
+//! Random programs and simulations until the time is over, or something is
+//! wrong.
+//!
+//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their
+//! number, one run in eight takes a directed program. The workers, one for each
+//! core, draw numbers in turn; the simulator is single-threaded, so they share
+//! nothing else.
+
+use crate::program::shrink::shrink;
+use crate::program::{Case, Done, Failure, directed, generate, run};
+use crate::variant::Variant;
+use serde::Serialize;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use stm_core::mutant::Mutant;
+use stm_kernels::draw::draw;
+
+/// What to run, and how long.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The variants, in turn; not empty.
+    pub variants: Vec<Variant>,
+    /// A seeded defect, to see it caught.
+    pub mutant: Option<Mutant>,
+    /// The seed of every run.
+    pub seed: u64,
+    /// Stop after so many transactions have committed.
+    pub transactions: Option<u64>,
+    /// Stop after this long.
+    pub time: Option<Duration>,
+    /// Worker threads, 1 or more.
+    pub threads: usize,
+}
+
+/// The sums of some runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Runs.
+    pub schedules: u64,
+    /// Transactions committed.
+    pub transactions: u64,
+    /// Attempts made, all of them checked.
+    pub attempts: u64,
+    /// Operations that the simulator scheduled.
+    pub operations: u64,
+    /// Runs given up because an unfair schedule starved a lane; their
+    /// transactions are not counted.
+    pub unfair: u64,
+}
+
+impl Totals {
+    fn add(&mut self, done: &Done) {
+        self.schedules += 1;
+        self.transactions += done.transactions;
+        self.attempts += done.attempts;
+        self.operations += done.steps;
+        self.unfair += u64::from(done.unfair);
+    }
+
+    fn sum(all: &[Self]) -> Self {
+        all.iter().fold(Self::default(), |a, b| Self {
+            schedules: a.schedules + b.schedules,
+            transactions: a.transactions + b.transactions,
+            attempts: a.attempts + b.attempts,
+            operations: a.operations + b.operations,
+            unfair: a.unfair + b.unfair,
+        })
+    }
+}
+
+/// A violation, shrunk.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The case as it was found.
+    pub first: Case,
+    /// The smallest case that fails.
+    pub case: Case,
+    /// What that finds.
+    pub failure: Failure,
+}
+
+/// What a fuzzing run did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// For each variant, in the order of the configuration.
+    pub variants: Vec<(Variant, Totals)>,
+    /// How long it took.
+    pub time: Duration,
+    /// Worker threads.
+    pub threads: usize,
+    /// The seed.
+    pub seed: u64,
+    /// What was found; nothing, if all is well.
+    pub found: Option<Found>,
+}
+
+impl Report {
+    /// Over all variants.
+    pub fn total(&self) -> Totals {
+        let all: Vec<Totals> = self.variants.iter().map(|(_, totals)| *totals).collect();
+        Totals::sum(&all)
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> serde_json::Value {
+        let seconds = self.time.as_secs_f64();
+        let total = self.total();
+        let variants: Vec<_> = self
+            .variants
+            .iter()
+            .map(|(variant, totals)| serde_json::json!({"variant": variant.name(), "totals": totals}))
+            .collect();
+        serde_json::json!({
+            "seed": self.seed,
+            "threads": self.threads,
+            "seconds": seconds,
+            "variants": variants,
+            "total": total,
+            "operations_per_second": total.operations as f64 / seconds,
+            "violation": self.found.as_ref().map(|found| serde_json::json!({
+                "kind": found.failure.kind.name(),
+                "text": found.failure.text,
+                "replay": found.case.to_string(),
+                "found_as": found.first.to_string(),
+            })),
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<13}{:>13}{:>15}{:>15}{:>17}{:>9}",
+            "variant", "schedules", "transactions", "attempts", "operations", "unfair"
+        )?;
+        let total = self.total();
+        let rows = self.variants.iter().map(|(v, t)| (v.name(), t));
+        for (name, t) in rows.chain([("all", &total)]) {
+            writeln!(
+                f,
+                "{name:<13}{:>13}{:>15}{:>15}{:>17}{:>9}",
+                t.schedules, t.transactions, t.attempts, t.operations, t.unfair
+            )?;
+        }
+        let seconds = self.time.as_secs_f64();
+        writeln!(
+            f,
+            "seed {:#x}, {} threads, {seconds:.1} s, {:.2} M operations a second",
+            self.seed,
+            self.threads,
+            total.operations as f64 / seconds / 1e6
+        )?;
+        match &self.found {
+            None => writeln!(f, "0 violations"),
+            Some(found) => {
+                writeln!(f, "VIOLATION: {}", found.failure)?;
+                writeln!(f, "{}", found.case.command())
+            }
+        }
+    }
+}
+
+/// Run `k` of a configuration.
+pub fn case(config: &Config, k: u64) -> Case {
+    let variant = config.variants[(k % config.variants.len() as u64) as usize];
+    let bits = draw(config.seed, k, 5);
+    if bits.is_multiple_of(8) {
+        let directed = &directed::ALL[(bits / 8 % directed::ALL.len() as u64) as usize];
+        directed.case(variant, config.mutant, bits)
+    } else {
+        generate::case(variant, config.mutant, bits)
+    }
+}
+
+/// Runs that a worker takes at a time.
+const BATCH: u64 = 64;
+
+/// What the workers share.
+struct Shared {
+    next: AtomicU64,
+    stop: AtomicBool,
+    totals: Mutex<Vec<Totals>>,
+    found: Mutex<Option<(Case, Failure)>>,
+}
+
+fn work(config: &Config, shared: &Shared) {
+    let variants = config.variants.len();
+    // Relaxed throughout: the flag and the counter carry no data.
+    while !shared.stop.load(Ordering::Relaxed) {
+        let first = shared.next.fetch_add(BATCH, Ordering::Relaxed);
+        let mut totals = vec![Totals::default(); variants];
+        for k in first..first + BATCH {
+            let case = case(config, k);
+            match run(&case) {
+                Ok(done) => totals[(k % variants as u64) as usize].add(&done),
+                Err(failure) => {
+                    shared.stop.store(true, Ordering::Relaxed);
+                    let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.get_or_insert((case, failure));
+                    return;
+                }
+            }
+        }
+        let mut all = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        for (sum, new) in all.iter_mut().zip(totals) {
+            *sum = Totals::sum(&[*sum, new]);
+        }
+    }
+}
+
+/// Runs until the transactions or the time of the configuration are used up, or
+/// a check fails. `progress` is called about every second.
+pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Report {
+    let start = Instant::now();
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        totals: Mutex::new(vec![Totals::default(); config.variants.len()]),
+        found: Mutex::new(None),
+    };
+    let sum = || Totals::sum(&shared.totals.lock().unwrap_or_else(PoisonError::into_inner));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..config.threads)
+            .map(|_| scope.spawn(|| work(config, &shared)))
+            .collect();
+        let mut told = start;
+        while !workers
+            .iter()
+            .all(std::thread::ScopedJoinHandle::is_finished)
+        {
+            std::thread::sleep(Duration::from_millis(5));
+            let total = sum();
+            if config.transactions.is_some_and(|n| total.transactions >= n)
+                || config.time.is_some_and(|time| start.elapsed() >= time)
+            {
+                shared.stop.store(true, Ordering::Relaxed);
+            }
+            if told.elapsed() >= Duration::from_secs(1) {
+                told = Instant::now();
+                progress(total, start.elapsed());
+            }
+        }
+    });
+    let time = start.elapsed();
+    let totals = shared
+        .totals
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let found = shared
+        .found
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .map(|(first, failure)| {
+            let (case, failure) = shrink(&first, failure);
+            Found {
+                first,
+                case,
+                failure,
+            }
+        });
+    Report {
+        variants: config.variants.iter().copied().zip(totals).collect(),
+        time,
+        threads: config.threads,
+        seed: config.seed,
+        found,
+    }
+}

@@ -1,0 +1,7 @@
+//! The program `verify`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    verify::cli::main_of(std::env::args_os())
+}

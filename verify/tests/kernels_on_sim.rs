@@ -1,0 +1,112 @@
+//! The workloads' own kernels on the simulator: recorded, judged, and their
+//! final state compared with what the transactions must leave.
+
+use std::ops::ControlFlow;
+use stm_core::stm_ref::Patience;
+use verify::opacity;
+use verify::record::{Settings, Workload, record};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::variant::Variant;
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 64,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 64,
+        starve: true,
+    },
+    Schedule::Random,
+];
+
+/// Runs a workload with warps of `width` under each schedule; the attempts that
+/// aborted.
+fn runs(variant: Variant, workload: Workload, width: u32, seeds: u64) -> u64 {
+    let mut aborted = 0;
+    for schedule in SCHEDULES {
+        // Blocking locks in the order met: two blocks can undo each other for as
+        // long as a schedule that starves the lock's holder lets neither ahead.
+        if variant == Variant::Egpgv && matches!(schedule, Schedule::Its { starve: true, .. }) {
+            continue;
+        }
+        for seed in 0..seeds {
+            let config = SimConfig {
+                warp_width: width,
+                schedule,
+                memory: MemoryModel::Weak { stale_percent: 30 },
+                votes_order: seed % 2 == 0,
+                seed,
+                ..SimConfig::default()
+            };
+            let sim = Sim::new(config);
+            let settings = Settings {
+                transactions: 96,
+                blocks: 2,
+                threads: width.max(2),
+                locks: 16,
+                stripe_bytes: 4 << (seed % 3),
+                patience: Patience {
+                    read_polls: 8,
+                    acquire_tries: 8,
+                    retries_max: 0,
+                },
+                seed,
+                attempts: 4,
+                // Several launches: the clock and the array go on.
+                buffer_bytes: 1 << 20,
+                time_limit: None,
+            };
+            let row = record(&sim, variant, workload, &settings, |history| {
+                let verdict = opacity::check(&history)?;
+                assert!(verdict.is_opaque(), "{variant}, {config}:\n{verdict}");
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap_or_else(|error| panic!("{variant}, {config}: {error}"));
+            assert_eq!(row.wrong_state, None, "{variant}, {config}");
+            assert_eq!(row.transactions, 96);
+            assert_eq!(row.attempts, row.transactions + row.aborted);
+            aborted += row.aborted;
+        }
+    }
+    aborted
+}
+
+const RA: Workload = Workload::Ra {
+    words: 24,
+    reads: 3,
+    writes: 2,
+};
+const HT: Workload = Workload::Ht {
+    buckets: 5,
+    keys_per_tx: 2,
+};
+
+macro_rules! kernels {
+    ($($name:ident: $variant:ident;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let variant = Variant::$variant;
+                let mut aborted = 0;
+                for (width, seeds) in [(1, 12), (4, 12), (32, 2)] {
+                    aborted += runs(variant, RA, width, seeds);
+                    aborted += runs(variant, HT, width, seeds);
+                }
+                // The runs must be contended to mean anything.
+                assert_eq!(aborted == 0, variant == Variant::Cgl);
+            }
+        )*
+    };
+}
+
+kernels! {
+    ra_and_ht_are_opaque_with_cgl: Cgl;
+    ra_and_ht_are_opaque_with_egpgv: Egpgv;
+    ra_and_ht_are_opaque_with_vbv: Vbv;
+    ra_and_ht_are_opaque_with_tbv_sorting: TbvSorting;
+    ra_and_ht_are_opaque_with_hv_sorting: HvSorting;
+    ra_and_ht_are_opaque_with_hv_backoff: HvBackoff;
+}
