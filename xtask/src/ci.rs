@@ -9,7 +9,7 @@ use xtask::Error;
 /// A step's name and what it runs.
 type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     }),
@@ -23,6 +23,11 @@ const STEPS: [Step; 6] = [
     }),
     ("test", |tree| {
         cargo(tree, "test --workspace --all-features", &[])
+    }),
+    // A million transactions in the simulator, every variant, each checked.
+    ("fuzz", |tree| {
+        let command = "run --release --package verify -- fuzz --transactions 1M";
+        cargo(tree, command, &[])
     }),
     ("ptx", build::check),
     ("ptxas", |tree| {

@@ -15,7 +15,8 @@ cargo xtask ptx --check     build again and compare with the committed files
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack
 cargo xtask ci [--skip STEP]...
-                            what CI runs; the steps: fmt clippy doc test ptx ptxas
+                            what CI runs; the steps: fmt clippy doc test fuzz
+                            ptx ptxas
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
