@@ -10,13 +10,17 @@
 //! | --- | --- | --- |
 //! | [`ra`] | random array | Xu et al. 2014 |
 //! | [`ht`] | hash table | Xu et al. 2014 |
+//! | [`labyrinth`] | routing in a grid | STAMP |
+//! | [`genome`] | assembly of a gene from its segments | STAMP |
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod draw;
 mod entry;
+pub mod genome;
 pub mod ht;
+pub mod labyrinth;
 #[cfg(target_arch = "nvptx64")]
 pub mod lane_ops;
 #[cfg(feature = "mutants")]
