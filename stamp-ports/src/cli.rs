@@ -4,6 +4,8 @@
 //! whatever is wrong comes out as one line (see [`one_line`]).
 
 use crate::devices::{Choice, parse_choice};
+use crate::genome::GenomeArgs;
+use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::variants::{Variant, parse_variants, suggestion};
@@ -53,12 +55,17 @@ Examples:
   stamp run ra
   stamp run ra --variant cgl,hv-sorting --repeat 5
   stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
-  stamp run ht --buckets 1M --keys-per-tx 8 --json")]
+  stamp run ht --buckets 1M --keys-per-tx 8 --json
+  stamp run labyrinth --input random-x32-y32-z3-n96.txt
+  stamp run labyrinth -x 128 -y 128 -z 3 -n 128
+  stamp run genome -g 1024 -s 32 -n 65536")]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
     Device(ListArgs),
+    /// Write an input file in STAMP's format
+    Generate(GenerateArgs),
     /// Find the best launch of each variant, then measure it
     #[command(after_help = "\
 Every launch shape is tried with few transactions, the best with more, and the
@@ -77,6 +84,25 @@ pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Of `generate`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateArgs {
+    /// Of which workload.
+    #[command(subcommand)]
+    pub workload: Generate,
+}
+
+/// The workloads that have files.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Generate {
+    /// A grid, and paths to route through it
+    #[command(after_help = "\
+Examples:
+  stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
+  stamp run labyrinth --input maze.txt")]
+    Labyrinth(GenerateLabyrinthArgs),
 }
 
 /// The parameters of workloads.
@@ -98,11 +124,25 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
+    /// Of `labyrinth`.
+    #[command(flatten)]
+    pub labyrinth: LabyrinthArgs,
+    /// Of `genome`.
+    #[command(flatten)]
+    pub genome: GenomeArgs,
+    /// labyrinth: paths to route [default: 512]; genome: segments drawn
+    /// [default: 4M]
+    #[arg(short, value_name = "N", value_parser = parse_count_32, help_heading = "Workload")]
+    pub n: Option<u32>,
+    /// labyrinth: a file in STAMP's format [default: a generated grid]
+    #[arg(short, long, value_name = "FILE", help_heading = "Workload")]
+    pub input: Option<PathBuf>,
     /// ra, ht: transactions of a launch [default: 1M]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Workload")]
     pub transactions: Option<u64>,
     /// Seed of the data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED,
+          help_heading = "Workload")]
     pub seed: u64,
 }
 
@@ -124,7 +164,7 @@ pub struct MemoryArgs {
 /// Of `run`.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// ra, ht or all
+    /// ra, ht, labyrinth, genome or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -164,7 +204,7 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra, ht or all
+    /// ra, ht, labyrinth, genome or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N

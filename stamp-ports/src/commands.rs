@@ -1,9 +1,11 @@
 //! The commands: `run`, `list`, `device`, and no arguments at all.
 
-use crate::cli::{Cli, Command, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
+use crate::cli::{Cli, Command, Generate, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
 use crate::devices::{AnyDevice, Choice, Kind};
 use crate::error::{Error, Result};
+use crate::genome::Genome;
 use crate::ht::Ht;
+use crate::labyrinth::Labyrinth;
 use crate::launches;
 use crate::numbers::bytes;
 use crate::on_device;
@@ -11,7 +13,7 @@ use crate::output::{align, setting, table, terminal_columns};
 use crate::progress::Progress;
 use crate::ra::Ra;
 use crate::runner::{Report, Session, Spec, resolve};
-use crate::tune::tune;
+use crate::tune::{check_folder, tune, write_whole};
 use crate::variants::Variant;
 use crate::workload::{AllAlgorithms, WORKLOADS};
 use clap::Parser;
@@ -44,6 +46,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run(args),
         Some(Command::List(args)) => list(*args),
         Some(Command::Device(args)) => device(*args),
+        Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
     };
     match verified {
@@ -112,13 +115,53 @@ pub fn ht_of(args: &WorkloadArgs) -> Ht {
     }
 }
 
+/// Labyrinth with the parameters given, the others by default.
+///
+/// # Errors
+/// Of the options or the file.
+pub fn labyrinth_of(args: &WorkloadArgs) -> Result<Labyrinth> {
+    args.labyrinth
+        .labyrinth(args.input.as_deref(), args.n, args.seed)
+}
+
+/// Genome with the parameters given, the others by default.
+pub fn genome_of(args: &WorkloadArgs) -> Genome {
+    args.genome.genome(args.n)
+}
+
+/// Writes an input file.
+fn generate(workload: &Generate) -> Result<bool> {
+    let Generate::Labyrinth(args) = workload;
+    if let Some(path) = &args.out {
+        check_folder(path)?;
+    }
+    let text = args.text()?;
+    match &args.out {
+        Some(path) => write_whole(path, &text)?,
+        None => stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(true)
+}
+
 /// Refuses parameters of another workload than the one that runs.
 ///
 /// # Errors
 /// Names the option and its workload.
 pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
     let n = |value: Option<u32>| value.map(|n| n.to_string());
-    let options: [(&str, &[&str], Option<String>); 6] = [
+    let path = args.input.as_ref().map(|p| p.display().to_string());
+    for (option, value) in [("-n", n(args.n)), ("--input", path.clone())] {
+        if let Some(value) = value
+            && workload == "all"
+        {
+            return Err(Error::Usage(format!(
+                "{option} {value} means another thing for each workload: name one instead of all"
+            )));
+        }
+    }
+    let options: [(&str, &[&str], Option<String>); 8] = [
+        ("-n", &["labyrinth", "genome"], n(args.n)),
+        ("--input", &["labyrinth"], path),
         ("--words", &["ra"], n(args.words)),
         ("--reads", &["ra"], n(args.reads)),
         ("--writes", &["ra"], n(args.writes)),
@@ -130,6 +173,15 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
             args.transactions.map(|n| n.to_string()),
         ),
     ];
+    let of_one = |of: &'static [&str], given: Vec<(&'static str, String)>| {
+        given
+            .into_iter()
+            .map(move |(option, value)| (option, of, Some(value)))
+    };
+    let options = options
+        .into_iter()
+        .chain(of_one(&["labyrinth"], args.labyrinth.given()))
+        .chain(of_one(&["genome"], args.genome.given()));
     for (option, of, value) in options {
         if let Some(value) = value
             && workload != "all"
@@ -300,7 +352,37 @@ fn run_workloads(
         let ht = ht_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
     }
+    if asked("labyrinth") {
+        progress.say("labyrinth: the grid");
+        let labyrinth = labyrinth_of(input)?;
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &labyrinth, &progress))?);
+    }
+    if asked("genome") {
+        let genome = genome_of(input);
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &genome, &progress))?);
+    }
     Ok(reports)
+}
+
+/// The input of a workload in a run without arguments: full size, but for
+/// what takes a CPU too long.
+fn demo_input(workload: &str, kind: Kind) -> WorkloadArgs {
+    let mut input = WorkloadArgs {
+        seed: launches::SEED,
+        ..WorkloadArgs::default()
+    };
+    match (kind, workload) {
+        (Kind::Cpu, "labyrinth") => {
+            let (x, y, z) = launches::LABYRINTH_DEMO_SIZE;
+            input.labyrinth.x = Some(x);
+            input.labyrinth.y = Some(y);
+            input.labyrinth.z = Some(z);
+            input.n = Some(launches::LABYRINTH_DEMO_PATHS);
+        }
+        (Kind::Cpu, "genome") => input.n = Some(launches::GENOME_DEMO_SEGMENTS),
+        _ => {}
+    }
+    input
 }
 
 /// No arguments: everything, at a small size.
@@ -322,8 +404,11 @@ fn demo() -> Result<bool> {
         repeat: 1,
         json: false,
     };
-    let input = WorkloadArgs::default();
-    let reports = run_workloads(&plan, "all", &any, &input)?;
+    let mut reports = Vec::new();
+    for (workload, _) in WORKLOADS {
+        let input = demo_input(workload, kind);
+        reports.extend(run_workloads(&plan, workload, &any, &input)?);
+    }
     let verified = finish(&any, &reports, false)?;
     writeln!(
         stdout(),

@@ -15,6 +15,22 @@ pub const RA_WRITES: u32 = 16;
 pub const HT_BUCKETS: u32 = 256 << 10;
 /// HT's keys of a transaction.
 pub const HT_KEYS_PER_TX: u32 = 4;
+/// Table 1 of the paper: with this size, LB's 1.75 M shared words.
+pub const LABYRINTH_SIZE: (u32, u32, u32) = (512, 512, 7);
+/// Table 1 of the paper: LB's transactions, one a path.
+pub const LABYRINTH_PATHS: u32 = 512;
+/// LB's grid in a run without arguments on a CPU.
+pub const LABYRINTH_DEMO_SIZE: (u32, u32, u32) = (96, 96, 3);
+/// LB's paths in a run without arguments on a CPU.
+pub const LABYRINTH_DEMO_PATHS: u32 = 64;
+/// Table 1 of the paper: GN's 16 K shared words; STAMP's `-g16384`.
+pub const GENOME_BASES: u32 = 16 << 10;
+/// STAMP's `-s64`.
+pub const GENOME_SEGMENT: u32 = 64;
+/// Table 1 of the paper: GN-1's 4 M transactions.
+pub const GENOME_SEGMENTS: u32 = 4 << 20;
+/// GN's segments in a run without arguments on a CPU.
+pub const GENOME_DEMO_SEGMENTS: u32 = 256 << 10;
 /// Table 1 of the paper: transactions.
 pub const TRANSACTIONS: u64 = 1 << 20;
 /// The seed.
@@ -30,6 +46,9 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
     match (kind, workload, algorithm) {
         // One thread a core; blocks of one, as `egpgv` runs one a block.
         (Kind::Cpu, _, _) => (p, 1),
+        // A router a block, whose threads expand the grid together; the
+        // transactions are one thread's.
+        (Kind::Cuda, "labyrinth", _) => (p, 256),
         // One warp: it hands the lock from lane to lane without a race.
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),
         (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),

@@ -8,7 +8,7 @@
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`variants`] | the variants' names, and from a name to an algorithm's type |
 //! | [`workload`] | what a workload is |
-//! | [`ra`], [`ht`] | the workloads |
+//! | [`ra`], [`ht`], [`labyrinth`], [`genome`] | the workloads |
 //! | [`launches`] | default launches and sizes, all in one file |
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
 //! | [`timed`] | one run: its launches, their times and statistics summed |
@@ -21,7 +21,9 @@ pub mod cli;
 pub mod commands;
 pub mod devices;
 pub mod error;
+pub mod genome;
 pub mod ht;
+pub mod labyrinth;
 pub mod launches;
 pub mod numbers;
 pub mod output;

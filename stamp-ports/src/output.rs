@@ -177,11 +177,17 @@ pub fn setting(reports: &[Report]) -> String {
             ("reads", "read"),
             ("writes", "write"),
             ("keys_per_tx", "key"),
+            ("paths", "path"),
+            ("walls", "wall"),
+            ("g", "base"),
+            ("n", "segment"),
+            ("s", "base"),
         ]
         .into_iter()
         .filter_map(|(name, what)| Some((of(p(name)?, what), name)))
         .map(|(text, name)| match name {
             "writes" | "keys_per_tx" => text + " a transaction",
+            "s" => text + " a segment",
             _ => text,
         })
         .collect();
