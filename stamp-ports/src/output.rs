@@ -171,7 +171,7 @@ pub fn setting(reports: &[Report]) -> String {
                 .get(name)
                 .and_then(serde_json::Value::as_u64)
         };
-        let parts: Vec<String> = [
+        let mut parts: Vec<String> = [
             ("words", "word"),
             ("buckets", "bucket"),
             ("reads", "read"),
@@ -191,6 +191,9 @@ pub fn setting(reports: &[Report]) -> String {
             _ => text,
         })
         .collect();
+        if let (Some(x), Some(y), Some(z)) = (p("x"), p("y"), p("z")) {
+            parts.insert(0, format!("{x} x {y} x {z} cells"));
+        }
         let _ = writeln!(text, "{}: {}", report.workload, parts.join(", "));
     }
     if let Some(report) = reports.first() {
