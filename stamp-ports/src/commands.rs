@@ -15,7 +15,7 @@ use crate::ra::Ra;
 use crate::runner::{Report, Session, Spec, resolve};
 use crate::tune::{check_folder, tune, write_whole};
 use crate::variants::Variant;
-use crate::workload::{AllAlgorithms, WORKLOADS};
+use crate::workload::{AllAlgorithms, WORKLOADS, Workload};
 use clap::Parser;
 use serde_json::json;
 use std::ffi::OsString;
@@ -344,6 +344,17 @@ fn run_workloads(
     let progress = Progress::new();
     let mut reports = Vec::new();
     let asked = |name| workload == name || workload == "all";
+    // What is wrong with any input is said before anything runs.
+    let labyrinth = if asked("labyrinth") {
+        progress.say("labyrinth: the grid");
+        Some(labyrinth_of(input)?)
+    } else {
+        None
+    };
+    let genome = genome_of(input);
+    if asked("genome") {
+        genome.check(genome.segments.into())?;
+    }
     if asked("ra") {
         let ra = ra_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ra, &progress))?);
@@ -352,13 +363,10 @@ fn run_workloads(
         let ht = ht_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
     }
-    if asked("labyrinth") {
-        progress.say("labyrinth: the grid");
-        let labyrinth = labyrinth_of(input)?;
+    if let Some(labyrinth) = labyrinth {
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &labyrinth, &progress))?);
     }
     if asked("genome") {
-        let genome = genome_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &genome, &progress))?);
     }
     Ok(reports)

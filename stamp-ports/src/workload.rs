@@ -26,7 +26,7 @@ pub const WORKLOADS: [(&str, &str); 4] = [
     ),
     (
         "genome",
-        "puts a gene together: transactions drop duplicate segments, then link",
+        "puts a gene together: drops duplicate segments, links the others",
     ),
 ];
 
