@@ -8,8 +8,12 @@
 //! One run is one launch of GN-1, and then two launches for each overlap: the
 //! search for pairs, which has no transactions, and GN-2. So between the
 //! overlaps lies a device-wide step. All launches are timed; what each kernel
-//! took is in the report's `kernels`. Transactions are the segments of GN-1 and
-//! the links of GN-2.
+//! took is in the report's `kernels`. The launch asked for is that of the
+//! kernels with transactions: the search has one of its own, so that a variant
+//! whose transactions want few threads does not search with few.
+//!
+//! Transactions are the segments of GN-1, those that fill holes too, and the
+//! links of GN-2.
 
 pub mod check;
 pub mod gene;
@@ -25,7 +29,7 @@ use gene::{GENE_MAX, Gene};
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Buffer, Device, Launch};
 use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::genome::{
@@ -324,6 +328,8 @@ where
         // `A` alone, and views of buffers that `data` keeps and nothing else
         // uses.
         unsafe { timed.launch::<Deduplicate<A>>(&params)? };
+        let (blocks, threads) = launches::plain(&timed.device().limits());
+        let search = Launch::new(blocks, threads);
         for overlap in (1..=self.segment).rev() {
             let params = MatchParams {
                 assembly: data.assembly(),
@@ -332,7 +338,7 @@ where
                 overlap,
             };
             // SAFETY: as above.
-            unsafe { timed.launch_plain::<Match>(&params)? };
+            unsafe { timed.launch_plain::<Match>(&search, &params)? };
             // The first search only makes the table for the next.
             if overlap == self.segment {
                 continue;
@@ -353,7 +359,7 @@ where
 mod tests {
     use super::*;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use stm_core::host::{Cpu, Stm, StmConfig};
     use stm_core::probe::Silent;
 
     const GENOME: Genome = Genome {

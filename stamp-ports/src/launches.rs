@@ -62,6 +62,19 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
     }
 }
 
+/// The launch of a kernel without transactions, of the kind whose threads do
+/// not wait for each other: enough to fill the device.
+pub fn plain(limits: &Limits) -> (u32, u32) {
+    if limits.warp_width == 1 {
+        (limits.processors, 1)
+    } else {
+        (
+            8 * limits.processors,
+            (8 * limits.warp_width).min(limits.threads_max),
+        )
+    }
+}
+
 /// Transactions of a run without arguments. The data has its full size, and
 /// rates can be compared whatever the number: they are transactions a second.
 pub const fn demo_transactions(variant: Variant, kind: Kind) -> u64 {

@@ -120,21 +120,21 @@ impl<'a, D: Device, P: Probe> Timed<'a, D, P> {
         Ok(statistics)
     }
 
-    /// Launches a kernel without transactions: the shape is that of the
-    /// others. There is no time limit to it.
+    /// Launches a kernel without transactions, in a shape of its own. There is
+    /// no time limit to it.
     ///
     /// # Errors
     /// Of the device.
     ///
     /// # Safety
     /// As for [`Device::launch`].
-    pub unsafe fn launch_plain<K: Kernel>(&mut self, params: &K::Params) -> Result<()> {
-        let launch = Launch {
-            stop: None,
-            ..self.stm.shape()
-        };
+    pub unsafe fn launch_plain<K: Kernel>(
+        &mut self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
-        let time = unsafe { self.device.launch::<K>(&launch, params)? };
+        let time = unsafe { self.device.launch::<K>(launch, params)? };
         self.add(K::ENTRY, time, Statistics::default());
         Ok(())
     }
