@@ -427,7 +427,7 @@ mod tests {
         data.nexts.upload(&nexts).unwrap();
         for entry in 0..slots.len() {
             let mut changed = slots.clone();
-            changed[entry] = if slots[entry] == 0 { 1 } else { 0 };
+            changed[entry] = u32::from(slots[entry] == 0);
             data.slots.upload(&changed).unwrap();
             data.prevs.upload(&prevs).unwrap();
             refused(&mut data, "slots");

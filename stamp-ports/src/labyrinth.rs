@@ -3,7 +3,7 @@
 //! | module | is |
 //! | --- | --- |
 //! | [`maze`] | the grid and the paths asked for; STAMP's file format |
-//! | [`check`] | what a right routing looks like |
+//! | [`mod@check`] | what a right routing looks like |
 //! | [`options`] | the command line |
 //!
 //! Transactions are the paths: each that is routed commits once. A claim that

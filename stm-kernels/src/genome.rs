@@ -279,11 +279,11 @@ impl<A: Algorithm> Link<A> {
             if next != 0 || prev != 0 {
                 return Ok(());
             }
-            let first = other_of(tx.read(others, u64::from(a))?, a);
+            let [of_a, of_b] = tx.read_many(others, [u64::from(a), u64::from(b)])?;
+            let (first, last) = (other_of(of_a, a), other_of(of_b, b));
             if first == b {
                 return Ok(()); // the two ends of one chain
             }
-            let last = other_of(tx.read(others, u64::from(b))?, b);
             let link = u64::from(p.overlap) << 32 | u64::from(b + 1);
             tx.write(nexts, u64::from(a), link)?;
             tx.write(prevs, u64::from(b), a + 1)?;
