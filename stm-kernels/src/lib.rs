@@ -10,6 +10,7 @@
 //! | --- | --- | --- |
 //! | [`ra`] | random array | Xu et al. 2014 |
 //! | [`ht`] | hash table | Xu et al. 2014 |
+//! | [`kmeans`] | k-means | STAMP |
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -17,6 +18,7 @@
 pub mod draw;
 mod entry;
 pub mod ht;
+pub mod kmeans;
 #[cfg(target_arch = "nvptx64")]
 pub mod lane_ops;
 #[cfg(feature = "mutants")]
