@@ -8,7 +8,7 @@
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`variants`] | the variants' names, and from a name to an algorithm's type |
 //! | [`workload`] | what a workload is |
-//! | [`ra`], [`ht`] | the workloads |
+//! | [`ra`], [`ht`], [`kmeans`] | the workloads |
 //! | [`launches`] | default launches and sizes, all in one file |
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
@@ -21,6 +21,7 @@ pub mod commands;
 pub mod devices;
 pub mod error;
 pub mod ht;
+pub mod kmeans;
 pub mod launches;
 pub mod numbers;
 pub mod output;
