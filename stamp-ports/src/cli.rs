@@ -98,9 +98,9 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
-    /// Transactions of a launch
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub transactions: u64,
+    /// ra, ht: transactions of a launch [default: 1M]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub transactions: Option<u64>,
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
     pub seed: u64,

@@ -117,20 +117,27 @@ pub fn ht_of(args: &WorkloadArgs) -> Ht {
 /// # Errors
 /// Names the option and its workload.
 pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
-    let options = [
-        ("--words", "ra", args.words),
-        ("--reads", "ra", args.reads),
-        ("--writes", "ra", args.writes),
-        ("--buckets", "ht", args.buckets),
-        ("--keys-per-tx", "ht", args.keys_per_tx),
+    let n = |value: Option<u32>| value.map(|n| n.to_string());
+    let options: [(&str, &[&str], Option<String>); 6] = [
+        ("--words", &["ra"], n(args.words)),
+        ("--reads", &["ra"], n(args.reads)),
+        ("--writes", &["ra"], n(args.writes)),
+        ("--buckets", &["ht"], n(args.buckets)),
+        ("--keys-per-tx", &["ht"], n(args.keys_per_tx)),
+        (
+            "--transactions",
+            &["ra", "ht"],
+            args.transactions.map(|n| n.to_string()),
+        ),
     ];
     for (option, of, value) in options {
         if let Some(value) = value
             && workload != "all"
-            && workload != of
+            && !of.contains(&workload)
         {
             return Err(Error::Usage(format!(
-                "{option} {value} is for {of}, not for {workload}: leave it out"
+                "{option} {value} is for {}, not for {workload}: leave it out",
+                of.join(" and ")
             )));
         }
     }
@@ -184,7 +191,9 @@ impl Plan<'_> {
             workload.capacity(),
             self.time_limit,
         );
-        let transactions = (self.transactions)(variant);
+        let transactions = workload
+            .transactions()
+            .unwrap_or_else(|| (self.transactions)(variant));
         let algorithm = resolve(workload, variant, &config, transactions);
         let (blocks, threads) = launches::launch(workload.name(), algorithm, kind, &limits);
         Spec {
@@ -258,7 +267,7 @@ fn finish(device: &AnyDevice, reports: &[Report], json: bool) -> Result<bool> {
 fn run(args: &RunArgs) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
     let any = open(args.device)?;
-    let transactions = |_| args.input.transactions;
+    let transactions = |_| args.input.transactions.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
         variants: &args.variant,
         shape: (args.blocks, args.threads),
@@ -270,8 +279,7 @@ fn run(args: &RunArgs) -> Result<bool> {
         repeat: args.repeat,
         json: args.json,
     };
-    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
-    let reports = run_workloads(&plan, &args.workload, &any, ra, ht)?;
+    let reports = run_workloads(&plan, &args.workload, &any, &args.input)?;
     finish(&any, &reports, args.json)
 }
 
@@ -279,15 +287,17 @@ fn run_workloads(
     plan: &Plan<'_>,
     workload: &str,
     any: &AnyDevice,
-    ra: Ra,
-    ht: Ht,
+    input: &WorkloadArgs,
 ) -> Result<Vec<Report>> {
     let progress = Progress::new();
     let mut reports = Vec::new();
-    if workload != "ht" {
+    let asked = |name| workload == name || workload == "all";
+    if asked("ra") {
+        let ra = ra_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ra, &progress))?);
     }
-    if workload != "ra" {
+    if asked("ht") {
+        let ht = ht_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
     }
     Ok(reports)
@@ -313,7 +323,7 @@ fn demo() -> Result<bool> {
         json: false,
     };
     let input = WorkloadArgs::default();
-    let reports = run_workloads(&plan, "all", &any, ra_of(&input), ht_of(&input))?;
+    let reports = run_workloads(&plan, "all", &any, &input)?;
     let verified = finish(&any, &reports, false)?;
     writeln!(
         stdout(),

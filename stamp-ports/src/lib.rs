@@ -11,6 +11,7 @@
 //! | [`ra`], [`ht`], [`kmeans`] | the workloads |
 //! | [`launches`] | default launches and sizes, all in one file |
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
+//! | [`timed`] | one run: its launches, their times and statistics summed |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
 //! | [`tune`] | the search for the best launch |
 //! | [`output`] | tables for people, JSON for programs |
@@ -28,6 +29,7 @@ pub mod output;
 pub mod progress;
 pub mod ra;
 pub mod runner;
+pub mod timed;
 pub mod tune;
 pub mod variants;
 pub mod workload;

@@ -33,6 +33,8 @@ const PROBE: Duration = Duration::from_millis(15);
 const PROBE_LIMIT: Duration = Duration::from_millis(250);
 /// Transactions of the first probe.
 const PROBE_TRANSACTIONS: u64 = 2048;
+/// The fewest transactions that fill a time.
+const FILL_MIN: u64 = 1024;
 /// The most by which a probe has more transactions than the last.
 const PROBE_GROWTH_MAX: f64 = 32.0;
 /// Shapes that get a trial.
@@ -66,6 +68,8 @@ struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
     session: &'s mut Session<'a, D, W>,
     shapes: Vec<(u32, u32)>,
     transactions: u64,
+    /// The fewest: all of them, where the input says how many there are.
+    transactions_min: u64,
     config: StmConfig,
     tried: Vec<Tried>,
     /// The searches that are done: algorithm, locks, and what was best.
@@ -73,13 +77,13 @@ struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
 }
 
 /// How many transactions fill a time at a rate: a power of two, so that
-/// figures read well, from 1024 to `most`.
-fn fill(time: Duration, tx_per_s: f64, most: u64) -> u64 {
+/// figures read well, from `least` to `most`.
+fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     let n = (time.as_secs_f64() * tx_per_s) as u64;
     if n >= most {
         return most;
     }
-    (1u64 << n.max(1024).ilog2()).min(most)
+    (1u64 << n.max(1).ilog2()).max(least).min(most)
 }
 
 impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
@@ -142,7 +146,9 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
 
     /// Step 1 for one shape.
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
-        let mut transactions = PROBE_TRANSACTIONS.min(self.transactions);
+        let mut transactions = PROBE_TRANSACTIONS
+            .max(self.transactions_min)
+            .min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
             spec.config.time_limit = Some(PROBE_LIMIT);
@@ -182,7 +188,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
             if probe.note.is_some() {
                 continue;
             }
-            let transactions = fill(TRIAL, probe.tx_per_s, self.transactions);
+            let (least, most) = (self.transactions_min, self.transactions);
+            let transactions = fill(TRIAL, probe.tx_per_s, least, most);
             if transactions > probe.transactions {
                 let shape = (probe.blocks, probe.threads);
                 let mut spec = self.spec(variant, locks, shape, transactions);
@@ -221,7 +228,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
-        let transactions = fill(MEASURE, best.tx_per_s, self.transactions);
+        let (least, most) = (self.transactions_min, self.transactions);
+        let transactions = fill(MEASURE, best.tx_per_s, least, most);
         let mut spec = self.spec(variant, locks, shape, transactions);
         spec.config.time_limit = Some(20 * MEASURE);
         spec.repeat = repeat;
@@ -252,7 +260,10 @@ fn search<D: Device, W: AllAlgorithms>(
     args: &TuneArgs,
     shapes: &[(u32, u32)],
 ) -> Result<Found> {
-    let transactions = args.input.transactions;
+    let fixed = workload.transactions();
+    let transactions = fixed
+        .or(args.input.transactions)
+        .unwrap_or(launches::TRANSACTIONS);
     let progress = Progress::new();
     progress.say("making the data");
     let mut session = Session::new(device, workload, args.input.seed, transactions)?;
@@ -263,6 +274,7 @@ fn search<D: Device, W: AllAlgorithms>(
         session: &mut session,
         shapes: shapes.to_vec(),
         transactions,
+        transactions_min: fixed.unwrap_or(FILL_MIN),
         config,
         tried: Vec::new(),
         done: Vec::new(),
@@ -463,10 +475,11 @@ mod tests {
     #[test]
     fn transactions_fill_the_time_in_powers_of_two_within_bounds() {
         let half = Duration::from_millis(500);
-        assert_eq!(fill(half, 1e9, 1 << 20), 1 << 20);
-        assert_eq!(fill(half, 600_000.0, 1 << 20), 1 << 18);
-        assert_eq!(fill(half, 1.0, 1 << 20), 1024);
-        assert_eq!(fill(half, 1.0, 100), 100);
+        let fill = |tx_per_s, most| fill(half, tx_per_s, FILL_MIN, most);
+        assert_eq!(fill(1e9, 1 << 20), 1 << 20);
+        assert_eq!(fill(600_000.0, 1 << 20), 1 << 18);
+        assert_eq!(fill(1.0, 1 << 20), 1024);
+        assert_eq!(fill(1.0, 100), 100);
     }
 
     #[test]
