@@ -4,6 +4,7 @@
 //! whatever is wrong comes out as one line (see [`one_line`]).
 
 use crate::devices::{Choice, parse_choice};
+use crate::kmeans::{GenerateKmeansArgs, KmeansArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::variants::{Variant, parse_variants, suggestion};
@@ -53,12 +54,16 @@ Examples:
   stamp run ra
   stamp run ra --variant cgl,hv-sorting --repeat 5
   stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
-  stamp run ht --buckets 1M --keys-per-tx 8 --json")]
+  stamp run ht --buckets 1M --keys-per-tx 8 --json
+  stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
+  stamp run kmeans --points 1M --dims 16 --centres 32")]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
     Device(ListArgs),
+    /// Write an input file in STAMP's format
+    Generate(GenerateArgs),
     /// Find the best launch of each variant, then measure it
     #[command(after_help = "\
 Every launch shape is tried with few transactions, the best with more, and the
@@ -77,6 +82,25 @@ pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Of `generate`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateArgs {
+    /// Of which workload.
+    #[command(subcommand)]
+    pub workload: Generate,
+}
+
+/// The workloads that have files.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Generate {
+    /// Points around random centres, a line for each
+    #[command(after_help = "\
+Examples:
+  stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
+  stamp run kmeans --input points.txt -m 16")]
+    Kmeans(GenerateKmeansArgs),
 }
 
 /// The parameters of workloads.
@@ -98,6 +122,15 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
+    /// Of `kmeans`.
+    #[command(flatten)]
+    pub kmeans: KmeansArgs,
+    /// kmeans: fewest clusters; each number up to -m is run [default: as -m]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    pub n: Option<u32>,
+    /// kmeans: a file of points in STAMP's format [default: generated points]
+    #[arg(short, long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
     /// ra, ht: transactions of a launch [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub transactions: Option<u64>,
@@ -124,7 +157,7 @@ pub struct MemoryArgs {
 /// Of `run`.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// ra, ht or all
+    /// ra, ht, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -164,7 +197,7 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra, ht or all
+    /// ra, ht, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N

@@ -1,9 +1,10 @@
 //! The commands: `run`, `list`, `device`, and no arguments at all.
 
-use crate::cli::{Cli, Command, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
+use crate::cli::{Cli, Command, Generate, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
 use crate::devices::{AnyDevice, Choice, Kind};
 use crate::error::{Error, Result};
 use crate::ht::Ht;
+use crate::kmeans::Kmeans;
 use crate::launches;
 use crate::numbers::bytes;
 use crate::on_device;
@@ -11,7 +12,7 @@ use crate::output::{align, setting, table, terminal_columns};
 use crate::progress::Progress;
 use crate::ra::Ra;
 use crate::runner::{Report, Session, Spec, resolve};
-use crate::tune::tune;
+use crate::tune::{check_folder, tune, write_whole};
 use crate::variants::Variant;
 use crate::workload::{AllAlgorithms, WORKLOADS};
 use clap::Parser;
@@ -44,6 +45,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run(args),
         Some(Command::List(args)) => list(*args),
         Some(Command::Device(args)) => device(*args),
+        Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
     };
     match verified {
@@ -112,13 +114,41 @@ pub fn ht_of(args: &WorkloadArgs) -> Ht {
     }
 }
 
+/// k-means with the parameters given, the others by default; no more points
+/// than `--transactions`.
+///
+/// # Errors
+/// Of the options or the file.
+pub fn kmeans_of(args: &WorkloadArgs) -> Result<Kmeans> {
+    let points_max = args.transactions.unwrap_or(u64::MAX);
+    args.kmeans
+        .kmeans(args.input.as_deref(), args.n, args.seed, points_max)
+}
+
+/// Writes an input file.
+fn generate(workload: &Generate) -> Result<bool> {
+    let Generate::Kmeans(args) = workload;
+    if let Some(path) = &args.out {
+        check_folder(path)?;
+    }
+    let text = args.text()?;
+    match &args.out {
+        Some(path) => write_whole(path, &text)?,
+        None => stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(true)
+}
+
 /// Refuses parameters of another workload than the one that runs.
 ///
 /// # Errors
 /// Names the option and its workload.
 pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
     let n = |value: Option<u32>| value.map(|n| n.to_string());
-    let options: [(&str, &[&str], Option<String>); 6] = [
+    let path = args.input.as_ref().map(|p| p.display().to_string());
+    let options: [(&str, &[&str], Option<String>); 8] = [
+        ("-n", &["kmeans"], n(args.n)),
+        ("--input", &["kmeans"], path),
         ("--words", &["ra"], n(args.words)),
         ("--reads", &["ra"], n(args.reads)),
         ("--writes", &["ra"], n(args.writes)),
@@ -130,7 +160,9 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
             args.transactions.map(|n| n.to_string()),
         ),
     ];
-    for (option, of, value) in options {
+    let kmeans = args.kmeans.given().into_iter();
+    let kmeans = kmeans.map(|(option, value)| (option, &["kmeans"][..], Some(value)));
+    for (option, of, value) in options.into_iter().chain(kmeans) {
         if let Some(value) = value
             && workload != "all"
             && !of.contains(&workload)
@@ -300,6 +332,11 @@ fn run_workloads(
         let ht = ht_of(input);
         reports.extend(on_device!(any, d => plan.run(d, any.kind(), &ht, &progress))?);
     }
+    if asked("kmeans") {
+        progress.say("kmeans: the points");
+        let kmeans = kmeans_of(input)?;
+        reports.extend(on_device!(any, d => plan.run(d, any.kind(), &kmeans, &progress))?);
+    }
     Ok(reports)
 }
 
@@ -322,7 +359,13 @@ fn demo() -> Result<bool> {
         repeat: 1,
         json: false,
     };
-    let input = WorkloadArgs::default();
+    let mut input = WorkloadArgs {
+        seed: launches::SEED,
+        ..WorkloadArgs::default()
+    };
+    if kind == Kind::Cpu {
+        input.kmeans.shape.points = Some(launches::KMEANS_DEMO_POINTS);
+    }
     let reports = run_workloads(&plan, "all", &any, &input)?;
     let verified = finish(&any, &reports, false)?;
     writeln!(

@@ -15,6 +15,20 @@ pub const RA_WRITES: u32 = 16;
 pub const HT_BUCKETS: u32 = 256 << 10;
 /// HT's keys of a transaction.
 pub const HT_KEYS_PER_TX: u32 = 4;
+/// Table 1 of the paper: KM's transactions of a kernel, one a point.
+pub const KMEANS_POINTS: u32 = 64 << 10;
+/// Table 1 of the paper: with the count, KM's 32 words of a transaction.
+pub const KMEANS_DIMS: u32 = 31;
+/// Table 1 of the paper: with those, KM's 2 K shared words.
+pub const KMEANS_CENTRES: u32 = 64;
+/// Clusters of points from a file.
+pub const KMEANS_CLUSTERS: u32 = 16;
+/// STAMP's default.
+pub const KMEANS_THRESHOLD: f64 = 0.001;
+/// The most passes of a clustering, about as many as STAMP's.
+pub const KMEANS_PASSES_MAX: u32 = 500;
+/// KM's points in a run without arguments on a CPU.
+pub const KMEANS_DEMO_POINTS: u32 = 4 << 10;
 /// Table 1 of the paper: transactions.
 pub const TRANSACTIONS: u64 = 1 << 20;
 /// The seed.
@@ -33,6 +47,8 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         // One warp: it hands the lock from lane to lane without a race.
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),
         (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),
+        // Few rows, and every transaction writes all of one.
+        (Kind::Cuda, "kmeans", _) => ((p / 2).max(1), 32),
         // More threads only stand in line for the sequence lock.
         (Kind::Cuda, "ra", Variant::Vbv) => (16, 64),
         (Kind::Cuda, _, Variant::Vbv) => (4, 64),

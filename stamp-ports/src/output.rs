@@ -177,6 +177,9 @@ pub fn setting(reports: &[Report]) -> String {
             ("reads", "read"),
             ("writes", "write"),
             ("keys_per_tx", "key"),
+            ("points", "point"),
+            ("dims", "coordinate"),
+            ("clusters_max", "cluster"),
         ]
         .into_iter()
         .filter_map(|(name, what)| Some((of(p(name)?, what), name)))

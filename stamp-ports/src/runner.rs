@@ -77,6 +77,9 @@ pub struct Report {
     pub metadata_bytes: u64,
     /// The workload's parameters, and those of the transactional memory.
     pub parameters: Map<String, Value>,
+    /// What the run of the last repeat found, beside its verification.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub observed: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
     pub jit_ms: f64,
     /// The algorithm that ran.
@@ -278,6 +281,9 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         };
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
+        for (name, value) in self.workload.observed(&self.data) {
+            report.observed.insert(name.into(), value);
+        }
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);
         }
@@ -318,6 +324,9 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         for (name, value) in self.workload.parameters() {
             parameters.insert(name.into(), value.into());
         }
+        for (name, value) in self.workload.more_parameters() {
+            parameters.insert(name.into(), value);
+        }
         for (name, value) in [
             ("stripe_bytes", spec.config.stripe_bytes),
             ("read_capacity", spec.config.capacity.reads.into()),
@@ -342,6 +351,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             verified: false,
             metadata_bytes: 0,
             parameters,
+            observed: Map::new(),
             jit_ms: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),

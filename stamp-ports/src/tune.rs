@@ -8,7 +8,7 @@
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
 use crate::cli::TuneArgs;
-use crate::commands::{check_foreign, config_of, ht_of, open, ra_of};
+use crate::commands::{check_foreign, config_of, ht_of, kmeans_of, open, ra_of};
 use crate::devices::{AnyDevice, Description, Kind};
 use crate::error::{Error, Result};
 use crate::launches;
@@ -319,6 +319,10 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         let ht = ht_of(&args.input);
         found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
     }
+    if asked("kmeans") {
+        let kmeans = kmeans_of(&args.input)?;
+        found.extend(on_device!(&any, d => search(d, &kmeans, args, &shapes))?);
+    }
     // The folder is nobody else's; the document may be published.
     let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
         Some((path, Some(name))) => command.replace(
@@ -432,7 +436,7 @@ fn lines(values: &[impl Serialize]) -> Result<String> {
 }
 
 /// Refuses a path that cannot be written before the search, not after it.
-fn check_folder(path: &Path) -> Result<()> {
+pub(crate) fn check_folder(path: &Path) -> Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -452,7 +456,7 @@ fn check_folder(path: &Path) -> Result<()> {
 }
 
 /// Writes a file whole or not at all: to another name beside it, then renamed.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let failed = |source| Error::File {
         path: path.to_owned(),
         source,

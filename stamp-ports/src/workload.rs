@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::timed::Timed;
+use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::host::{Cpu, Device};
@@ -10,7 +11,7 @@ use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
 
 /// The workloads' names, with a line about each.
-pub const WORKLOADS: [(&str, &str); 2] = [
+pub const WORKLOADS: [(&str, &str); 3] = [
     (
         "ra",
         "random array: each transaction reads and changes random words",
@@ -18,6 +19,10 @@ pub const WORKLOADS: [(&str, &str); 2] = [
     (
         "ht",
         "hash table: each transaction inserts several keys, all or none",
+    ),
+    (
+        "kmeans",
+        "k-means: each transaction adds a point to its nearest centre",
     ),
 ];
 
@@ -31,6 +36,16 @@ pub trait Workload {
 
     /// Its parameters, by their names in JSON.
     fn parameters(&self) -> Vec<(&'static str, u64)>;
+
+    /// Those of its parameters that are no whole numbers.
+    fn more_parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// What the last run found beside its verification, by its names in JSON.
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
 
     /// What a transaction reads and writes, at most.
     fn capacity(&self) -> Capacity;
