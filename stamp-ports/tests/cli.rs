@@ -103,7 +103,7 @@ fn all_runs_every_workload() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
         .collect();
-    assert_eq!(names, ["ra", "ht"]);
+    assert_eq!(names, ["ra", "ht", "kmeans"]);
 }
 
 #[test]
