@@ -394,27 +394,23 @@ fn help_fits_eighty_columns_and_names_every_option() {
 }
 
 #[test]
-fn a_time_limit_ends_a_run_between_and_inside_passes() {
-    let output = stamp(&[
-        "run",
-        "kmeans",
-        "--device",
-        "cpu",
-        "--points",
-        "64K",
-        "--dims",
-        "31",
-        "--time-limit",
-        "0.02",
-        "--json",
-    ]);
+fn a_time_limit_ends_a_run_of_every_variant() {
+    let mut arguments = "run kmeans --device cpu --points 64K --dims 31 --variant all --json \
+                         --blocks 2 --threads 4 --time-limit"
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>();
+    arguments.push("0.02");
+    let output = stamp(&arguments);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
-    assert_eq!(run["verified"], false);
-    let error = run["error"].as_str().expect("an error");
-    assert!(error.contains("time limit"), "{error}");
-    assert!(
-        run["commits"].as_u64().is_some_and(|n| n < 64 << 10),
-        "{run}"
-    );
+    let lines = text(&output.stdout);
+    assert_eq!(lines.lines().count(), 7, "{lines}");
+    for line in lines.lines() {
+        let run: Value = serde_json::from_str(line).expect("an object");
+        assert_eq!(run["verified"], false, "{run}");
+        let error = run["error"].as_str().expect("an error");
+        assert!(error.contains("time limit"), "{run}");
+        let commits = run["commits"].as_u64().expect("a count");
+        assert!(commits < 64 << 10, "{run}");
+    }
 }

@@ -139,22 +139,22 @@ impl<A: Algorithm> KMeans<A> {
     /// The centre nearest to point `i`, the first of several: by the sum of
     /// squared differences in `f32`, coordinate after coordinate.
     #[inline(always)]
-    fn nearest<L: Lane>(lane: &L, p: &KMeansParams<A>, i: u64) -> u32 {
+    fn nearest<L: Lane>(lane: &L, params: &KMeansParams<A>, i: u64) -> u32 {
         // Points are as many as members, and coordinates lie that far apart.
-        let n = p.members.len();
+        let n = params.members.len();
         let (mut nearest, mut least) = (0, f32::INFINITY);
         let mut c = 0;
-        while c < p.clusters {
+        while c < params.clusters {
             // Four at a time, spelled out, so that they stay in registers. The
             // last four repeat the last centre, which then is not nearer.
-            let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(p.clusters - 1));
-            let mut centre = compared.map(|c| u64::from(c) * u64::from(p.dims));
+            let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(params.clusters - 1));
+            let mut centre = compared.map(|c| u64::from(c) * u64::from(params.dims));
             let mut squares = [0f32; 4];
             let mut at = i;
-            let end = centre[0] + u64::from(p.dims);
+            let end = centre[0] + u64::from(params.dims);
             while centre[0] < end {
-                let x = f32::from_bits(load(lane, &p.points, at));
-                let apart = |c: u64| x - f32::from_bits(load(lane, &p.centres, c));
+                let x = f32::from_bits(load(lane, &params.points, at));
+                let apart = |c: u64| x - f32::from_bits(load(lane, &params.centres, c));
                 let [a0, a1, a2, a3] = centre.map(apart);
                 let [s0, s1, s2, s3] = squares;
                 squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
@@ -177,26 +177,31 @@ impl<A: Algorithm> KMeans<A> {
 
     /// The transaction: adds point `i` to the row of its centre.
     #[inline(always)]
-    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, p: &KMeansParams<A>, i: u64) -> TxResult<()> {
+    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
-        let n = p.members.len();
-        let words = p.dims + 1;
-        let row = u64::from(load(lane, &p.members, i)) * u64::from(words);
+        let n = params.members.len();
+        let words = params.dims + 1;
+        let member = load(lane, &params.members, i);
+        if member >= params.clusters {
+            // Another lane of the block was stopped before its search.
+            return tx.cancel();
+        }
+        let row = u64::from(member) * u64::from(words);
         let mut k = 0;
         while k < words {
             // The last batch repeats the last word to its end.
             let at: [u64; BATCH] =
                 core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
-            let found = tx.read_many(&p.rows, at)?;
+            let found = tx.read_many(&params.rows, at)?;
             for (at, found) in at.into_iter().zip(found) {
                 if k == 0 {
                     // What an attempt that aborts leaves here, the next of this
                     // lane replaces.
-                    store(lane, &p.ranks, i, found);
-                    tx.write(&p.rows, at, found.wrapping_add(1))?;
+                    store(lane, &params.ranks, i, found);
+                    tx.write(&params.rows, at, found.wrapping_add(1))?;
                 } else if k < words {
-                    let x = f32::from_bits(load(lane, &p.points, u64::from(k - 1) * n + i));
-                    tx.write(&p.rows, at, (f32::from_bits(found) + x).to_bits())?;
+                    let x = f32::from_bits(load(lane, &params.points, u64::from(k - 1) * n + i));
+                    tx.write(&params.rows, at, (f32::from_bits(found) + x).to_bits())?;
                 }
                 k += 1;
             }

@@ -181,8 +181,7 @@ impl Follower {
             let (c, j) = (i / dims, i % dims);
             let exact = self.centres.at(c, j);
             let apart = (f64::from(x) - exact).abs();
-            // Not the converse: a NaN is too far.
-            if !(apart <= bound) {
+            if apart > bound || apart.is_nan() {
                 return Err(format!(
                     "coordinate {j} of centre {c} is {x:e}: {apart:e} from the {exact:e} of the \
                      sequential run, and rounding explains {bound:e}"
@@ -290,7 +289,7 @@ impl Judge<'_> {
 
         let used = self.used.nearest(point, squares);
         let mine = squares[c as usize];
-        if !(mine <= most(used.square)) {
+        if mine > most(used.square) {
             return Err(format!(
                 "point {i} sits with centre {c} at a distance of {:e}, and centre {} is at {:e}",
                 mine.sqrt(),

@@ -105,16 +105,16 @@ impl Points {
         let n = self.len() as f64;
         for j in 0..self.dims {
             let of = || self.values.iter().skip(j).step_by(self.dims).copied();
-            let first = of().next().unwrap_or_default();
-            let same = of().all(|x| x == first);
+            // Not by the deviation, which rounding keeps above 0.
+            let differs = of().fold(f32::MIN, f32::max) > of().fold(f32::MAX, f32::min);
             let mean = of().map(f64::from).sum::<f64>() / n;
             let square = of().map(|x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
             let deviation = square.sqrt();
             for x in self.values.iter_mut().skip(j).step_by(self.dims) {
-                *x = if same {
-                    0.0
-                } else {
+                *x = if differs {
                     ((f64::from(*x) - mean) / deviation) as f32
+                } else {
+                    0.0
                 };
             }
         }

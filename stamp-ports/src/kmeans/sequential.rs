@@ -234,7 +234,10 @@ mod tests {
         let rows = [2, 3f32.to_bits(), 5f32.to_bits(), 0, 0, 0];
         let mut centres = [9.0, 9.0, 7.0, 8.0];
         move_centres(&mut centres, &rows, 2);
-        assert_eq!(centres, [1.5, 2.5, 7.0, 8.0]);
+        assert_eq!(
+            centres.map(f32::to_bits),
+            [1.5f32, 2.5, 7.0, 8.0].map(f32::to_bits)
+        );
         let points = Points::new(2, vec![1.0, 2.0, 2.0, 3.0]);
         let mut exact = Centres::new(2, [9.0, 9.0, 7.0, 8.0].into_iter());
         let bounds = exact.move_to_means(&points, &[0, 0]);
