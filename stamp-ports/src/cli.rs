@@ -122,9 +122,6 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
-    /// Of `kmeans`.
-    #[command(flatten)]
-    pub kmeans: KmeansArgs,
     /// kmeans: fewest clusters; each number up to -m is run [default: as -m]
     #[arg(short, value_name = "N", value_parser = parse_count_32)]
     pub n: Option<u32>,
@@ -137,6 +134,9 @@ pub struct WorkloadArgs {
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
     pub seed: u64,
+    /// Of `kmeans`.
+    #[command(flatten)]
+    pub kmeans: KmeansArgs,
 }
 
 /// The parameters of the transactional memory, but the number of locks.
