@@ -1,0 +1,232 @@
+//! Kernels that use the API in ways that a workload should not: each ends in a
+//! result or an error that names what was wrong, never in a hang.
+#![cfg(feature = "host")]
+
+use std::time::Duration;
+use stm_core::algorithm::HvSorting;
+use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::{Kernel, Lane, StmRef, TArray};
+
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    /// Reads and writes the same few words again and again, then others.
+    Repeat,
+    /// Writes words 0 to 3, then reads 0 to 4 together.
+    OwnAmongOthers,
+    /// Begins a transaction inside another.
+    Nest,
+    /// Panics in one thread while the others wait.
+    Panic,
+    /// One transaction after the other, each on its own.
+    Loop,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct P {
+    stm: StmRef<HvSorting>,
+    words: TArray<u32>,
+    how: How,
+}
+
+struct K;
+impl Kernel for K {
+    const ENTRY: &'static str = "misuse";
+    type Params = P;
+    fn run<L: Lane>(lane: &L, p: &P) {
+        match p.how {
+            How::Repeat => p.stm.for_each(lane, 0..20, |tx, _| {
+                for _ in 0..10 {
+                    let v = tx.read(&p.words, 0)?;
+                    tx.write(&p.words, 1, v)?;
+                    tx.write(&p.words, 2, v)?;
+                    tx.write(&p.words, 1, v + 1)?;
+                }
+                let [_, b, _] = tx.read_many(&p.words, [0, 3, 0])?;
+                tx.write(&p.words, 0, b + 1)
+            }),
+            How::OwnAmongOthers => p.stm.for_each(lane, 0..1, |tx, _| {
+                for i in 0..4 {
+                    tx.write(&p.words, i, 10 + i as u32)?;
+                }
+                let seen = tx.read_many(&p.words, [0, 1, 2, 3, 4])?;
+                tx.write(&p.words, 5, seen.iter().sum())
+            }),
+            How::Nest => p.stm.for_each(lane, 0..2, |tx, _| {
+                tx.write(&p.words, 0, 1)?;
+                p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
+                Ok(())
+            }),
+            How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
+                assert!(i != 50, "number fifty");
+                tx.write(&p.words, 0, 1)
+            }),
+            How::Loop => {
+                for _ in 0..1 << 30 {
+                    if p.stm
+                        .atomically(lane, |tx| tx.write(&p.words, lane.grid_thread(), 1))
+                        .is_err()
+                    {
+                        break;
+                    }
+                }
+            }
+        }
+        lane.barrier();
+    }
+}
+
+fn go(
+    how: How,
+    capacity: Capacity,
+    limit: Option<Duration>,
+) -> (Result<Statistics, Error>, Vec<u32>, Stm<Cpu>) {
+    let cpu = Cpu::new();
+    let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
+    let config = StmConfig {
+        capacity,
+        time_limit: limit,
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
+    let params = P {
+        stm: stm.handle(),
+        words: words.tarray(),
+        how,
+    };
+    // SAFETY: the buffer outlives the launch.
+    let result = unsafe { stm.launch::<K>(&params) }.map(|(_, statistics)| statistics);
+    (result, words.download().unwrap(), stm)
+}
+
+#[test]
+fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
+    let (result, words, _) = go(
+        How::Repeat,
+        Capacity {
+            reads: 2,
+            writes: 3,
+        },
+        None,
+    );
+    assert_eq!(result.unwrap().commits, 20);
+    assert_eq!((words[0], words[1], words[2]), (1, 2, 1));
+    let (result, ..) = go(
+        How::Repeat,
+        Capacity {
+            reads: 1,
+            writes: 3,
+        },
+        None,
+    );
+    assert!(matches!(
+        result,
+        Err(Error::CapacityExceeded {
+            set: "read set",
+            limit: 1,
+            ..
+        })
+    ));
+    let (result, ..) = go(
+        How::Repeat,
+        Capacity {
+            reads: 2,
+            writes: 2,
+        },
+        None,
+    );
+    assert!(matches!(
+        result,
+        Err(Error::CapacityExceeded {
+            set: "write set",
+            limit: 2,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn a_written_word_read_among_others_takes_no_room_in_the_read_set() {
+    let (result, words, _) = go(
+        How::OwnAmongOthers,
+        Capacity {
+            reads: 1,
+            writes: 5,
+        },
+        None,
+    );
+    result.unwrap();
+    assert_eq!(words[..6], [10, 11, 12, 13, 0, 46]);
+}
+
+#[test]
+fn a_nested_transaction_is_a_fault_and_changes_nothing() {
+    let (result, words, _) = go(
+        How::Nest,
+        Capacity {
+            reads: 4,
+            writes: 4,
+        },
+        None,
+    );
+    assert!(matches!(result, Err(Error::Nested { .. })), "{result:?}");
+    assert_eq!(words, [0; 8]);
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
+    let (result, _, mut stm) = go(
+        How::Panic,
+        Capacity {
+            reads: 4,
+            writes: 4,
+        },
+        None,
+    );
+    let Err(Error::Panicked {
+        entry: "misuse",
+        message,
+    }) = result
+    else {
+        panic!("{result:?}")
+    };
+    assert!(message.contains("number fifty"));
+    let cpu = Cpu::new();
+    let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
+    let params = P {
+        stm: stm.handle(),
+        words: words.tarray(),
+        how: How::Repeat,
+    };
+    // SAFETY: the buffer outlives the launch.
+    let again = unsafe { stm.launch::<K>(&params) };
+    assert!(matches!(again, Err(Error::Corrupt { .. })), "{again:?}");
+}
+
+#[test]
+fn a_loop_of_single_transactions_stops_at_the_time_limit() {
+    let start = std::time::Instant::now();
+    let (result, ..) = go(
+        How::Loop,
+        Capacity {
+            reads: 1,
+            writes: 1,
+        },
+        Some(Duration::from_millis(20)),
+    );
+    assert!(matches!(result, Err(Error::Timeout { .. })), "{result:?}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_time_limit_that_is_not_reached_is_no_timeout() {
+    let (result, ..) = go(
+        How::OwnAmongOthers,
+        Capacity {
+            reads: 4,
+            writes: 5,
+        },
+        Some(Duration::from_mins(1)),
+    );
+    result.unwrap();
+}
