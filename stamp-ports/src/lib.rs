@@ -16,6 +16,7 @@
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
 //! | [`tune`] | the search for the best launch |
 //! | [`out_file`] | the file that the search writes |
+//! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
@@ -32,6 +33,7 @@ pub mod numbers;
 pub mod options;
 pub mod out_file;
 pub mod output;
+pub mod paper;
 pub mod progress;
 pub mod ra;
 pub mod runner;

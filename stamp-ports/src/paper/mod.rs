@@ -1,0 +1,3 @@
+//! `stamp bench paper`: everything that the paper shows, measured in one run.
+
+pub mod document;
