@@ -13,6 +13,7 @@ use crate::options::{BankArgs, EigenbenchArgs};
 use crate::paper::plan::{Section, parse_sections};
 use crate::variants::{Variant, parse_variants, suggestion};
 use crate::workload::WORKLOADS;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -379,23 +380,36 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
     // An error of a value comes without its command's usage. The options
-    // before the command take no values, so the first word is its name.
-    let word = arguments
-        .iter()
-        .skip(1)
-        .find(|a| !a.to_string_lossy().starts_with('-'));
-    let of_command = word
-        .and_then(|word| {
-            Cli::command()
-                .find_subcommand(word)
-                .map(|c| c.get_name().to_owned())
-        })
-        .map_or_else(|| "stamp".into(), |name| format!("stamp {name}"));
+    // before a command take no values, so the first words are its names.
+    let mut found = Cli::command();
+    let mut of_command = String::from("stamp");
+    for word in arguments.iter().skip(1) {
+        let word = word.to_string_lossy();
+        match found.find_subcommand(word.as_ref()).cloned() {
+            Some(next) => {
+                of_command = format!("{of_command} {}", next.get_name());
+                found = next;
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let names: Vec<&str> = found
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        return format!(
+            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            names.join(" or ")
+        );
+    }
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
             command = usage.split(" <").next().unwrap_or(usage);
             command = command.split(" [").next().unwrap_or(command);
+            command = command.split(" -").next().unwrap_or(command);
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -457,6 +471,19 @@ mod tests {
                 &["'-1'", "`stamp run --help`"],
             ),
             (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
+            (&["bench"], &["`stamp bench`", "paper"]),
+            (
+                &["bench", "paper"],
+                &["--out", "(try `stamp bench paper --help`)"],
+            ),
+            (
+                &["bench", "paper", "--only", "fig9", "--out", "x"],
+                &["\"fig9\"", "fig2", "`stamp bench paper --help`"],
+            ),
+            (
+                &["bench", "paper", "--workload", "ra,rb", "--out", "x"],
+                &["\"rb\"", "did you mean ra?"],
+            ),
         ] {
             let arguments: Vec<OsString> = [&["stamp"], arguments]
                 .concat()

@@ -315,7 +315,8 @@ impl Paper {
         })
     }
 
-    /// Sets each variant's ratio to `cgl` with the same workload.
+    /// Sets what follows from other sections: each variant's ratio to `cgl` with
+    /// the same workload, and the share of the time inside transactions.
     pub fn compare(&mut self) {
         let cgl: BTreeMap<String, f64> = self
             .speedups
@@ -326,6 +327,15 @@ impl Paper {
         for speedup in &mut self.speedups {
             let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
             speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
+        }
+        for row in &mut self.characteristics {
+            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
+            let native = self
+                .breakdown
+                .iter()
+                .find(of)
+                .and_then(|b| b.shares.get("native"));
+            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
         }
     }
 

@@ -59,7 +59,13 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         Self {
             plan,
             room,
-            search: Search::new(session, &shapes, plan.search, transactions, config),
+            search: Search::new(
+                session,
+                &shapes,
+                plan.search_effort(false),
+                transactions,
+                config,
+            ),
         }
     }
 
@@ -89,7 +95,8 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         let before = known
             .iter()
             .find(|s| s.workload == workload && s.variant == resolved.name() && s.error.is_none());
-        self.search.effort = self.plan.search;
+        let whole = self.search.session.workload.transactions().is_some();
+        self.search.effort = self.plan.search_effort(whole);
         let best = match before {
             Some(s) => Some(((s.blocks, s.threads), s.tx_per_s, s.tried)),
             None => given_up(self.search.best(resolved, LOCKS, progress))?
@@ -97,7 +104,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
                 .flatten()
                 .map(|t| ((t.blocks, t.threads), t.tx_per_s, 0)),
         };
-        let mut tried = std::mem::take(&mut self.search.tried);
+        let tried = std::mem::take(&mut self.search.tried);
         let Some((shape, rate, tried_before)) = best else {
             let why = tried.iter().rev().find_map(|t| t.note.clone());
             let why = why.unwrap_or_else(|| "nothing committed".into());
@@ -108,8 +115,6 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
             point.tried = tried.len() as u64;
             return Ok((point, tried));
         };
-        // Beside the best: an earlier search of the same algorithm.
-        tried.shrink_to_fit();
         let transactions = self.search.fill(self.plan.measure, rate);
         let mut spec = self.search.spec(variant, LOCKS, shape, transactions);
         spec.config.time_limit = Some(self.plan.limit);
@@ -273,8 +278,11 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     /// `known` has, else of the default one.
     ///
     /// # Errors
-    /// As [`Self::speedup`].
-    pub fn characteristics(&mut self, known: &[Speedup]) -> Result<Vec<Characteristics>>
+    /// As [`Self::speedup`]. Inside, why there are none.
+    pub fn characteristics(
+        &mut self,
+        known: &[Speedup],
+    ) -> Result<std::result::Result<Vec<Characteristics>, String>>
     where
         W: recorded::Recordable,
     {
@@ -294,7 +302,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         spec.config.time_limit = Some(self.plan.limit);
         let run = match given_up(self.search.session.launch_once(&spec))? {
             Ok(run) => run,
-            Err(why) => return Err(Error::Usage(format!("{name}: {why}"))),
+            Err(why) => return Ok(Err(why)),
         };
         let accesses = self.accesses(name)?;
         let row = |workload: &str, commits, aborts| Characteristics {
@@ -322,7 +330,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
                 row(&format!("{name}/{kernel}"), k.commits, k.aborts)
             }));
         }
-        Ok(rows)
+        Ok(Ok(rows))
     }
 
     fn accesses(&self, name: &str) -> Result<Option<Accesses>>
