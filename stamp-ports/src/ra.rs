@@ -6,11 +6,11 @@
 //! stale one changes it too.
 
 use crate::error::{Error, Result};
-use crate::workload::{Launches, Workload, check_memory};
+use crate::workload::{Launches, Workload, check_memory, words_of};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
+use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -158,6 +158,10 @@ impl Workload for Ra {
         })
     }
 
+    fn initial<D: Device>(&self, data: &RaData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(&data.array)
+    }
+
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
@@ -181,7 +185,7 @@ impl Workload for Ra {
     }
 }
 
-impl<A: Algorithm<Probe = Silent>> Launches<A> for Ra
+impl<A: Algorithm> Launches<A> for Ra
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,
 {
