@@ -202,9 +202,6 @@ pub struct RecordArgs {
     /// labyrinth and kmeans, 64 of vbv]
     #[arg(long, value_name = "T", value_parser = parse_count_32)]
     pub threads: Option<u32>,
-    /// The workload's parameters.
-    #[command(flatten)]
-    pub input: WorkloadArgs,
     /// Version locks, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
     pub locks: u64,
@@ -226,6 +223,9 @@ pub struct RecordArgs {
     /// Print JSON, one object a variant
     #[arg(long)]
     pub json: bool,
+    /// The workload's parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
 }
 
 /// What `--device` names.

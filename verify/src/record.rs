@@ -35,7 +35,7 @@ use stamp_ports::workload::{Launches, Workload};
 use stamp_ports::workloads::AnyWorkload;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::{Algorithm, Granule, HvSorting};
+use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::mutant::Mutant;
@@ -126,11 +126,44 @@ pub fn record<D: Device>(
     let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
         let workload = input.make(seed)?;
-        with_recorded!(variant, A => on_workload!(&workload, w => {
-            let go: &Go<'_, D, _> = &|w, data, timed, n| Launches::<A>::run(w, data, timed, n);
-            session.run(w, seed, A::GRANULE, go, &mut sink)
-        }))
+        on_workload!(&workload, w => session.with_variant(w, seed, &mut sink))
     })
+}
+
+/// As [`record`], of a workload that `make` makes from a seed for each run.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_made<D: Device, W: AllRecorded>(
+    device: &D,
+    variant: Variant,
+    make: impl Fn(u64) -> Result<W, Error>,
+    settings: &Settings,
+    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
+) -> Result<Row, Error> {
+    let mut session = Session::new(device, variant, settings);
+    session.until_enough(|session, seed| session.with_variant(&make(seed)?, seed, &mut sink))
+}
+
+/// A workload that runs with every algorithm, recorded.
+pub trait AllRecorded:
+    Launches<Cgl<Recorder>>
+    + Launches<Egpgv<Recorder>>
+    + Launches<Vbv<Recorder>>
+    + Launches<TbvSorting<Recorder>>
+    + Launches<HvSorting<Recorder>>
+    + Launches<HvBackoff<Recorder>>
+{
+}
+
+impl<W> AllRecorded for W where
+    W: Launches<Cgl<Recorder>>
+        + Launches<Egpgv<Recorder>>
+        + Launches<Vbv<Recorder>>
+        + Launches<TbvSorting<Recorder>>
+        + Launches<HvSorting<Recorder>>
+        + Launches<HvBackoff<Recorder>>
+{
 }
 
 /// The seeded defects that have a kernel for a GPU.
@@ -216,6 +249,8 @@ struct Session<'a, D: Device> {
     settings: &'a Settings,
     /// Attempts at each transaction that buffers have room for now.
     attempts: u64,
+    /// That of the last run: its clock goes on.
+    stm: Option<Stm<D>>,
     row: Row,
 }
 
@@ -239,6 +274,7 @@ impl<'a, D: Device> Session<'a, D> {
             device,
             settings,
             attempts: settings.attempts,
+            stm: None,
             row,
         }
     }
@@ -250,6 +286,7 @@ impl<'a, D: Device> Session<'a, D> {
     ) -> Result<Row, Error> {
         let start = Instant::now();
         loop {
+            let before = self.row.transactions;
             let seed = match self.row.runs {
                 0 => self.settings.seed,
                 n => draw(self.settings.seed, n, 17),
@@ -259,7 +296,9 @@ impl<'a, D: Device> Session<'a, D> {
                 Ended::Enough => break,
                 Ended::Complete => {
                     self.row.runs += 1;
-                    if self.row.transactions >= self.settings.transactions {
+                    let now = self.row.transactions;
+                    // An input with nothing to commit never has enough.
+                    if now >= self.settings.transactions || now == before {
                         break;
                     }
                 }
@@ -270,6 +309,19 @@ impl<'a, D: Device> Session<'a, D> {
         }
         self.row.wall = start.elapsed();
         Ok(self.row.clone())
+    }
+
+    /// One run with the session's variant.
+    fn with_variant<W: AllRecorded>(
+        &mut self,
+        workload: &W,
+        seed: u64,
+        sink: &mut Sink<'_>,
+    ) -> Result<Ended, Error> {
+        with_recorded!(self.row.variant, A => {
+            let go: &Go<'_, D, W> = &|w, data, timed, n| Launches::<A>::run(w, data, timed, n);
+            self.run(workload, seed, A::GRANULE, go, sink)
+        })
     }
 
     fn shape(&self, workload: &impl Workload) -> Launch {
@@ -343,7 +395,10 @@ impl<'a, D: Device> Session<'a, D> {
             patience: self.settings.patience,
             time_limit: self.settings.time_limit,
         };
-        let mut stm = Stm::new(self.device, shape, config)?;
+        let mut stm = match self.stm.take() {
+            Some(stm) if stm.config().capacity == config.capacity => stm,
+            _ => Stm::new(self.device, shape, config)?,
+        };
         let mut data = workload.prepare(self.device, seed, transactions)?;
         let running = match granule {
             Granule::Lane | Granule::LaneInTurn => lanes(shape),
@@ -389,6 +444,7 @@ impl<'a, D: Device> Session<'a, D> {
             recording.take();
         }
         let (full, ended) = (recording.full, recording.ended);
+        self.stm = Some(stm);
         let wrong = match workload.commits_expected(&data, transactions)? {
             Some(n) if n != commits => Some(format!("{commits} of {n} transactions committed")),
             _ => workload.verify(&mut data, transactions)?,
