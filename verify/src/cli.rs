@@ -85,7 +85,7 @@ Examples:
   verify record --workload ht --device cuda --transactions 10M --check
   verify record --workload labyrinth --input random-x32-y32-z3-n96.txt
   verify record --workload ra --words 64 --transactions 1K --out histories")]
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
 }
 
 /// Of `check`.

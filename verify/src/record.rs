@@ -22,27 +22,28 @@
 //! the run is made again with more room. If that does not fit the bytes, the
 //! error says what it needs.
 
+mod defects;
 pub mod input;
+mod recording;
+
+pub use defects::{MUTANTS, record_mutant};
 
 use crate::error::Error;
-use crate::history::recorder::decode;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::variant::{Variant, with_recorded};
 use input::Input;
+use recording::{BufferFull, Recording};
 use stamp_ports::on_workload;
 use stamp_ports::timed::Timed;
 use stamp_ports::workload::{Launches, Workload};
-use stamp_ports::workloads::AnyWorkload;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
-use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
 use stm_kernels::draw::draw;
-use stm_kernels::mutants::RaMutant;
 
 /// How to record.
 #[derive(Clone, Copy, Debug)]
@@ -166,66 +167,6 @@ impl<W> AllRecorded for W where
 {
 }
 
-/// The seeded defects that have a kernel for a GPU.
-pub const MUTANTS: [Mutant; 10] = [
-    Mutant::NoE1,
-    Mutant::NoE2,
-    Mutant::NoE2Extension,
-    Mutant::NoE3,
-    Mutant::NoE4,
-    Mutant::NoE4Extension,
-    Mutant::NoE5,
-    Mutant::LockWordBeforeValue,
-    Mutant::ExtensionWithoutLocks,
-    Mutant::VersionBeforeLocking,
-];
-
-/// Records the random array with a seeded defect, on a device with PTX for it.
-/// A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-///
-/// # Errors
-/// As [`record`]; [`Error::Usage`] for a defect without a kernel, or a
-/// workload that is not the random array.
-pub fn record_mutant<D: Device>(
-    device: &D,
-    mutant: Mutant,
-    input: &Input,
-    settings: &Settings,
-    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-) -> Result<Row, Error> {
-    /// The algorithm that the defects are of.
-    type Defective = HvSorting<Recorder>;
-    let mut session = Session::new(device, Variant::HvSorting, settings);
-    macro_rules! dispatch {
-        ($name:ident) => {
-            if mutant == Mutant::$name {
-                return session.until_enough(|session, seed| {
-                    let AnyWorkload::Ra(ra) = input.make(seed)? else {
-                        return Err(Error::Usage(
-                            "seeded defects on a device run ra: give --workload ra".into(),
-                        ));
-                    };
-                    let go: &Go<'_, D, _> = &|ra, data, timed, n| {
-                        let params = Launches::<Defective>::params(ra, data, timed.handle(), n);
-                        // SAFETY: the kernel is that of the random array, whose
-                        // parameters these are; as in `Launches::run`.
-                        unsafe {
-                            timed.launch::<RaMutant<{ Mutant::$name as u32 }>>(&params)?;
-                        }
-                        Ok(())
-                    };
-                    session.run(&ra, seed, Defective::GRANULE, go, &mut sink)
-                });
-            }
-        };
-    }
-    stm_kernels::for_each_ra_mutant!(dispatch);
-    Err(Error::Usage(format!(
-        "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
-        mutant.name()
-    )))
-}
-
 /// How a run ended.
 enum Ended {
     /// All its histories are complete.
@@ -234,13 +175,6 @@ enum Ended {
     Full,
     /// The sink has seen enough.
     Enough,
-}
-
-/// A launch whose records did not fit: the lane that needed the most, and the
-/// words that it needed.
-struct BufferFull {
-    lane: u32,
-    needed: u64,
 }
 
 /// A recording in progress.
@@ -482,14 +416,13 @@ impl<'a, D: Device> Session<'a, D> {
     }
 
     fn header(&self, workload: &impl Workload, seed: u64) -> Header {
-        let parameters: String = workload
-            .parameters()
-            .iter()
-            .map(|(name, value)| format!(" {name}={value}"))
-            .collect();
+        let mut what = vec![workload.name().to_owned()];
+        for (name, value) in workload.parameters() {
+            what.push(format!("{name}={value}"));
+        }
         Header {
             variant: self.row.variant.to_string(),
-            workload: format!("{}{parameters}", workload.name()),
+            workload: what.join(" "),
             device: self.device.name(),
             seed: format!("{seed:#x}"),
         }
@@ -503,65 +436,4 @@ fn lanes(shape: Launch) -> u64 {
 /// Whether the threads of a block work together, and one runs the transactions.
 fn is_team(workload: &impl Workload) -> bool {
     workload.shared_bytes() != 0
-}
-
-/// The records of a run, and where their histories go.
-struct Recording<'a, 's, D: Device> {
-    records: Buffer<D, u64>,
-    room: u64,
-    lanes: u32,
-    header: Header,
-    initial: InitialMemory,
-    /// Of the launches that the next history is of.
-    pending: Statistics,
-    kernel: Duration,
-    row: &'a mut Row,
-    sink: &'a mut Sink<'s>,
-    /// The launch that needed the most room, of those that had too little.
-    full: Option<BufferFull>,
-    /// Whether the sink has seen enough, or what went wrong.
-    ended: Result<ControlFlow<()>, Error>,
-}
-
-impl<D: Device> Recording<'_, '_, D> {
-    /// Makes a history of the records since the last.
-    fn take(&mut self) {
-        if matches!(self.ended, Ok(ControlFlow::Continue(()))) {
-            self.ended = self.history();
-        }
-    }
-
-    fn history(&mut self) -> Result<ControlFlow<()>, Error> {
-        let buffers = self.records.download()?;
-        self.records.clear()?;
-        let done = std::mem::take(&mut self.pending);
-        let kernel = std::mem::take(&mut self.kernel);
-        let (header, initial) = (self.header.clone(), self.initial.clone());
-        let history = match decode(&buffers, self.lanes, self.room, header, initial) {
-            Ok(history) => history,
-            Err(Error::BufferFull { lane, needed, .. }) => {
-                self.row.repeated += 1;
-                if self.full.as_ref().is_none_or(|full| full.needed < needed) {
-                    self.full = Some(BufferFull { lane, needed });
-                }
-                return Ok(ControlFlow::Continue(()));
-            }
-            Err(error) => return Err(error),
-        };
-        drop(buffers);
-        let row = &mut *self.row;
-        row.histories += 1;
-        row.transactions += done.commits;
-        row.attempts += done.attempts;
-        row.aborted += done.aborted();
-        row.kernel += kernel;
-        if history.len() as u64 != done.attempts {
-            row.wrong_state.get_or_insert(format!(
-                "{} attempts were recorded, and {} made",
-                history.len(),
-                done.attempts
-            ));
-        }
-        (self.sink)(history)
-    }
 }
