@@ -14,10 +14,11 @@
 
 use crate::alias;
 use crate::error::{Error, Result};
-use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory};
+use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory, words_of};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::bank::{
     BATCH, Bank as BankKernel, BankParams, BankPlan, BankTransaction, CHECKS, FINDINGS,
@@ -283,6 +284,10 @@ impl Workload for Bank {
             tables_host,
             expected: None,
         })
+    }
+
+    fn initial<D: Device>(&self, data: &BankData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(&data.accounts)
     }
 
     fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {

@@ -8,11 +8,12 @@
 //! that the lane has read of its own parts.
 
 use crate::error::{Error, Result};
-use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory};
+use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory, words_of};
 use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::eigenbench::{
@@ -347,6 +348,12 @@ impl Workload for Eigenbench {
         data.checksums = Buffer::zeroed(device, lanes as usize, "the checksums")?;
         data.lanes = lanes;
         Ok(())
+    }
+
+    fn initial<D: Device>(&self, data: &EigenbenchData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        let mut words = words_of(&data.hot)?;
+        words.extend(words_of(&data.mild)?);
+        Ok(words)
     }
 
     fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {

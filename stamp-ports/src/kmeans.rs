@@ -380,6 +380,11 @@ impl Workload for Kmeans {
         Self::arm(data, &first.centres)
     }
 
+    /// The sums are cleared before each pass.
+    fn is_reset_between_launches(&self) -> bool {
+        true
+    }
+
     fn reset<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
         // The arrays each clustering sets up for itself.
         data.found = Found::default();

@@ -18,12 +18,13 @@ pub use options::{GenerateLabyrinthArgs, LabyrinthArgs};
 
 use crate::error::Result;
 use crate::timed::Timed;
-use crate::workload::{Launches, Workload, check_memory};
+use crate::workload::{Launches, Workload, check_memory, words_of};
 use check::{Left, Routed, check, initial_grid};
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::labyrinth::{
     Labyrinth as Router, LabyrinthParams, SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,
@@ -222,6 +223,10 @@ impl Workload for Labyrinth {
             routed: Routed::default(),
             initial,
         })
+    }
+
+    fn initial<D: Device>(&self, data: &LabyrinthData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(&data.grid)
     }
 
     fn clear<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {

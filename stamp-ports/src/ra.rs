@@ -6,10 +6,11 @@
 //! stale one changes it too.
 
 use crate::error::{Error, Result};
-use crate::workload::{Launches, Workload, check_memory};
+use crate::workload::{Launches, Workload, check_memory, words_of};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
+use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -155,6 +156,10 @@ impl Workload for Ra {
             array: Buffer::zeroed(device, self.words as usize, "the array of ra")?,
             expected: None,
         })
+    }
+
+    fn initial<D: Device>(&self, data: &RaData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(&data.array)
     }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {

@@ -52,7 +52,11 @@ pub struct Timed<'a, D: Device, P: Probe = Silent> {
     probe: P,
     limit: Option<Duration>,
     done: Launched,
+    observer: Option<&'a mut Observer<'a>>,
 }
+
+/// Told of each launch with transactions: its time and its statistics.
+pub type Observer<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
 impl<D: Device, P: Probe> std::fmt::Debug for Timed<'_, D, P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -72,7 +76,16 @@ impl<'a, D: Device, P: Probe> Timed<'a, D, P> {
             probe,
             limit,
             done: Launched::default(),
+            observer: None,
         }
+    }
+
+    /// Tells the observer of each launch with transactions, before the host
+    /// does anything else.
+    #[must_use]
+    pub fn observed_by(mut self, observer: &'a mut Observer<'a>) -> Self {
+        self.observer = Some(observer);
+        self
     }
 
     /// The device.
@@ -117,6 +130,9 @@ impl<'a, D: Device, P: Probe> Timed<'a, D, P> {
                 (other, _) => other,
             })?;
         self.add(K::ENTRY, time, statistics);
+        if let Some(observer) = &mut self.observer {
+            observer(time, &statistics);
+        }
         Ok(statistics)
     }
 

@@ -6,9 +6,10 @@ use crate::timed::Timed;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Cpu, Device};
+use stm_core::host::{Buffer, Cpu, Device, Pod};
 use stm_core::logs::Capacity;
-use stm_core::{Kernel, StmRef};
+use stm_core::word::WordAddress;
+use stm_core::{Element, Kernel, StmRef};
 
 /// The workloads' names, with a line about each.
 pub const WORKLOADS: [(&str, &str); 7] = [
@@ -129,6 +130,22 @@ pub trait Workload {
         Ok(())
     }
 
+    /// The words that transactions access and that are not zero before a run,
+    /// each with its value: what a history of the run starts from. Called after
+    /// [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// Of the device.
+    fn initial<D: Device>(&self, _data: &Self::Data<D>) -> Result<Vec<(WordAddress, u64)>> {
+        Ok(Vec::new())
+    }
+
+    /// Whether the host changes such words between two launches of a run. Then
+    /// each launch is a history of its own, and starts as a run does.
+    fn is_reset_between_launches(&self) -> bool {
+        false
+    }
+
     /// Makes the data fit for another launch whose result nobody looks at: a
     /// cheaper [`reset`](Self::reset).
     ///
@@ -217,6 +234,20 @@ impl<W> AllAlgorithms for W where
 
 /// The most words that a transaction reads, or writes: what a set holds.
 pub const SET_WORDS_MAX: u32 = 1 << 20;
+
+/// The words of a buffer and what they hold: for [`Workload::initial`].
+///
+/// # Errors
+/// Of the device.
+pub fn words_of<D: Device, T: Element + Pod>(
+    buffer: &Buffer<D, T>,
+) -> Result<Vec<(WordAddress, u64)>> {
+    let first = buffer.as_mut_ptr();
+    let address = |i| WordAddress::of(first.wrapping_add(i).cast_const());
+    let values = buffer.download()?;
+    let words = values.iter().map(|value| value.to_bits64());
+    Ok((0..).map(address).zip(words).collect())
+}
 
 /// Refuses data that the device or the host has no room for, before any of it
 /// is made. `host_bytes` is what the input and its verification take.

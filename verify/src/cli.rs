@@ -4,8 +4,10 @@
 //! failed, 2 if the command line or a file cannot be used.
 
 use crate::commands;
+use crate::record::input;
 use crate::variant::Variant;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand};
+use stamp_ports::cli::WorkloadArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,13 +74,18 @@ Example:
     /// Record a workload on a device, and judge or keep the histories
     #[command(after_help = "\
 Without --out the histories are judged, with it they are kept; --check does
-both. Large numbers of transactions take several launches.
+both. Each result is verified besides. Large numbers of transactions take
+several runs, each with another seed. On the CPU, generated inputs are smaller
+than the defaults say: genome -g 2K -s 32 -n 16K, labyrinth -x 64 -y 64 -z 3
+-n 64, kmeans --points 4K --dims 15 --centres 16.
 
 Examples:
+  verify record --workload all
   verify record --workload ra --variant all --transactions 100K
   verify record --workload ht --device cuda --transactions 10M --check
+  verify record --workload labyrinth --input random-x32-y32-z3-n96.txt
   verify record --workload ra --words 64 --transactions 1K --out histories")]
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
 }
 
 /// Of `check`.
@@ -148,21 +155,35 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// A workload by name.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WorkloadName {
-    /// Random array.
-    Ra,
-    /// Hash table.
-    Ht,
+/// Several workloads in one argument.
+pub type WorkloadList = std::vec::Vec<&'static str>;
+
+/// The help of the workloads' parameters, where a recording has other defaults
+/// than a measurement.
+fn of_a_recording(arg: Arg) -> Arg {
+    let help = match arg.get_id().as_str() {
+        "transactions" => "Transactions of each variant, at least [default: 100K, of labyrinth 1K]",
+        "words" => "ra: words of the array [default: 1M]",
+        "n" => {
+            "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
+             kmeans: fewest clusters, each number up to -m is run [default: as -m]"
+        }
+        "points" => "kmeans: points to generate [default: 16K]",
+        "passes_max" => "kmeans: stop after so many passes in any case [default: 8]",
+        "seed" => "Seed of the data of the first run, and of the others' seeds",
+        _ => return arg,
+    };
+    arg.help(help)
 }
 
 /// Of `record`.
 #[derive(Args, Debug)]
+#[command(mut_args(of_a_recording))]
 pub struct RecordArgs {
-    /// What to run
-    #[arg(long, value_enum)]
-    pub workload: WorkloadName,
+    /// ra, ht, bank, eigenbench, genome, labyrinth or kmeans, several separated
+    /// by commas, or all
+    #[arg(long, value_name = "W", value_parser = input::parse_names)]
+    pub workload: WorkloadList,
     /// A variant, several separated by commas, or all
     #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
     pub variant: VariantList,
@@ -173,35 +194,14 @@ pub struct RecordArgs {
     /// kernel, until it shows (GPU only)
     #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
     pub mutant: Option<String>,
-    /// Transactions of each variant
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100K")]
-    pub transactions: u64,
-    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, and 1 of cgl
-    /// and vbv]
+    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, 66 of kmeans,
+    /// and 1 of cgl and vbv but for labyrinth]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]
     pub blocks: Option<u32>,
-    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl, 64
-    /// of vbv]
+    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl,
+    /// labyrinth and kmeans, 64 of vbv]
     #[arg(long, value_name = "T", value_parser = parse_count_32)]
     pub threads: Option<u32>,
-    /// Seed of the data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
-    pub seed: u64,
-    /// ra: words of the array
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "1M")]
-    pub words: u32,
-    /// ra: words that a transaction reads
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "16")]
-    pub reads: u32,
-    /// ra: how many of those it writes
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "16")]
-    pub writes: u32,
-    /// ht: buckets of the table
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "256K")]
-    pub buckets: u32,
-    /// ht: keys that a transaction inserts
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "4")]
-    pub keys_per_tx: u32,
     /// Version locks, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
     pub locks: u64,
@@ -223,6 +223,9 @@ pub struct RecordArgs {
     /// Print JSON, one object a variant
     #[arg(long)]
     pub json: bool,
+    /// The workload's parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
 }
 
 /// What `--device` names.
@@ -364,7 +367,8 @@ mod tests {
             (&["fuzz", "--minutes", "0"], "\"0\""),
             (&["fuzz", "--mutant", "no-e9"], "\"no-e9\""),
             (&["fuzz", "--threads", "0"], "\"0\""),
-            (&["record", "--workload", "rx"], "rx"),
+            (&["record", "--workload", "rx"], "\"rx\": did you mean ra?"),
+            (&["record", "--workload", "ra,"], "\"\""),
             (
                 &["record", "--workload", "ra", "--device", "gpu"],
                 "\"gpu\"",

@@ -1,15 +1,14 @@
 //! What the commands of the program `verify` do.
 
-use crate::cli::{
-    CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs, WorkloadName,
-};
+use crate::cli::{CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs};
 use crate::error::Error;
 use crate::fuzz;
 use crate::history::History;
 use crate::mutants;
 use crate::opacity::{self, report::Verdict};
 use crate::program::{Case, run, shrink::shrink};
-use crate::record::{self, Row, Settings, Workload};
+use crate::record::input::{Input, Size, check_options};
+use crate::record::{self, Row, Settings};
 use crate::variant::Variant;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -51,6 +50,7 @@ const fn status(error: &Error) -> u8 {
             | Host::BadPtx { .. },
         )
         | Error::Record { .. } => 1,
+        Error::Workload(error) => error.status(),
         _ => 2,
     }
 }
@@ -210,27 +210,35 @@ fn record_command(args: &RecordArgs) -> Result<bool, Error> {
         return record_mutants(&Cuda::new(ordinal)?, args, which);
     }
     match args.device {
-        DeviceName::Cpu => record_on(&Cpu::new(), args, |_| (2, 2)),
-        // One lock is fastest with a warp or two, and retries least.
-        DeviceName::Cuda(ordinal) => {
-            record_on(&Cuda::new(ordinal)?, args, |variant| match variant {
-                Variant::Cgl => (1, 32),
-                Variant::Vbv => (1, 64),
-                _ => (132, 256),
-            })
-        }
+        DeviceName::Cpu => record_on(&Cpu::new(), Size::Cpu, args),
+        DeviceName::Cuda(ordinal) => record_on(&Cuda::new(ordinal)?, Size::Gpu, args),
     }
 }
 
-fn settings(args: &RecordArgs, shape: (u32, u32)) -> Settings {
+/// Blocks and threads, if the caller does not say.
+fn default_shape(size: Size, workload: &str, variant: Variant) -> (u32, u32) {
+    match (size, workload, variant) {
+        (Size::Cpu, ..) => (2, 2),
+        // A thread of each block records, and the others have buffers too.
+        (Size::Gpu, "labyrinth", _) => (132, 32),
+        // One lock is fastest with a warp or two, and retries least.
+        (Size::Gpu, _, Variant::Cgl) => (1, 32),
+        (Size::Gpu, _, Variant::Vbv) => (1, 64),
+        // Few rows, and each transaction writes all of one.
+        (Size::Gpu, "kmeans", _) => (66, 32),
+        (Size::Gpu, ..) => (132, 256),
+    }
+}
+
+fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     Settings {
-        transactions: args.transactions,
+        transactions: args.input.transactions.unwrap_or(input.transactions()),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
         stripe_bytes: args.stripe_bytes,
         patience: StmConfig::default().patience,
-        seed: args.seed,
+        seed: args.input.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,
         time_limit: Some(Duration::from_mins(10)),
@@ -246,27 +254,9 @@ struct Judged {
     first: Option<Verdict>,
 }
 
-fn workload_of(args: &RecordArgs) -> Workload {
-    match args.workload {
-        WorkloadName::Ra => Workload::Ra {
-            words: args.words,
-            reads: args.reads,
-            writes: args.writes,
-        },
-        WorkloadName::Ht => Workload::Ht {
-            buckets: args.buckets,
-            keys_per_tx: args.keys_per_tx,
-        },
-    }
-}
-
-fn record_on<D: Device>(
-    device: &D,
-    args: &RecordArgs,
-    shape: impl Fn(Variant) -> (u32, u32),
-) -> Result<bool, Error> {
-    let workload = workload_of(args);
-    if args.transactions == 0 || args.attempts == 0 {
+fn record_on<D: Device>(device: &D, size: Size, args: &RecordArgs) -> Result<bool, Error> {
+    check_options(&args.workload, &args.input)?;
+    if args.input.transactions == Some(0) || args.attempts == 0 {
         return Err(Error::Usage(
             "--transactions and --attempts must be 1 or more".into(),
         ));
@@ -277,26 +267,29 @@ fn record_on<D: Device>(
             source,
         })?;
     }
-    if !args.json {
-        say(format_args!("{} on {}", workload.name(), device.name()));
-        say(format_args!(
-            "{:<13}{:>9}{:>13}{:>14}{:>13}{:>9}{:>11}{:>10}{:>9}{:>9}",
-            "variant",
-            "launch",
-            "transactions",
-            "attempts",
-            "aborted",
-            "launches",
-            "violations",
-            "kernel s",
-            "check s",
-            "all s"
-        ));
-    }
     let mut right = true;
-    for &variant in &args.variant {
-        let settings = settings(args, shape(variant));
-        right &= record_variant(device, args, variant, workload, &settings)?;
+    for name in &args.workload {
+        let input = Input::new(name, &args.input, size);
+        if !args.json {
+            say(format_args!("{name} on {}", device.name()));
+            say(format_args!(
+                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>11}{:>10}{:>9}{:>9}",
+                "variant",
+                "launch",
+                "transactions",
+                "attempts",
+                "aborted",
+                "histories",
+                "violations",
+                "kernel s",
+                "check s",
+                "all s"
+            ));
+        }
+        for &variant in &args.variant {
+            let settings = settings(args, &input, default_shape(size, name, variant));
+            right &= record_variant(device, args, variant, &input, &settings)?;
+        }
     }
     Ok(right)
 }
@@ -305,15 +298,15 @@ fn record_variant<D: Device>(
     device: &D,
     args: &RecordArgs,
     variant: Variant,
-    workload: Workload,
+    input: &Input,
     settings: &Settings,
 ) -> Result<bool, Error> {
     let judge = args.check || args.out.is_none();
     let mut judged = Judged::default();
     let mut number = 0;
-    let row = record::record(device, variant, workload, settings, |history: History| {
+    let row = record::record(device, variant, input, settings, |history: History| {
         if let Some(dir) = &args.out {
-            history.save(&dir.join(format!("{}-{variant}-{number}.history", workload.name())))?;
+            history.save(&dir.join(format!("{}-{variant}-{number}.history", input.name())))?;
             number += 1;
         }
         if judge {
@@ -321,7 +314,7 @@ fn record_variant<D: Device>(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    show(args, workload, &row, &judged);
+    show(args, input.name(), &row, &judged);
     Ok(judged.violations == 0 && row.wrong_state.is_none())
 }
 
@@ -329,8 +322,14 @@ fn record_variant<D: Device>(
 /// hardware show, and how soon? True if each ended as it may: a defect that no
 /// run showed is reported, and is no failure of ours.
 fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Result<bool, Error> {
-    let workload = workload_of(args);
-    let settings = settings(args, (132, 256));
+    let [name] = args.workload[..] else {
+        return Err(Error::Usage(
+            "seeded defects on a device run ra: give --workload ra".into(),
+        ));
+    };
+    check_options(&[name], &args.input)?;
+    let input = Input::new(name, &args.input, Size::Gpu);
+    let settings = settings(args, &input, (132, 256));
     say(format_args!(
         "{:<25}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
@@ -341,7 +340,7 @@ fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Resu
     {
         let mut judged = Judged::default();
         let mut impossible = None;
-        let row = record::record_mutant(device, mutant, workload, &settings, |history| {
+        let row = record::record_mutant(device, mutant, &input, &settings, |history| {
             match judged.look(&history) {
                 Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
                 other => other?,
@@ -398,7 +397,7 @@ impl Judged {
     }
 }
 
-fn show(args: &RecordArgs, workload: Workload, row: &Row, judged: &Judged) {
+fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) {
     let violations = if judged.checked == 0 {
         "-".to_owned()
     } else {
@@ -406,14 +405,15 @@ fn show(args: &RecordArgs, workload: Workload, row: &Row, judged: &Judged) {
     };
     if args.json {
         say(serde_json::json!({
-            "workload": workload.name(),
+            "workload": workload,
             "variant": row.variant.name(),
             "blocks": row.blocks,
             "threads": row.threads,
             "transactions": row.transactions,
             "attempts": row.attempts,
             "aborted": row.aborted,
-            "launches": row.launches,
+            "runs": row.runs,
+            "launches": row.histories,
             "launches_repeated": row.repeated,
             "attempts_checked": judged.checked,
             "violations": judged.violations,
@@ -426,20 +426,20 @@ fn show(args: &RecordArgs, workload: Workload, row: &Row, judged: &Judged) {
         return;
     }
     say(format_args!(
-        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>9}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
+        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
         row.variant.name(),
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
         row.aborted,
-        row.launches,
+        row.histories,
         row.kernel.as_secs_f64(),
         judged.time.as_secs_f64(),
         row.wall.as_secs_f64(),
     ));
     if row.repeated != 0 {
         eprintln!(
-            "verify: {}: {} launches were made again, as their buffers were full: \
+            "verify: {}: {} histories were recorded again, as their buffers were full: \
              a larger --attempts avoids that",
             row.variant, row.repeated
         );

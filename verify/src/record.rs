@@ -1,118 +1,59 @@
 //! Records the workloads on any device and judges what they did: histories of
-//! real hardware, by the checker that the simulator's go through.
+//! real hardware, by the checker that the simulator's go through. They are
+//! driven as `stamp` drives them, and each run's result passes the workload's
+//! own verification as well.
 //!
-//! Many transactions take several launches, each with a history of its own that
-//! is checked and let go before the next: the recording buffers are at most
+//! # Runs, launches, histories
+//! Many transactions take several runs, each with an input from another seed.
+//! Of a workload whose input says how many transactions there are, a run is the
+//! whole of it; of the others, as much as the recording buffers hold: at most
 //! [`Settings::buffer_bytes`], and a history with its checker takes about one
-//! and a half times as much again. A lane's buffer has room for
-//! [`Settings::attempts`] attempts at each of its transactions; a launch that
-//! needed more is thrown away whole, and smaller ones with more room follow. If
-//! even one transaction a lane does not fit, the error says what it needs.
+//! and a half times as much again. A history is checked and let go before the
+//! next.
+//!
+//! A run of several launches is one history, as the clock goes on from launch
+//! to launch, unless the host changes the transactions' words between them:
+//! then each launch is one. Where every history starts is known from the
+//! workload ([`stamp_ports::workload::Workload::initial`]).
+//!
+//! # A full buffer
+//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its
+//! transactions. The history of a launch that needed more is thrown away, and
+//! the run is made again with more room. If that does not fit the bytes, the
+//! error says what it needs.
+
+mod defects;
+pub mod input;
+mod recording;
+
+pub use defects::{MUTANTS, record_mutant};
 
 use crate::error::Error;
-use crate::history::recorder::decode;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::variant::{Variant, with_recorded};
+use input::Input;
+use recording::{BufferFull, Recording};
+use stamp_ports::on_workload;
+use stamp_ports::timed::Timed;
+use stamp_ports::workload::{Launches, Workload};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::{Algorithm, HvSorting};
+use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
-use stm_core::logs::Capacity;
-use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
-use stm_core::word::WordAddress;
-use stm_core::{Element, Kernel, StmRef};
 use stm_kernels::draw::draw;
-use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
-use stm_kernels::mutants::RaMutant;
-use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
-
-/// A workload and its sizes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Workload {
-    /// Random array.
-    Ra {
-        /// Words of the array.
-        words: u32,
-        /// Words that a transaction reads, 1 to `words`.
-        reads: u32,
-        /// How many of those it writes.
-        writes: u32,
-    },
-    /// Hash table.
-    Ht {
-        /// Buckets, 1 or more.
-        buckets: u32,
-        /// Keys that a transaction inserts, 1 or more.
-        keys_per_tx: u32,
-    },
-}
-
-impl Workload {
-    /// Its name at the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ra { .. } => "ra",
-            Self::Ht { .. } => "ht",
-        }
-    }
-
-    /// Most reads and writes that one attempt records.
-    const fn events(self) -> u64 {
-        match self {
-            // The last batch of reads repeats its last word up to 16.
-            Self::Ra { reads, writes, .. } => reads.next_multiple_of(16) as u64 + writes as u64,
-            Self::Ht { keys_per_tx, .. } => 3 * keys_per_tx as u64,
-        }
-    }
-
-    const fn capacity(self) -> Capacity {
-        let (reads, writes) = match self {
-            Self::Ra { reads, writes, .. } => (
-                reads.next_multiple_of(16),
-                if writes == 0 { 1 } else { writes },
-            ),
-            Self::Ht { keys_per_tx, .. } => (keys_per_tx, 2 * keys_per_tx),
-        };
-        Capacity { reads, writes }
-    }
-
-    /// Checks the sizes.
-    ///
-    /// # Errors
-    /// [`Error::Usage`].
-    pub fn check(self) -> Result<(), Error> {
-        let wrong = |text: String| Err(Error::Usage(text));
-        match self {
-            Self::Ra {
-                words,
-                reads,
-                writes,
-            } if reads == 0 || writes > reads || reads > words => wrong(format!(
-                "{reads} reads and {writes} writes do not fit {words} words: \
-                 give 1 <= reads <= words and writes <= reads"
-            )),
-            Self::Ht {
-                buckets,
-                keys_per_tx,
-            } if buckets == 0 || keys_per_tx == 0 => wrong(format!(
-                "{buckets} buckets and {keys_per_tx} keys a transaction: give 1 or more of each"
-            )),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// How to record.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Transactions in all.
+    /// Transactions in all, or some more: a run is not cut short.
     pub transactions: u64,
     /// Blocks of a launch.
     pub blocks: u32,
-    /// Threads of a block; `egpgv` is launched with one, as no other would run.
+    /// Threads of a block; `egpgv` is launched with one, as no other would run,
+    /// unless threads work together on a transaction's input.
     pub threads: u32,
     /// Version locks, a power of two.
     pub locks: u64,
@@ -120,17 +61,17 @@ pub struct Settings {
     pub stripe_bytes: u64,
     /// Bounds of waits and tries.
     pub patience: Patience,
-    /// The seed of the data.
+    /// The seed of the first run's data, and of the others' seeds.
     pub seed: u64,
     /// Attempts at each transaction that buffers have room for at first.
     pub attempts: u64,
     /// Most bytes of all recording buffers together.
     pub buffer_bytes: u64,
-    /// How long one launch may take.
+    /// How long one run may take.
     pub time_limit: Option<Duration>,
 }
 
-/// What one variant did, over all its launches.
+/// What one variant did, over all its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The variant.
@@ -139,205 +80,122 @@ pub struct Row {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Launches whose histories are complete.
-    pub launches: u64,
-    /// Launches made again because a buffer was full.
+    /// Runs whose histories are all complete.
+    pub runs: u64,
+    /// Complete histories.
+    pub histories: u64,
+    /// Histories thrown away because a buffer was full.
     pub repeated: u64,
-    /// Transactions committed.
+    /// Transactions committed, in the complete histories.
     pub transactions: u64,
     /// Attempts recorded.
     pub attempts: u64,
     /// Attempts that aborted.
     pub aborted: u64,
-    /// Time in kernels.
+    /// Time in kernels with transactions.
     pub kernel: Duration,
     /// Time for everything.
     pub wall: Duration,
-    /// What is wrong with the memory that a launch left.
+    /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
 }
 
-/// A launch whose records did not fit.
-struct BufferFull {
-    /// The lane that needed the most.
-    lane: u32,
-    /// The words that it needed.
-    needed: u64,
-}
+/// What takes the histories: breaks when it has seen enough.
+type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
-/// One launch's result.
-struct Launched {
-    history: History,
-    statistics: Statistics,
-    kernel: Duration,
-}
+/// How a run launches its kernels.
+type Go<'a, D, W> = dyn Fn(
+        &W,
+        &mut <W as Workload>::Data<D>,
+        &mut Timed<'_, D, Recorder>,
+        u64,
+    ) -> Result<(), stamp_ports::Error>
+    + 'a;
 
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
 /// # Errors
-/// Of the device or a launch; [`Error::BufferFull`] if the records of a launch
-/// do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
+/// Of the input, the device or a launch; [`Error::BufferFull`] if the records
+/// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
-    workload: Workload,
+    input: &Input,
     settings: &Settings,
-    sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
+    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    workload.check()?;
-    with_recorded!(variant, A => {
-        let mut session = Session::<D, A>::new(device, variant, workload, settings)?;
-        session.run(sink)
+    let mut session = Session::new(device, variant, settings);
+    session.until_enough(|session, seed| {
+        let workload = input.make(seed)?;
+        on_workload!(&workload, w => session.with_variant(w, seed, &mut sink))
     })
 }
 
-/// The seeded defects that have a kernel for a GPU.
-pub const MUTANTS: [Mutant; 10] = [
-    Mutant::NoE1,
-    Mutant::NoE2,
-    Mutant::NoE2Extension,
-    Mutant::NoE3,
-    Mutant::NoE4,
-    Mutant::NoE4Extension,
-    Mutant::NoE5,
-    Mutant::LockWordBeforeValue,
-    Mutant::ExtensionWithoutLocks,
-    Mutant::VersionBeforeLocking,
-];
-
-/// Records the random array with a seeded defect, on a device with PTX for it.
-/// A memory that the defect spoils ends the run: [`Row::wrong_state`].
+/// As [`record`], of a workload that `make` makes from a seed for each run.
 ///
 /// # Errors
-/// As [`record`]; [`Error::Usage`] for a defect without a kernel, or a
-/// workload that is not the random array.
-pub fn record_mutant<D: Device>(
+/// As [`record`].
+pub fn record_made<D: Device, W: AllRecorded>(
     device: &D,
-    mutant: Mutant,
-    workload: Workload,
-    settings: &Settings,
-    sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-) -> Result<Row, Error> {
-    workload.check()?;
-    if !matches!(workload, Workload::Ra { .. }) {
-        return Err(Error::Usage(
-            "seeded defects on a device run ra: give --workload ra".into(),
-        ));
-    }
-    macro_rules! dispatch {
-        ($name:ident) => {
-            if mutant == Mutant::$name {
-                let mut session = Session::<
-                    D,
-                    HvSorting<Recorder>,
-                    RaMutant<{ Mutant::$name as u32 }>,
-                >::new(device, Variant::HvSorting, workload, settings)?;
-                return session.run(sink);
-            }
-        };
-    }
-    stm_kernels::for_each_ra_mutant!(dispatch);
-    Err(Error::Usage(format!(
-        "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
-        mutant.name()
-    )))
-}
-
-/// A device, a transactional memory and a workload's arrays.
-struct Session<'a, D: Device, A, R = RandomArray<A>> {
-    device: &'a D,
     variant: Variant,
-    workload: Workload,
-    settings: &'a Settings,
-    shape: Launch,
-    stm: Stm<D>,
-    /// Of RA: the array as it must be; of HT nothing.
-    expected: Vec<u32>,
-    words: Option<Buffer<D, u32>>,
-    /// What is wrong with the memory that a launch left.
-    wrong_state: Option<String>,
-    kernel: std::marker::PhantomData<(A, R)>,
+    make: impl Fn(u64) -> Result<W, Error>,
+    settings: &Settings,
+    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
+) -> Result<Row, Error> {
+    let mut session = Session::new(device, variant, settings);
+    session.until_enough(|session, seed| session.with_variant(&make(seed)?, seed, &mut sink))
 }
 
-impl<'a, D: Device, A: Algorithm<Probe = Recorder>, R> Session<'a, D, A, R>
-where
-    R: Kernel<Params = RaParams<A>>,
-    HashTable<A>: Kernel<Params = HtParams<A>>,
+/// A workload that runs with every algorithm, recorded.
+pub trait AllRecorded:
+    Launches<Cgl<Recorder>>
+    + Launches<Egpgv<Recorder>>
+    + Launches<Vbv<Recorder>>
+    + Launches<TbvSorting<Recorder>>
+    + Launches<HvSorting<Recorder>>
+    + Launches<HvBackoff<Recorder>>
 {
-    fn new(
-        device: &'a D,
-        variant: Variant,
-        workload: Workload,
-        settings: &'a Settings,
-    ) -> Result<Self, Error> {
-        let threads = if variant == Variant::Egpgv {
-            1
-        } else {
-            settings.threads
-        };
-        let shape = Launch::new(settings.blocks, threads);
-        let stm = Stm::new(
-            device,
-            shape,
-            StmConfig {
-                locks: settings.locks,
-                stripe_bytes: settings.stripe_bytes,
-                capacity: workload.capacity(),
-                patience: settings.patience,
-                time_limit: settings.time_limit,
-            },
-        )?;
-        let (expected, words) = if let Workload::Ra { words, .. } = workload {
-            let initial: Vec<u32> = (0..u64::from(words))
-                .map(|w| draw(settings.seed, w, u32::MAX) as u32)
-                .collect();
-            let buffer = Buffer::from_slice(device, &initial, "the array of ra")?;
-            (initial, Some(buffer))
-        } else {
-            (Vec::new(), None)
-        };
-        Ok(Self {
-            device,
+}
+
+impl<W> AllRecorded for W where
+    W: Launches<Cgl<Recorder>>
+        + Launches<Egpgv<Recorder>>
+        + Launches<Vbv<Recorder>>
+        + Launches<TbvSorting<Recorder>>
+        + Launches<HvSorting<Recorder>>
+        + Launches<HvBackoff<Recorder>>
+{
+}
+
+/// How a run ended.
+enum Ended {
+    /// All its histories are complete.
+    Complete,
+    /// A buffer was full; the next run has more room.
+    Full,
+    /// The sink has seen enough.
+    Enough,
+}
+
+/// A recording in progress.
+struct Session<'a, D: Device> {
+    device: &'a D,
+    settings: &'a Settings,
+    /// Attempts at each transaction that buffers have room for now.
+    attempts: u64,
+    /// That of the last run: its clock goes on.
+    stm: Option<Stm<D>>,
+    row: Row,
+}
+
+impl<'a, D: Device> Session<'a, D> {
+    fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
+        let row = Row {
             variant,
-            workload,
-            settings,
-            shape,
-            stm,
-            expected,
-            words,
-            wrong_state: None,
-            kernel: std::marker::PhantomData,
-        })
-    }
-
-    fn lanes(&self) -> u64 {
-        u64::from(self.shape.blocks) * u64::from(self.shape.threads)
-    }
-
-    /// Transactions of one launch, as many as the buffers hold with room for so
-    /// many attempts at each; and words of a lane's buffer.
-    fn chunk(&self, attempts: u64) -> (u64, u64) {
-        let events = self.workload.events();
-        let lanes = self.lanes();
-        let words = self.settings.buffer_bytes / 8 / lanes;
-        // Whole rounds, so that no lane has more than its share of room.
-        let of_one = words_needed(attempts, events) - HEADER_WORDS;
-        let rounds = (words.saturating_sub(HEADER_WORDS) / of_one).max(1);
-        let chunk = (rounds * lanes).min(self.settings.transactions);
-        let room = words_needed(chunk.div_ceil(lanes) * attempts, events);
-        (chunk, room)
-    }
-
-    fn run(
-        &mut self,
-        mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-    ) -> Result<Row, Error> {
-        let start = Instant::now();
-        let mut row = Row {
-            variant: self.variant,
-            blocks: self.shape.blocks,
-            threads: self.shape.threads,
-            launches: 0,
+            blocks: settings.blocks,
+            threads: settings.threads,
+            runs: 0,
+            histories: 0,
             repeated: 0,
             transactions: 0,
             attempts: 0,
@@ -346,218 +204,236 @@ where
             wall: Duration::ZERO,
             wrong_state: None,
         };
-        let mut attempts = self.settings.attempts;
-        let (mut chunk, mut room) = self.chunk(attempts);
-        let needed = room * self.lanes() * 8;
-        if needed > self.settings.buffer_bytes {
-            return Err(Error::Usage(format!(
-                "{} bytes for recording are too few: one transaction a thread needs {needed} \
-                 (--buffer-bytes), or fewer threads or --attempts",
-                self.settings.buffer_bytes
-            )));
+        Self {
+            device,
+            settings,
+            attempts: settings.attempts,
+            stm: None,
+            row,
         }
-        let mut launch = 0;
-        while row.transactions < self.settings.transactions && self.wrong_state.is_none() {
-            let transactions = chunk.min(self.settings.transactions - row.transactions);
-            let seed = draw(self.settings.seed, launch, 17);
-            launch += 1;
-            match self.launch(seed, transactions, room)? {
-                Err(BufferFull { lane, needed }) => {
-                    row.repeated += 1;
-                    // Another run is not the same run: some more than it needed.
-                    attempts = (attempts * needed).div_ceil(room) * 5 / 4 + 1;
-                    let words_per_lane = room;
-                    (chunk, room) = self.chunk(attempts);
-                    if room * self.lanes() * 8 > self.settings.buffer_bytes {
-                        return Err(Error::BufferFull {
-                            lane,
-                            needed,
-                            words_per_lane,
-                        });
-                    }
-                }
-                Ok(done) => {
-                    row.launches += 1;
-                    row.transactions += done.statistics.commits;
-                    row.attempts += done.statistics.attempts;
-                    row.aborted += done.statistics.aborted();
-                    row.kernel += done.kernel;
-                    if done.statistics.commits != transactions {
-                        self.wrong_state.get_or_insert(format!(
-                            "{} of {transactions} transactions committed",
-                            done.statistics.commits
-                        ));
-                    }
-                    if sink(done.history)?.is_break() {
+    }
+
+    /// Makes one run after the other, each with a seed of its own.
+    fn until_enough(
+        &mut self,
+        mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,
+    ) -> Result<Row, Error> {
+        let start = Instant::now();
+        loop {
+            let before = self.row.transactions;
+            let seed = match self.row.runs {
+                0 => self.settings.seed,
+                n => draw(self.settings.seed, n, 17),
+            };
+            match run(self, seed)? {
+                Ended::Full => {}
+                Ended::Enough => break,
+                Ended::Complete => {
+                    self.row.runs += 1;
+                    let now = self.row.transactions;
+                    // An input with nothing to commit never has enough.
+                    if now >= self.settings.transactions || now == before {
                         break;
                     }
                 }
             }
-        }
-        row.wrong_state = self.wrong_state.take();
-        row.wall = start.elapsed();
-        Ok(row)
-    }
-
-    fn launch(
-        &mut self,
-        seed: u64,
-        transactions: u64,
-        room: u64,
-    ) -> Result<Result<Launched, BufferFull>, Error> {
-        let records =
-            Buffer::<D, u64>::zeroed(self.device, (self.lanes() * room) as usize, "the records")?;
-        // SAFETY: as many words as said, zero, and only this launch uses them.
-        let probe = unsafe { Recorder::new(records.as_mut_ptr(), room) };
-        let stm = self.stm.observed_handle::<A>(probe);
-        let (initial, kernel, statistics) = match self.workload {
-            Workload::Ra {
-                words,
-                reads,
-                writes,
-            } => self.ra(
-                stm,
-                RaPlan::new(seed, words, reads, writes),
-                writes,
-                transactions,
-            )?,
-            Workload::Ht {
-                buckets,
-                keys_per_tx,
-            } => self.ht(stm, seed, buckets, keys_per_tx, transactions)?,
-        };
-        let header = Header {
-            variant: self.variant.to_string(),
-            workload: format!("{:?}", self.workload),
-            device: self.device.name(),
-            seed: format!("{seed:#x}"),
-        };
-        let lanes = self.lanes() as u32;
-        let buffers = records.download()?;
-        drop(records);
-        match decode(&buffers, lanes, room, header, initial) {
-            Ok(history) => Ok(Ok(Launched {
-                history,
-                statistics,
-                kernel,
-            })),
-            Err(Error::BufferFull { lane, needed, .. }) => Ok(Err(BufferFull { lane, needed })),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn ra(
-        &mut self,
-        stm: StmRef<A>,
-        plan: RaPlan,
-        writes: u32,
-        transactions: u64,
-    ) -> Result<(InitialMemory, Duration, Statistics), Error> {
-        let Some(array) = &self.words else {
-            return Err(Error::Usage("ra has no array".into()));
-        };
-        let initial = initial(array.as_mut_ptr(), &self.expected);
-        let params = RaParams {
-            stm,
-            words: array.tarray(),
-            transactions,
-            plan,
-        };
-        // SAFETY: the array and the records live in the caller, and nothing
-        // but these transactions touches them.
-        let (kernel, statistics) = unsafe { self.stm.launch::<R>(&params)? };
-        for i in 0..transactions {
-            let transaction = plan.transaction(i);
-            for k in 0..writes {
-                let word = &mut self.expected[transaction.word(k) as usize];
-                *word = word.wrapping_add(transaction.delta(k));
+            if self.row.wrong_state.is_some() {
+                break;
             }
         }
-        let found = array.download()?;
-        let wrong = found
-            .iter()
-            .zip(&self.expected)
-            .position(|(f, e)| f != e)
-            .map(|w| format!("word {w} is {}, not {}", found[w], self.expected[w]));
-        self.wrong_state = wrong;
-        Ok((initial, kernel, statistics))
+        self.row.wall = start.elapsed();
+        Ok(self.row.clone())
     }
 
-    fn ht(
+    /// One run with the session's variant.
+    fn with_variant<W: AllRecorded>(
         &mut self,
-        stm: StmRef<A>,
+        workload: &W,
         seed: u64,
-        buckets: u32,
-        keys_per_tx: u32,
-        transactions: u64,
-    ) -> Result<(InitialMemory, Duration, Statistics), Error> {
-        let nodes = transactions * u64::from(keys_per_tx);
-        if nodes >= u64::from(u32::MAX) {
+        sink: &mut Sink<'_>,
+    ) -> Result<Ended, Error> {
+        with_recorded!(self.row.variant, A => {
+            let go: &Go<'_, D, W> = &|w, data, timed, n| Launches::<A>::run(w, data, timed, n);
+            self.run(workload, seed, A::GRANULE, go, sink)
+        })
+    }
+
+    fn shape(&self, workload: &impl Workload) -> Launch {
+        let threads = if self.row.variant == Variant::Egpgv && !is_team(workload) {
+            1
+        } else {
+            self.settings.threads
+        };
+        Launch {
+            shared_bytes: workload.shared_bytes(),
+            ..Launch::new(self.settings.blocks, threads)
+        }
+    }
+
+    /// Transactions of the next run, as many as the buffers hold with room for
+    /// so many attempts at each; and words of a lane's buffer.
+    fn plan(&self, workload: &impl Workload, shape: Launch) -> Result<(u64, u64), Error> {
+        let capacity = workload.capacity();
+        // The last batch of reads repeats its last word up to 16.
+        let events = u64::from(capacity.reads).next_multiple_of(16) + u64::from(capacity.writes);
+        let lanes = lanes(shape);
+        let available = self.settings.buffer_bytes / 8 / lanes;
+        let (transactions, room, least) = if let Some(n) = workload.transactions() {
+            let workers = if is_team(workload) {
+                u64::from(shape.blocks)
+            } else {
+                lanes
+            };
+            let asked = words_needed(n.div_ceil(workers).saturating_mul(self.attempts), events);
+            // Few attempts make as many events as they may.
+            let least = words_needed(1, events);
+            (n, asked.min(available), least)
+        } else {
+            // Whole rounds, so that no lane has more than its share of room.
+            let of_one = words_needed(self.attempts, events) - HEADER_WORDS;
+            let rounds = (available.saturating_sub(HEADER_WORDS) / of_one).max(1);
+            let missing = self.settings.transactions - self.row.transactions;
+            let n = (rounds * lanes).min(missing);
+            let room = words_needed(n.div_ceil(lanes) * self.attempts, events);
+            (n, room, room)
+        };
+        if least > available {
             return Err(Error::Usage(format!(
-                "{nodes} nodes in a launch are too many for links of 32 bits: give a smaller --buffer-bytes"
+                "{} bytes for recording are too few: one transaction a thread needs {} \
+                 (--buffer-bytes), or fewer threads or --attempts",
+                self.settings.buffer_bytes,
+                least.saturating_mul(lanes).saturating_mul(8),
             )));
         }
-        let keys_host: Vec<u32> = (0..nodes as u32).map(|n| key_of_node(seed, n)).collect();
-        let keys = Buffer::from_slice(self.device, &keys_host, "the keys of ht")?;
-        let heads = Buffer::<D, u32>::zeroed(self.device, buckets as usize, "the buckets of ht")?;
-        // Full of wrong links, so that one that is not written shows.
-        let unlinked = vec![u32::MAX; nodes as usize];
-        let nexts = Buffer::from_slice(self.device, &unlinked, "the nodes of ht")?;
-        // Nodes are written and never read, so their first values are of no use.
-        let initial = initial(heads.as_mut_ptr(), &vec![0; buckets as usize]);
-        let params = HtParams {
-            stm,
-            heads: heads.tarray(),
-            nexts: nexts.tarray(),
-            keys: keys.tarray(),
-            transactions,
-            keys_per_tx,
+        Ok((transactions, room))
+    }
+
+    /// One run, recorded and verified.
+    fn run<W: Workload>(
+        &mut self,
+        workload: &W,
+        seed: u64,
+        granule: Granule,
+        go: &Go<'_, D, W>,
+        sink: &mut Sink<'_>,
+    ) -> Result<Ended, Error> {
+        workload.check(workload.transactions().unwrap_or(1))?;
+        let shape = self.shape(workload);
+        self.row.threads = shape.threads;
+        let (transactions, room) = self.plan(workload, shape)?;
+        workload.check(transactions)?;
+        let config = StmConfig {
+            locks: self.settings.locks,
+            stripe_bytes: self.settings.stripe_bytes,
+            capacity: workload.capacity(),
+            patience: self.settings.patience,
+            time_limit: self.settings.time_limit,
         };
-        // SAFETY: all buffers live in this function and the caller's, and
-        // nothing but these transactions writes them.
-        let (kernel, statistics) = unsafe { self.stm.launch::<HashTable<A>>(&params)? };
-        self.wrong_state = wrong_chains(&heads.download()?, &nexts.download()?, &keys_host);
-        Ok((initial, kernel, statistics))
-    }
-}
-
-fn initial<T: Element>(base: *mut T, values: &[T]) -> InitialMemory {
-    let address = |i: usize| WordAddress::of(base.wrapping_add(i).cast_const()).bits();
-    InitialMemory {
-        words: (0..)
-            .map(address)
-            .zip(values.iter().map(|v| v.to_bits64()))
-            .collect(),
-        rest: Rest::Value(0),
-    }
-}
-
-/// What is wrong with a hash table that should hold every key once.
-fn wrong_chains(heads: &[u32], nexts: &[u32], keys: &[u32]) -> Option<String> {
-    let mut seen = vec![false; keys.len()];
-    for (bucket, &head) in heads.iter().enumerate() {
-        let mut link = head;
-        while link != 0 {
-            let node = link as usize - 1;
-            if node >= keys.len() {
-                return Some(format!(
-                    "bucket {bucket} links to node {node} of {}",
-                    keys.len()
-                ));
+        let mut stm = match self.stm.take() {
+            Some(stm) if stm.config().capacity == config.capacity => stm,
+            _ => Stm::new(self.device, shape, config)?,
+        };
+        let mut data = workload.prepare(self.device, seed, transactions)?;
+        let running = match granule {
+            Granule::Lane | Granule::LaneInTurn => lanes(shape),
+            Granule::Block => u64::from(shape.blocks),
+        };
+        workload.fit(self.device, &mut data, running)?;
+        workload.reset(&mut data)?;
+        let words = workload.initial(&data)?;
+        let words = words.into_iter().map(|(word, value)| (word.bits(), value));
+        let buffer_words = (lanes(shape) * room) as usize;
+        let records = Buffer::<D, u64>::zeroed(self.device, buffer_words, "the records")?;
+        // SAFETY: as many words as said, zero, and only this run uses them.
+        let probe = unsafe { Recorder::new(records.as_mut_ptr(), room) };
+        let mut recording = Recording {
+            records,
+            room,
+            lanes: lanes(shape) as u32,
+            header: self.header(workload, seed),
+            initial: InitialMemory {
+                words: words.collect(),
+                rest: Rest::Value(0),
+            },
+            pending: Statistics::default(),
+            kernel: Duration::ZERO,
+            row: &mut self.row,
+            sink,
+            full: None,
+            ended: Ok(ControlFlow::Continue(())),
+        };
+        let each = workload.is_reset_between_launches();
+        let mut observer = |time, statistics: &Statistics| {
+            recording.pending += *statistics;
+            recording.kernel += time;
+            if each {
+                recording.take();
             }
-            if seen[node] {
-                return Some(format!(
-                    "node {node} is met twice, in bucket {bucket} the second time"
-                ));
-            }
-            seen[node] = true;
-            let right = bucket_of_key(keys[node], heads.len() as u32) as usize;
-            if right != bucket {
-                return Some(format!("node {node} is in bucket {bucket}, not {right}"));
-            }
-            link = nexts[node];
+        };
+        let mut timed =
+            Timed::new(self.device, &mut stm, probe, config.time_limit).observed_by(&mut observer);
+        go(workload, &mut data, &mut timed, transactions)?;
+        let commits = timed.finish().statistics.commits;
+        if !each {
+            recording.take();
+        }
+        let (full, ended) = (recording.full, recording.ended);
+        self.stm = Some(stm);
+        let wrong = match workload.commits_expected(&data, transactions)? {
+            Some(n) if n != commits => Some(format!("{commits} of {n} transactions committed")),
+            _ => workload.verify(&mut data, transactions)?,
+        };
+        if let Some(wrong) = wrong {
+            self.row.wrong_state.get_or_insert(wrong);
+        }
+        match (ended?, full) {
+            (ControlFlow::Break(()), _) => Ok(Ended::Enough),
+            (_, None) => Ok(Ended::Complete),
+            (_, Some(full)) => self.grow(workload, shape, room, &full),
         }
     }
-    let lost = seen.iter().position(|&there| !there)?;
-    Some(format!("node {lost} is in no chain"))
+
+    /// Makes room for what did not fit, as far as the bytes go.
+    fn grow(
+        &mut self,
+        workload: &impl Workload,
+        shape: Launch,
+        room: u64,
+        full: &BufferFull,
+    ) -> Result<Ended, Error> {
+        // Another run is not the same run: some more than it needed.
+        self.attempts = (self.attempts * full.needed).div_ceil(room) * 5 / 4 + 1;
+        let of_input = workload.transactions().is_some();
+        match self.plan(workload, shape) {
+            // The same transactions again, in a larger buffer; or fewer.
+            Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
+            _ => Err(Error::BufferFull {
+                lane: full.lane,
+                needed: full.needed,
+                words_per_lane: room,
+            }),
+        }
+    }
+
+    fn header(&self, workload: &impl Workload, seed: u64) -> Header {
+        let mut what = vec![workload.name().to_owned()];
+        for (name, value) in workload.parameters() {
+            what.push(format!("{name}={value}"));
+        }
+        Header {
+            variant: self.row.variant.to_string(),
+            workload: what.join(" "),
+            device: self.device.name(),
+            seed: format!("{seed:#x}"),
+        }
+    }
+}
+
+fn lanes(shape: Launch) -> u64 {
+    u64::from(shape.blocks) * u64::from(shape.threads)
+}
+
+/// Whether the threads of a block work together, and one runs the transactions.
+fn is_team(workload: &impl Workload) -> bool {
+    workload.shared_bytes() != 0
 }

@@ -29,11 +29,44 @@ fn bad_input_gives_one_line_and_status_2() {
             &["record", "--workload", "ra", "--transactions", "0"],
             "--transactions",
         ),
-        (&["record", "--workload", "ra", "--reads", "4"], "16 writes"),
+        (
+            &[
+                "record",
+                "--workload",
+                "ra",
+                "--reads",
+                "4",
+                "--writes",
+                "16",
+            ],
+            "--writes 16",
+        ),
         (&["record", "--workload", "ra", "--locks", "3"], "3 locks"),
         (
             &["record", "--workload", "ra", "--buffer-bytes", "64"],
             "needs",
+        ),
+        (
+            &["record", "--workload", "bank", "--words", "4"],
+            "--words 4",
+        ),
+        (&["record", "--workload", "all", "-n", "9"], "-n 9"),
+        (
+            &["record", "--workload", "kmeans", "-m", "9", "--points", "4"],
+            "-m 9",
+        ),
+        (
+            &["record", "--workload", "labyrinth", "-i", "no-such-maze"],
+            "no-such-maze",
+        ),
+        (
+            &["record", "--workload", "genome", "--buffer-bytes", "100"],
+            "needs",
+        ),
+        (
+            // Room for a few of the points of a pass, and never for all.
+            &["record", "--workload", "kmeans", "--buffer-bytes", "100K"],
+            "is full",
         ),
         (&["frob"], "frob"),
         (&[], "no command"),
@@ -165,4 +198,54 @@ fn a_history_in_violation_gives_status_1_and_an_explanation() {
         said.contains("NOT opaque") && said.contains("2 of its 2 reads"),
         "{said}"
     );
+}
+
+/// The rows that `record --json` prints.
+fn recorded(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let output = verify(&[&["record", "--json"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rows = text(&output.stdout);
+    let rows = rows.lines().map(serde_json::from_str);
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn every_workload_is_opaque_and_verified_with_every_variant() {
+    let rows = recorded(&["--workload", "all", "--transactions", "200"]);
+    assert_eq!(rows.len(), 7 * 6);
+    for row in rows {
+        assert!(row["transactions"].as_u64() >= Some(200), "{row}");
+        assert_eq!(row["violations"], 0, "{row}");
+        assert_eq!(row["wrong_state"], serde_json::Value::Null, "{row}");
+        assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
+        // Each pass of k-means is a history.
+        let histories = row["launches"].as_u64().unwrap();
+        let runs = row["runs"].as_u64().unwrap();
+        assert_eq!(row["workload"] == "kmeans", histories > runs, "{row}");
+    }
+}
+
+#[test]
+fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
+    // A lane commits a thousand points, with room for a thousand attempts.
+    let repeated = (1..20).any(|seed| {
+        let rows = recorded(&[
+            "--workload",
+            "kmeans",
+            "--variant",
+            "hv-sorting",
+            "--attempts",
+            "1",
+            "--centres",
+            "2",
+            "--seed",
+            &seed.to_string(),
+            "--transactions",
+            "1",
+        ]);
+        assert_eq!(rows[0]["violations"], 0, "{rows:?}");
+        assert_eq!(rows[0]["runs"], 1, "{rows:?}");
+        rows[0]["launches_repeated"].as_u64() > Some(0)
+    });
+    assert!(repeated, "no attempt of any run aborted");
 }
