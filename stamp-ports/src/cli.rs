@@ -60,6 +60,7 @@ Examples:
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
   stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
+  stamp run ra --profile --variant all          where the time goes
   stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100"
     )]
     Run(RunArgs),
@@ -159,6 +160,9 @@ pub struct RunArgs {
     /// Timed launches of each variant; with more than one, a first is not timed
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
     pub repeat: u32,
+    /// ra, ht: run again with clocks, and show where the lanes' time goes
+    #[arg(long)]
+    pub profile: bool,
     /// Print one JSON object a run, and nothing else
     #[arg(long)]
     pub json: bool,

@@ -8,6 +8,7 @@ use crate::launches;
 use crate::numbers::bytes;
 use crate::on_device;
 use crate::output::{align, setting, table, terminal_columns};
+use crate::profile::{self, Profiled};
 use crate::progress::Progress;
 use crate::ra::Ra;
 use crate::runner::{Report, Session, Spec, resolve};
@@ -203,10 +204,32 @@ struct Plan<'a> {
     loops: Option<u64>,
     seed: u64,
     repeat: u32,
+    /// Measure where the time goes, too.
+    profile: bool,
     json: bool,
 }
 
+/// Measures one run.
+type Measure<D, W> = fn(&mut Session<'_, D, W>, &Spec) -> Result<Report>;
+
+/// Measures, and no more.
+fn plainly<D: Device, W: AllAlgorithms>(
+    session: &mut Session<'_, D, W>,
+    spec: &Spec,
+) -> Result<Report> {
+    session.measure(spec)
+}
+
 impl Plan<'_> {
+    /// How to measure a workload that can be profiled.
+    fn measure<D: Device, W: Profiled>(&self) -> Measure<D, W> {
+        if self.profile {
+            |session, spec| Ok(profile::profile(session, spec)?.0)
+        } else {
+            plainly
+        }
+    }
+
     fn spec(
         &self,
         workload: &impl AllAlgorithms,
@@ -247,8 +270,8 @@ impl Plan<'_> {
         device: &D,
         kind: Kind,
         workload: &W,
-        progress: &Progress,
-        reports: &mut Vec<Report>,
+        measure: Measure<D, W>,
+        (progress, reports): (&Progress, &mut Vec<Report>),
     ) -> Result<()> {
         let specs: Vec<Spec> = self
             .variants
@@ -271,7 +294,7 @@ impl Plan<'_> {
                 spec.variant.name(),
                 device.id()
             ));
-            let report = session.measure(spec)?;
+            let report = measure(&mut session, spec)?;
             let line = serde_json::to_string(&report).map_err(io::Error::from)?;
             // First, so that it counts even if it cannot be printed.
             reports.push(report);
@@ -288,11 +311,19 @@ fn print(device: &AnyDevice, reports: &[Report]) -> Result<()> {
     writeln!(out, "{}: {}", device.id(), device.name())?;
     writeln!(out, "{}", setting(reports))?;
     write!(out, "{}", table(reports, terminal_columns()))?;
+    write!(out, "{}", profile::table(reports))?;
     Ok(())
 }
 
 fn run(args: &RunArgs) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
+    if args.profile && !profile::WORKLOADS.contains(&args.workload.as_str()) {
+        return Err(Error::Usage(format!(
+            "--profile is for {}, not for {}: leave it out",
+            profile::WORKLOADS.join(" and "),
+            args.workload
+        )));
+    }
     let any = open(args.device)?;
     let transactions = |_| args.input.transactions;
     let plan = Plan {
@@ -305,6 +336,7 @@ fn run(args: &RunArgs) -> Result<bool> {
         loops: args.loops,
         seed: args.input.seed,
         repeat: args.repeat,
+        profile: args.profile,
         json: args.json,
     };
     let mut reports = Vec::new();
@@ -325,19 +357,19 @@ fn run_workloads(
     let asked = |name| workload == name || workload == "all";
     if asked("ra") {
         let ra = ra_of(input);
-        on_device!(any, d => plan.run(d, any.kind(), &ra, &progress, reports))?;
+        on_device!(any, d => plan.run(d, any.kind(), &ra, plan.measure(), (&progress, &mut *reports)))?;
     }
     if asked("ht") {
         let ht = ht_of(input);
-        on_device!(any, d => plan.run(d, any.kind(), &ht, &progress, reports))?;
+        on_device!(any, d => plan.run(d, any.kind(), &ht, plan.measure(), (&progress, &mut *reports)))?;
     }
     if asked("bank") {
         let bank = input.bank.bank();
-        on_device!(any, d => plan.run(d, any.kind(), &bank, &progress, reports))?;
+        on_device!(any, d => plan.run(d, any.kind(), &bank, plainly, (&progress, &mut *reports)))?;
     }
     if asked("eigenbench") {
         let eigenbench = input.eigenbench.eigenbench();
-        on_device!(any, d => plan.run(d, any.kind(), &eigenbench, &progress, reports))?;
+        on_device!(any, d => plan.run(d, any.kind(), &eigenbench, plainly, (&progress, &mut *reports)))?;
     }
     drop(progress);
     if plan.json {
@@ -365,6 +397,7 @@ fn demo() -> Result<bool> {
         loops: None,
         seed: launches::SEED,
         repeat: 1,
+        profile: false,
         json: false,
     };
     let input = WorkloadArgs::default();

@@ -17,6 +17,7 @@
 //! | [`tune`] | the search for the best launch |
 //! | [`out_file`] | the file that the search writes |
 //! | [`output`] | tables for people, JSON for programs |
+//! | [`profile`] | where the lanes' time goes, and what it costs to ask |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
 pub mod alias;
@@ -32,6 +33,7 @@ pub mod numbers;
 pub mod options;
 pub mod out_file;
 pub mod output;
+pub mod profile;
 pub mod progress;
 pub mod ra;
 pub mod runner;

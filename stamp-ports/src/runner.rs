@@ -5,6 +5,7 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use crate::error::{Error, Result};
+use crate::profile::Breakdown;
 use crate::variants::Variant;
 use crate::with_algorithm;
 use crate::workload::{AllAlgorithms, Launches, Workload};
@@ -84,6 +85,9 @@ pub struct Report {
     pub resolved: &'static str,
     /// The device's name.
     pub device_name: String,
+    /// Where the lanes' time went, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Breakdown>,
     /// What is wrong, if the run is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -215,7 +219,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         with_algorithm!(algorithm, A => self.measure_as::<A>(spec))
     }
 
-    fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
+    pub(crate) fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
         let (blocks, threads) = spec.shape;
         let _span = tracing::info_span!("allocate metadata").entered();
         Ok(Stm::new(
@@ -226,7 +230,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     }
 
     /// Makes the data fit for the lanes that run transactions of `A`.
-    fn fit<A: Algorithm>(&mut self, spec: &Spec) -> Result<()> {
+    pub(crate) fn fit<A: Algorithm>(&mut self, spec: &Spec) -> Result<()> {
         let (blocks, threads) = spec.shape;
         let lanes = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => u64::from(blocks) * u64::from(threads),
@@ -243,15 +247,29 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     where
         W: Launches<A>,
     {
+        self.launch_observed::<A>(stm, Silent, spec)
+    }
+
+    /// Launches with a probe, which outlives the launch.
+    pub(crate) fn launch_observed<A: Algorithm>(
+        &mut self,
+        stm: &mut Stm<D>,
+        probe: A::Probe,
+        spec: &Spec,
+    ) -> Result<Launched>
+    where
+        W: Launches<A>,
+    {
         assert!(
             spec.transactions <= self.transactions_max,
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
-        let handle = stm.handle::<A>();
+        let handle = stm.observed_handle::<A>(probe);
         let params = Launches::<A>::params(self.workload, &self.data, handle, spec.transactions);
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `self.data` keeps and nothing else uses.
+        // views of buffers that `self.data` keeps and nothing else uses; the
+        // caller keeps what the probe points to.
         let (time, statistics) = unsafe { stm.launch::<<W as Launches<A>>::Kernel>(&params) }
             .map_err(|error| self.explain(error))?;
         Ok(Launched { time, statistics })
@@ -343,7 +361,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         Ok(())
     }
 
-    fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
+    pub(crate) fn reset(&mut self) -> Result<()> {
+        self.workload.reset(&mut self.data)
+    }
+
+    pub(crate) fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         let _span = tracing::info_span!("verify").entered();
         let commits = run.statistics.commits;
         if commits != transactions {
@@ -386,6 +408,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             jit_ms: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
+            profile: None,
             error: None,
         }
     }

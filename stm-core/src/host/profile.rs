@@ -58,9 +58,16 @@ impl Profile {
 }
 
 /// The rows of a launch's lanes, in the memory of a device.
-#[derive(Debug)]
 pub struct ProfileRows<D: Device> {
     rows: Buffer<D, u64>,
+}
+
+impl<D: Device> core::fmt::Debug for ProfileRows<D> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ProfileRows")
+            .field("lanes", &(self.rows.len() / ROW_WORDS))
+            .finish_non_exhaustive()
+    }
 }
 
 impl<D: Device> ProfileRows<D> {
