@@ -66,6 +66,7 @@ Examples:
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
   stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
+  stamp run ra --profile --variant all          where the time goes
   stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
   stamp run genome -g 1024 -s 32 -n 65536
   stamp run labyrinth --input random-x32-y32-z3-n96.txt
@@ -105,8 +106,8 @@ pub enum Bench {
     #[command(after_help = "\
 Figure 2 and Table 2 (fig2): every variant over coarse locking at its best
 launch, which is searched; Figure 3 (fig3): throughput by threads; Figure 4
-(fig4): EigenBench by shared words and locks; Table 1 (table1): what the
-workloads' transactions are like.
+(fig4): EigenBench by shared words and locks; Figure 5 (fig5): where the time
+goes; Table 1 (table1): what the workloads' transactions are like.
 
 DIR/paper.json is written after every point. After an interruption, the same
 command goes on where it stopped; --only and --workload add to what is there.
@@ -127,7 +128,7 @@ pub struct PaperArgs {
     /// Small inputs, few points
     #[arg(long)]
     pub quick: bool,
-    /// fig2, fig3, fig4, table1, several separated by commas, or all
+    /// fig2, fig3, fig4, fig5, table1, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
     pub only: SectionList,
     /// A workload, several separated by commas, or all
@@ -280,6 +281,9 @@ pub struct RunArgs {
     /// Timed launches of each variant; with more than one, a first is not timed
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
     pub repeat: u32,
+    /// ra, ht: run again with clocks, and show where the lanes' time goes
+    #[arg(long)]
+    pub profile: bool,
     /// Print one JSON object a run, and nothing else
     #[arg(long)]
     pub json: bool,

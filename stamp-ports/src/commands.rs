@@ -10,6 +10,7 @@ use crate::numbers::bytes;
 use crate::out_file::OutFile;
 use crate::output::{align, setting, table, terminal_columns};
 use crate::paper::paper;
+use crate::profile::{self, Profiled};
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::tune::tune;
@@ -228,10 +229,32 @@ struct Plan<'a> {
     loops: Option<u64>,
     seed: u64,
     repeat: u32,
+    /// Measure where the time goes, too.
+    profile: bool,
     json: bool,
 }
 
+/// Measures one run.
+type Measure<D, W> = fn(&mut Session<'_, D, W>, &Spec) -> Result<Report>;
+
+/// Measures, and no more.
+fn plainly<D: Device, W: AllAlgorithms>(
+    session: &mut Session<'_, D, W>,
+    spec: &Spec,
+) -> Result<Report> {
+    session.measure(spec)
+}
+
 impl Plan<'_> {
+    /// How to measure a workload that can be profiled.
+    fn measure<D: Device, W: Profiled>(&self) -> Measure<D, W> {
+        if self.profile {
+            |session, spec| Ok(profile::profile(session, spec)?.0)
+        } else {
+            plainly
+        }
+    }
+
     fn spec(
         &self,
         workload: &impl AllAlgorithms,
@@ -274,8 +297,8 @@ impl Plan<'_> {
         device: &D,
         kind: Kind,
         workload: &W,
-        progress: &Progress,
-        reports: &mut Vec<Report>,
+        measure: Measure<D, W>,
+        (progress, reports): (&Progress, &mut Vec<Report>),
     ) -> Result<()> {
         let specs: Vec<Spec> = self
             .variants
@@ -298,7 +321,7 @@ impl Plan<'_> {
                 spec.variant.name(),
                 device.id()
             ));
-            let report = session.measure(spec)?;
+            let report = measure(&mut session, spec)?;
             let line = serde_json::to_string(&report).map_err(io::Error::from)?;
             // First, so that it counts even if it cannot be printed.
             reports.push(report);
@@ -315,11 +338,19 @@ fn print(device: &AnyDevice, reports: &[Report]) -> Result<()> {
     writeln!(out, "{}: {}", device.id(), device.name())?;
     writeln!(out, "{}", setting(reports))?;
     write!(out, "{}", table(reports, terminal_columns()))?;
+    write!(out, "{}", profile::table(reports))?;
     Ok(())
 }
 
 fn run(args: &RunArgs) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
+    if args.profile && !profile::WORKLOADS.contains(&args.workload.as_str()) {
+        return Err(Error::Usage(format!(
+            "--profile is for {}, not for {}: leave it out",
+            profile::WORKLOADS.join(" and "),
+            args.workload
+        )));
+    }
     let any = open(args.device)?;
     let transactions = |_| args.input.transactions.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
@@ -332,6 +363,7 @@ fn run(args: &RunArgs) -> Result<bool> {
         loops: args.loops,
         seed: args.input.seed,
         repeat: args.repeat,
+        profile: args.profile,
         json: args.json,
     };
     let mut reports = Vec::new();
@@ -358,7 +390,7 @@ fn run_workloads(
     }
     for workload in &workloads {
         on_workload!(workload, w => {
-            on_device!(any, d => plan.run(d, any.kind(), w, &progress, reports))
+            on_device!(any, d => plan.run(d, any.kind(), w, plan.measure(), (&progress, &mut *reports)))
         })?;
     }
     Ok(())
@@ -409,6 +441,7 @@ fn demo() -> Result<bool> {
         loops: None,
         seed: launches::SEED,
         repeat: 1,
+        profile: false,
         json: false,
     };
     let mut reports = Vec::new();

@@ -20,6 +20,7 @@
 //! | [`out_file`] | the file that the search writes |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`output`] | tables for people, JSON for programs |
+//! | [`profile`] | where the lanes' time goes, and what it costs to ask |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
 pub mod alias;
@@ -39,6 +40,7 @@ pub mod options;
 pub mod out_file;
 pub mod output;
 pub mod paper;
+pub mod profile;
 pub mod progress;
 pub mod ra;
 pub mod runner;

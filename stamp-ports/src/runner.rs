@@ -5,6 +5,7 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use crate::error::{Error, Result};
+use crate::profile::Breakdown;
 use crate::timed::{KernelTime, Launched, Timed};
 use crate::variants::Variant;
 use crate::with_algorithm;
@@ -91,6 +92,9 @@ pub struct Report {
     /// time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
+    /// Where the lanes' time went, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Breakdown>,
     /// What is wrong, if the run is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -207,7 +211,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         with_algorithm!(algorithm, A => self.measure_as::<A>(spec))
     }
 
-    fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
+    pub(crate) fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
         let (blocks, threads) = spec.shape;
         let _span = tracing::info_span!("allocate metadata").entered();
         let launch = Launch {
@@ -218,7 +222,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     }
 
     /// Makes the data fit for the lanes that run transactions of `A`.
-    fn fit<A: Algorithm>(&mut self, spec: &Spec) -> Result<()> {
+    pub(crate) fn fit<A: Algorithm>(&mut self, spec: &Spec) -> Result<()> {
         let (blocks, threads) = spec.shape;
         let lanes = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => u64::from(blocks) * u64::from(threads),
@@ -235,12 +239,25 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     where
         W: Launches<A>,
     {
+        self.launch_observed::<A>(stm, Silent, spec)
+    }
+
+    /// Launches with a probe, which outlives the launch.
+    pub(crate) fn launch_observed<A: Algorithm>(
+        &mut self,
+        stm: &mut Stm<D>,
+        probe: A::Probe,
+        spec: &Spec,
+    ) -> Result<Launched>
+    where
+        W: Launches<A>,
+    {
         assert!(
             spec.transactions <= self.transactions_max,
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
-        let mut timed = Timed::new(self.device, stm, Silent, spec.config.time_limit);
+        let mut timed = Timed::new(self.device, stm, probe, spec.config.time_limit);
         Launches::<A>::run(self.workload, &mut self.data, &mut timed, spec.transactions)
             .map_err(|error| self.explain(error))?;
         Ok(timed.finish())
@@ -338,7 +355,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         Ok(())
     }
 
-    fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
+    pub(crate) fn reset(&mut self) -> Result<()> {
+        self.workload.reset(&mut self.data)
+    }
+
+    pub(crate) fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         let _span = tracing::info_span!("verify").entered();
         let commits = run.statistics.commits;
         let expected = self.workload.commits_expected(&self.data, transactions)?;
@@ -389,6 +410,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
             kernels: Vec::new(),
+            profile: None,
             error: None,
         }
     }

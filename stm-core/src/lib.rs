@@ -53,6 +53,7 @@ pub mod lock_log;
 pub mod logs;
 pub mod mutant;
 pub mod probe;
+pub mod profile;
 pub mod read_set;
 mod run;
 pub mod stm_ref;

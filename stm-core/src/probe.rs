@@ -1,7 +1,9 @@
-//! What a transaction tells an observer: histories, to be checked for opacity.
+//! What a transaction tells an observer: histories, to be checked for opacity,
+//! and the phases of its code, to be timed.
 //!
 //! A probe is a type parameter of the algorithm, [`Silent`] by default: zero
-//! bytes, no code. With [`Recorder`] each lane appends what its transactions
+//! bytes, no code. [`crate::profile::Profiler`] takes the times. With
+//! [`Recorder`] each lane appends what its transactions
 //! do to a buffer of its own in device memory, in the layout of
 //! [`crate::history_layout`], with plain stores and no synchronisation that
 //! could hide a race.
@@ -9,6 +11,7 @@
 use crate::abort::Abort;
 use crate::history_layout as layout;
 use crate::lane::Lane;
+use crate::profile::Phase;
 use crate::version::Version;
 use crate::word::WordAddress;
 
@@ -31,8 +34,11 @@ pub enum Event {
 
 /// An observer of transactions.
 pub trait Probe: Copy + Send + Sync + 'static {
-    /// Whether it observes anything. What only a probe needs is under this.
+    /// Whether it wants events. What is only made for them is under this.
     const RECORDS: bool;
+
+    /// Whether it wants marks. Without, a mark is no code at all.
+    const TIMES: bool = false;
 
     /// Where a lane's buffer ends, while the lane runs.
     type Cursor: Copy;
@@ -42,6 +48,16 @@ pub trait Probe: Copy + Send + Sync + 'static {
 
     /// Observes an event.
     fn record<L: Lane>(&self, lane: &L, cursor: &mut Self::Cursor, event: Event);
+
+    /// Marks a seam in the code: what the lane did since the last mark, or since
+    /// `open`, was of this phase.
+    #[inline(always)]
+    fn spent<L: Lane>(&self, _lane: &L, _cursor: &mut Self::Cursor, _phase: Phase) {}
+
+    /// What was marked since the last call was an attempt that aborted, or it
+    /// was not, and the phases keep it.
+    #[inline(always)]
+    fn settle(&self, _cursor: &mut Self::Cursor, _aborted: bool) {}
 
     /// Leaves the cursor where the next `open` finds it.
     fn close<L: Lane>(&self, lane: &L, cursor: Self::Cursor);

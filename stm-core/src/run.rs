@@ -11,6 +11,7 @@ use crate::algorithm::{Algorithm, Granule};
 use crate::globals::{self, Counter, FaultRecord};
 use crate::lane::Lane;
 use crate::probe::{Event, Probe};
+use crate::profile::{Phase, mark};
 use crate::stm_ref::StmRef;
 use crate::tx::Tx;
 use core::ops::Range;
@@ -115,6 +116,7 @@ impl<A: Algorithm> StmRef<A> {
             ) {
                 Outcome::Retry if !counts.stopped => {
                     lane.pause(Self::backoff_ns(lane, conflicts));
+                    mark!(A::Probe, tx, Aborted);
                 }
                 Outcome::Retry => {
                     Counts::unfinished(lane, self);
@@ -185,6 +187,7 @@ impl<A: Algorithm> StmRef<A> {
         loop {
             let work = i < range.end && !counts.stopped;
             let working = lane.ballot(all, work);
+            mark!(A::Probe, tx, Warp);
             if working == 0 {
                 break;
             }
@@ -202,6 +205,9 @@ impl<A: Algorithm> StmRef<A> {
                     rest &= rest - 1;
                     lane.sync_warp(all);
                 }
+                if <A::Probe as Probe>::TIMES && work {
+                    tx.spent(Phase::Locks);
+                }
             } else {
                 let mut end = Err(Abort::Stopped);
                 if work {
@@ -209,6 +215,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
                 let ready = lane.ballot(all, end.is_ok());
                 if end.is_ok() {
+                    mark!(A::Probe, tx, Warp);
                     end = A::commit(&mut tx, ready);
                 }
                 if work {
@@ -218,6 +225,7 @@ impl<A: Algorithm> StmRef<A> {
             if work && outcome != Outcome::Retry {
                 then(i);
                 i = i.saturating_add(stride);
+                mark!(A::Probe, tx, Native);
             }
         }
         if i < range.end {
@@ -250,6 +258,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         tx.begin()?;
         let mut result = body(tx);
+        mark!(A::Probe, tx, Native);
         // A closure that swallowed a failure has still failed.
         if let Some(abort) = tx.failed {
             result = Err(abort);
@@ -286,12 +295,16 @@ impl<A: Algorithm> StmRef<A> {
             Ok(()) if tx.writes.is_empty() => Event::CommitReadOnly(A::now(tx)),
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
+        mark!(A::Probe, tx, Commit);
         let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u64::from(tx.writes.is_empty());
             *conflicts = 0;
             return Outcome::Committed;
         };
+        if <A::Probe as Probe>::TIMES {
+            tx.settle(true);
+        }
         // SAFETY: the globals are live (StmRef::from_raw).
         unsafe {
             globals::count(

@@ -1,12 +1,13 @@
 //! A transaction in progress, as its own code sees it.
 
 use crate::abort::{Abort, TxResult};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Granule};
 use crate::lane::Lane;
 use crate::lock_log::LockLog;
 use crate::logs::Logs;
 use crate::mutant::Mutant;
 use crate::probe::{Event, Probe};
+use crate::profile::{Phase, mark};
 use crate::read_set::ReadSet;
 use crate::stm_ref::StmRef;
 use crate::tarray::TArray;
@@ -65,6 +66,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> TxResult<()> {
+        // What came before is no attempt's, whatever becomes of this one.
+        if <A::Probe as Probe>::TIMES {
+            if A::GRANULE == Granule::LaneInTurn {
+                self.spent(Phase::Locks); // until it was its turn
+            }
+            self.settle(false);
+        }
         self.reads = ReadSet::EMPTY;
         self.writes = WriteSet::EMPTY;
         self.locks = LockLog::EMPTY;
@@ -72,6 +80,18 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.doomed = false;
         self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
+    }
+
+    /// Marks a seam in the code, for a probe that takes times.
+    #[inline(always)]
+    pub(crate) fn spent(&mut self, phase: Phase) {
+        self.stm.probe.spent(self.lane, &mut self.cursor, phase);
+    }
+
+    /// Says whether what was marked was an aborted attempt.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, aborted: bool) {
+        self.stm.probe.settle(&mut self.cursor, aborted);
     }
 
     /// Tells the probe, if there is one.
@@ -140,6 +160,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         i: [u64; N],
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
+        mark!(A::Probe, self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -163,11 +184,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         if own != 0 {
             own = self.written(own, p);
+            mark!(A::Probe, self, Buffering);
         }
         let mut v = [T::from_bits64(0); N];
         if N == 1 && own != 0 {
             return Ok(self.overlay(own, p, v));
         }
+        mark!(A::Probe, self, Buffering);
         let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v, own);
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;
@@ -234,6 +257,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// A full write set, or an index past the end: pass it on with `?`.
     #[inline(always)]
     pub fn write<T: Element>(&mut self, array: &TArray<T>, i: u64, value: T) -> TxResult<()> {
+        mark!(A::Probe, self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -257,6 +281,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         };
         self.checked(pushed)?;
         A::note_write(self, address);
+        mark!(A::Probe, self, Buffering);
         self.observe(|_| Event::Write(address, value.to_bits64()));
         Ok(())
     }

@@ -8,7 +8,7 @@
 //! second must see the first.
 
 use crate::draw::mix;
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray};
@@ -76,6 +76,7 @@ entries!(HashTable, HtParams, {
     HvSorting => ht_hv_sorting, ht_hv_sorting_recorded;
     HvBackoff => ht_hv_backoff, ht_hv_backoff_recorded;
 });
+profiled!(HashTable, HtParams, "ht");
 
 #[cfg(test)]
 mod tests {

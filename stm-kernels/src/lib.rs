@@ -2,7 +2,8 @@
 //!
 //! Each workload is a type generic over the transactional memory's algorithm,
 //! with a parameter struct, a PTX entry point for each algorithm
-//! (`<workload>_<variant>`), and the functions by which the host makes its
+//! (`<workload>_<variant>`, and with `_recorded` or `_profiled` behind it for
+//! those with a probe), and the functions by which the host makes its
 //! input and checks its result. `cargo xtask ptx` builds `ptx/*.ptx`, which
 //! this crate embeds.
 //!

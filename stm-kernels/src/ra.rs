@@ -7,7 +7,7 @@
 //! order and compare every word.
 
 use crate::draw::{below, draw, mix};
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray};
@@ -154,6 +154,7 @@ entries!(RandomArray, RaParams, {
     HvSorting => ra_hv_sorting, ra_hv_sorting_recorded;
     HvBackoff => ra_hv_backoff, ra_hv_backoff_recorded;
 });
+profiled!(RandomArray, RaParams, "ra");
 
 #[cfg(test)]
 mod tests {

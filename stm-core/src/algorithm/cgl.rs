@@ -10,6 +10,7 @@ use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::profile::mark;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
@@ -52,6 +53,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
 
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        mark!(P, tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
         // ORDER(C1): acquire; pairs with the last holder's release. On
         // failure nothing is read under the lock, so its order is idle.
@@ -70,6 +72,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
             tx.lane.pause(wait);
             wait = (wait * 2).min(BACKOFF_NS.1);
         }
+        mark!(P, tx, Locks);
         Ok(())
     }
 
@@ -101,7 +104,9 @@ impl<P: Probe> Algorithm for Cgl<P> {
             let before = unsafe { tx.lane.fetch_add_relaxed_64(tx.stm.clock(), 1) };
             tx.committed_as(Version(before + 1));
         }
+        mark!(P, tx, Commit);
         Self::release(tx);
+        mark!(P, tx, Locks);
         Ok(())
     }
 

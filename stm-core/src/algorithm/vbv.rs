@@ -12,6 +12,7 @@ use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::profile::mark;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
@@ -92,6 +93,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         tx.snapshot = Self::even(tx)?;
+        mark!(P, tx, Initialisation);
         Ok(())
     }
 
@@ -110,6 +112,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
         let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
+        mark!(P, tx, Buffering);
         // ORDER(S2): values before the sequence. Pairs with the fence between
         // a writer's lock and its stores: who sees a new value sees the lock.
         Mutant::NoS2.fence(lane);
@@ -117,6 +120,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
         if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.snapshot.0 {
             Self::settle(tx)?;
         }
+        mark!(P, tx, Consistency);
         Ok(())
     }
 
@@ -138,21 +142,25 @@ impl<P: Probe> Algorithm for Vbv<P> {
             if tries == stm.patience.acquire_tries {
                 return Err(Abort::CommitLocked);
             }
+            mark!(P, tx, Locks);
             match Self::settle(tx) {
-                Ok(()) => {}
+                Ok(()) => mark!(P, tx, Consistency),
                 Err(Abort::ReadStale) => return Err(Abort::CommitStale),
                 Err(_) => return Err(Abort::CommitLocked),
             }
         }
         // ORDER(S3): the lock before the stores; pairs with S2.
         Mutant::NoS3.fence(lane);
+        mark!(P, tx, Locks);
         // SAFETY: the logs are this lane's; the sequence lock is held.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         tx.committed_as(Version(tx.snapshot.0 / 2 + 1));
         // ORDER(S4): the stores before the release; pairs with S1.
         Mutant::NoS4.fence(lane);
+        mark!(P, tx, Commit);
         // SAFETY: the sequence is live, and odd: only this lane stores to it.
         unsafe { lane.store_relaxed_64(stm.sequence(), tx.snapshot.0 + 2) };
+        mark!(P, tx, Locks);
         Ok(())
     }
 

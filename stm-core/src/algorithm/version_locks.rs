@@ -26,6 +26,7 @@ use crate::lane::Lane;
 use crate::lock_log::{Access, Entry};
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::profile::mark;
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 use crate::word::{self, Element, WordAddress};
@@ -95,6 +96,7 @@ where
                 tx.lane.load_acquire_64(tx.stm.clock())
             }
         });
+        mark!(P, tx, Initialisation);
         Ok(())
     }
 
@@ -124,6 +126,7 @@ where
             Mutant::NoE2.fence(lane);
         }
         let found = early.unwrap_or_else(|| Self::lock_words(tx, p));
+        mark!(P, tx, Consistency);
         if Mutant::RepeatedReadRefreshes.on(lane) {
             for k in 0..N {
                 let address = WordAddress::of(p[k]);
@@ -140,6 +143,7 @@ where
         let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
+        mark!(P, tx, Buffering);
         let mut held = false;
         let mut newest = tx.snapshot;
         for (k, word) in found.iter().enumerate() {
@@ -148,6 +152,7 @@ where
                 newest = newest.max(word.version());
             }
         }
+        mark!(P, tx, Consistency);
         // The rest is one loop over the new entries and not N copies of its
         // code. Where the set made room, the new ones are not known, and all
         // are gone through; a word that took no entry is among them.
@@ -160,12 +165,16 @@ where
             // SAFETY: as above; i is below the count.
             let address = unsafe { tx.reads.address(lane, &tx.logs, i) };
             if held && !Mutant::LockedStripeRead.on(lane) {
+                mark!(P, tx, Buffering);
                 newest = newest.max(Self::wait(tx, address)?);
+                mark!(P, tx, Consistency);
             }
             Self::note(tx, address, Access::READ);
         }
+        mark!(P, tx, Buffering);
         if newest > tx.snapshot {
             V::extend(tx, newest)?;
+            mark!(P, tx, Consistency);
         }
         Ok(())
     }
@@ -210,6 +219,7 @@ where
                 rest = pending;
             }
         }
+        mark!(P, tx, Warp);
         result.unwrap_or(Err(Abort::CommitLocked))
     }
 
@@ -272,12 +282,14 @@ where
     /// One go at the commit (lines 70-85); `None` if a lock was taken.
     #[inline(always)]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
+        mark!(P, tx, Locks);
         let (lane, stm) = (tx.lane, tx.stm);
         // "Optional, to reduce lock contention" (line 71).
         // SAFETY: the logs are this lane's and hold its sets.
         if V::VALUES && unsafe { !tx.reads.holds(lane, &tx.logs) } {
             return Some(Err(Abort::CommitStale));
         }
+        mark!(P, tx, Consistency);
         let acquired = if Q::ORDERED {
             Self::acquire::<L, true>(tx)
         } else {
@@ -291,6 +303,7 @@ where
         // ORDER(E3): locks before validation and before write-back. Pairs with
         // the release of whoever held them, and with E2 of readers (line 79).
         Mutant::NoE3.fence(lane);
+        mark!(P, tx, Locks);
         // SAFETY: as above. The stripes are locked, so the values stand still.
         let hold = || V::VALUES && unsafe { tx.reads.holds(lane, &tx.logs) };
         if acquired == Acquired::Stale && !ignore && !hold() {
@@ -300,6 +313,7 @@ where
         // SAFETY: the clock is live.
         let tick = || Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
         let early = Mutant::ClockBeforeWords.on(lane).then(tick);
+        mark!(P, tx, Consistency);
         // SAFETY: as above; the stripes of all words written are locked.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         // ORDER(E4): write-back before the increment. Pairs with E1 and with
@@ -320,7 +334,9 @@ where
         // release. Who reads this version from the lock word, and fences, sees
         // all of them: cumulativity, which only three threads can show.
         Mutant::NoE5.fence(lane);
+        mark!(P, tx, Commit);
         Self::release(tx, Some(version));
+        mark!(P, tx, Locks);
         Some(Ok(()))
     }
 

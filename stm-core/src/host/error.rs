@@ -125,6 +125,19 @@ pub enum Error {
         /// What was found.
         what: String,
     },
+    /// A lane whose phases are not its time.
+    #[error(
+        "lane {lane} was profiled for {total} ticks of its clock, and its phases are {phases}: \
+         the clock went back, or the rows were not cleared; run it again"
+    )]
+    TimeUnaccounted {
+        /// The lane's number in the launch.
+        lane: u64,
+        /// The sum of its phases.
+        phases: u64,
+        /// From its first transaction to its last.
+        total: u64,
+    },
     /// No driver library.
     #[error("no NVIDIA driver library was found: install a driver, or use --device cpu")]
     NoDriver,

@@ -53,6 +53,7 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+mod profile;
 mod stm;
 
 pub use crate::logs::Capacity;
@@ -63,4 +64,5 @@ pub use cpu::Cpu;
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use profile::{Profile, ProfileRows};
 pub use stm::{Statistics, Stm, StmConfig};

@@ -1,0 +1,152 @@
+//! Where the lanes' time goes, on the CPU: with every variant the phases are
+//! all of a lane's time (the host checks each lane, and fails if not), they are
+//! those that the variant has, and the results of profiled runs are verified.
+
+mod common;
+
+use common::{TINY_HT, TINY_RA, stamp, text, with};
+use serde_json::Value;
+use stamp_ports::ht::Ht;
+use stamp_ports::profile::{Profiled, profile};
+use stamp_ports::ra::Ra;
+use stamp_ports::runner::{Report, Session, Spec};
+use stamp_ports::variants::Variant;
+use std::time::Duration;
+use stm_core::host::{Cpu, Profile, StmConfig};
+use stm_core::profile::Phase;
+
+const RA: Ra = Ra {
+    words: 32,
+    reads: 4,
+    writes: 4,
+};
+
+fn run(
+    workload: &impl Profiled,
+    variant: Variant,
+    transactions: u64,
+    repeat: u32,
+) -> (Report, Profile) {
+    let cpu = Cpu::new();
+    let mut session = Session::new(&cpu, workload, 5, transactions).expect("data");
+    let spec = Spec {
+        variant,
+        shape: (2, 4),
+        config: StmConfig {
+            locks: 16,
+            capacity: workload.capacity(),
+            time_limit: Some(Duration::from_mins(1)),
+            ..StmConfig::default()
+        },
+        transactions,
+        repeat,
+    };
+    let (report, profile) = profile(&mut session, &spec).expect("a run");
+    assert!(report.verified, "{}: {:?}", variant.name(), report.error);
+    (report, profile.expect("a profile of a verified run"))
+}
+
+fn phases_of_every_variant(workload: &impl Profiled) {
+    for variant in Variant::ALL {
+        let what = format!("{} {}", workload.name(), variant.name());
+        let (report, profile) = run(workload, variant, 3000, 1);
+        // One lane a block runs transactions with `egpgv`.
+        let lanes = if variant == Variant::Egpgv { 2 } else { 8 };
+        assert_eq!(profile.lanes, lanes, "{what}");
+        let of = |phase: Phase| profile.phases[phase as usize];
+        for phase in [
+            Phase::Native,
+            Phase::Initialisation,
+            Phase::Buffering,
+            Phase::Locks,
+            Phase::Commit,
+        ] {
+            assert!(of(phase) > 0, "{what}: no time in {}", phase.name());
+        }
+        // The coarse lock keeps nothing consistent but by being held.
+        let checks = of(Phase::Consistency) > 0;
+        assert_eq!(checks, variant != Variant::Cgl, "{what}");
+        let breakdown = report.profile.expect("in the report, too");
+        assert!(breakdown.cost > 0.0, "{what}");
+        let whole: f64 = breakdown.shares.values().sum();
+        assert!((whole - 1.0).abs() < 1e-9, "{what}: {whole}");
+    }
+}
+
+#[test]
+fn phases_of_the_random_array_are_all_of_the_time() {
+    phases_of_every_variant(&RA);
+}
+
+#[test]
+fn phases_of_the_hash_table_are_all_of_the_time() {
+    phases_of_every_variant(&Ht {
+        buckets: 16,
+        keys_per_tx: 2,
+    });
+}
+
+#[test]
+fn a_launch_does_not_see_the_rows_of_the_one_before() {
+    // Left-over rows would fail the check of a lane's sum.
+    let (_, profile) = run(&RA, Variant::HvSorting, 500, 5);
+    assert_eq!(profile.lanes, 8);
+}
+
+#[test]
+fn without_conflicts_no_time_is_aborted() {
+    let cpu = Cpu::new();
+    let mut session = Session::new(&cpu, &RA, 5, 500).expect("data");
+    for variant in Variant::ALL {
+        let spec = Spec {
+            variant,
+            shape: (1, 1),
+            config: StmConfig {
+                capacity: stm_core::logs::Capacity {
+                    reads: 16,
+                    writes: 16,
+                },
+                ..StmConfig::default()
+            },
+            transactions: 500,
+            repeat: 1,
+        };
+        let (report, profile) = profile(&mut session, &spec).expect("a run");
+        let phases = profile.expect("verified").phases;
+        assert_eq!(report.aborts.values().sum::<u64>(), 0);
+        assert_eq!(phases[Phase::Aborted as usize], 0, "{}", variant.name());
+        assert!(phases[Phase::Native as usize] > 0);
+    }
+}
+
+#[test]
+fn the_program_shows_a_table_and_json() {
+    for base in [TINY_RA, TINY_HT] {
+        let output = stamp(&with(&base, &["--profile", "--variant", "cgl,hv-sorting"]));
+        let out = text(&output.stdout);
+        assert!(output.status.success(), "{out}{}", text(&output.stderr));
+        assert!(out.contains("Both results are verified."), "{out}");
+        for name in ["native", "check", "locks", "aborted", "cost", "per cent"] {
+            assert!(out.contains(name), "{out} lacks {name}");
+        }
+        let output = stamp(&with(&base, &["--profile", "--json"]));
+        let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
+        let shares = run["profile"]["shares"].as_object().expect("shares");
+        assert_eq!(shares.len(), Phase::COUNT);
+        assert!(run["profile"]["cost"].as_f64().is_some_and(|c| c > 0.0));
+        let output = stamp(&with(&base, &["--json"]));
+        let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
+        assert!(run.get("profile").is_none(), "nobody asked");
+    }
+}
+
+#[test]
+fn a_workload_without_profiled_kernels_is_refused_by_name() {
+    let output = stamp(&["run", "bank", "--device", "cpu", "--profile"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("--profile is for ra and ht") && error.contains("bank"),
+        "{error}"
+    );
+}

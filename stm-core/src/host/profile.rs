@@ -1,0 +1,145 @@
+//! The host's side of [`crate::profile`]: the rows, and their sums.
+
+use super::{Buffer, Device, Error, Launch};
+use crate::profile::{CLOSED, OPENED, OPENS, PHASES, Phase, Profiler, ROW_WORDS};
+
+/// Where the time of all lanes of a launch went, in ticks of [`crate::Lane::clock`]:
+/// cycles on a GPU, nanoseconds on the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The sums over all lanes, by the number of the [`Phase`].
+    pub phases: [u64; Phase::COUNT],
+    /// The lanes that ran transactions.
+    pub lanes: u64,
+}
+
+impl Profile {
+    /// Adds up the rows that a launch left, one for each lane.
+    ///
+    /// # Errors
+    /// [`Error::TimeUnaccounted`] if a lane's phases are not together the time
+    /// from its first transaction to its last.
+    pub fn of_rows(rows: &[u64]) -> Result<Self, Error> {
+        let mut profile = Self::default();
+        for (lane, row) in rows.as_chunks::<ROW_WORDS>().0.iter().enumerate() {
+            if row[OPENS] == 0 {
+                continue;
+            }
+            let total = row[CLOSED].wrapping_sub(row[OPENED]);
+            let mut phases = 0u64;
+            for (sum, of_lane) in profile.phases.iter_mut().zip(&row[PHASES..]) {
+                phases = phases.wrapping_add(*of_lane);
+                *sum = sum.wrapping_add(*of_lane);
+            }
+            if phases != total {
+                return Err(Error::TimeUnaccounted {
+                    lane: lane as u64,
+                    phases,
+                    total,
+                });
+            }
+            profile.lanes += 1;
+        }
+        Ok(profile)
+    }
+
+    /// The time of all lanes together: the sum of all phases.
+    pub fn total(&self) -> u64 {
+        self.phases.iter().fold(0, |sum, p| sum.wrapping_add(*p))
+    }
+
+    /// A phase's part of the time, from 0 to 1; 0 if there is no time.
+    pub fn share(&self, phase: Phase) -> f64 {
+        match self.total() {
+            0 => 0.0,
+            total => self.phases[phase as usize] as f64 / total as f64,
+        }
+    }
+}
+
+/// The rows of a launch's lanes, in the memory of a device.
+pub struct ProfileRows<D: Device> {
+    rows: Buffer<D, u64>,
+}
+
+impl<D: Device> core::fmt::Debug for ProfileRows<D> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ProfileRows")
+            .field("lanes", &(self.rows.len() / ROW_WORDS))
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> ProfileRows<D> {
+    /// Rows for launches of this shape.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
+        let lanes = launch.blocks as usize * launch.threads as usize;
+        Ok(Self {
+            rows: Buffer::zeroed(
+                device,
+                lanes.saturating_mul(ROW_WORDS),
+                "the profile of the lanes",
+            )?,
+        })
+    }
+
+    /// The probe that fills the rows. For one launch at a time, while `self`
+    /// lives.
+    pub fn probe(&self) -> Profiler {
+        // SAFETY: a row for each lane, zero before a launch (`new`, `take`);
+        // `Stm::launch` makes its caller promise that `self` lives on.
+        unsafe { Profiler::new(self.rows.as_mut_ptr()) }
+    }
+
+    /// What the launch left, once it has ended; the rows are cleared for the
+    /// next one.
+    ///
+    /// # Errors
+    /// As [`Profile::of_rows`], or of the device.
+    pub fn take(&mut self) -> Result<Profile, Error> {
+        let rows = self.rows.download()?;
+        self.rows.clear()?;
+        Profile::of_rows(&rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// A lane that ran from tick 100 to tick 100 plus the phases' sum.
+    fn row(phases: [u64; Phase::COUNT]) -> Vec<u64> {
+        let end = 100 + phases.iter().sum::<u64>();
+        let mut row = vec![100, end, 1];
+        row.extend(phases);
+        row
+    }
+
+    #[test]
+    fn lanes_add_up_and_those_that_ran_nothing_do_not_count() {
+        let one = row([1, 2, 3, 4, 5, 6, 7, 8]);
+        let idle = vec![0; ROW_WORDS];
+        let two = row([10, 0, 0, 0, 0, 0, 0, 30]);
+        let profile = Profile::of_rows(&[one, idle, two].concat()).unwrap();
+        assert_eq!(profile.phases, [11, 2, 3, 4, 5, 6, 7, 38]);
+        assert_eq!((profile.lanes, profile.total()), (2, 76));
+        assert!((profile.share(Phase::Warp) - 0.5).abs() < 1e-12);
+        let whole: f64 = Phase::ALL.map(|phase| profile.share(phase)).iter().sum();
+        assert!((whole - 1.0).abs() < 1e-12);
+        assert!(Profile::default().share(Phase::Native) == 0.0);
+    }
+
+    #[test]
+    fn time_that_no_phase_has_is_an_error_that_names_the_lane() {
+        let mut wrong = row([1; Phase::COUNT]);
+        wrong[CLOSED] += 1;
+        let rows = [row([1; Phase::COUNT]), wrong].concat();
+        let error = Profile::of_rows(&rows).unwrap_err().to_string();
+        assert!(error.contains("lane 1") && error.contains('9'), "{error}");
+    }
+}
