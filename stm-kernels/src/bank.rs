@@ -12,7 +12,7 @@
 //! any order and compare every account.
 
 use crate::draw::{below, draw};
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray};
@@ -260,6 +260,7 @@ entries!(Bank, BankParams, {
     HvSorting => bank_hv_sorting, bank_hv_sorting_recorded;
     HvBackoff => bank_hv_backoff, bank_hv_backoff_recorded;
 });
+profiled!(Bank, BankParams, "bank");
 
 #[cfg(test)]
 mod tests {

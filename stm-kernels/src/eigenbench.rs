@@ -35,7 +35,7 @@
 //!   computes the same.
 
 use crate::draw::{draw, mix};
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
@@ -394,6 +394,7 @@ entries!(Eigenbench, EigenbenchParams, {
     HvSorting => eigenbench_hv_sorting, eigenbench_hv_sorting_recorded;
     HvBackoff => eigenbench_hv_backoff, eigenbench_hv_backoff_recorded;
 });
+profiled!(Eigenbench, EigenbenchParams, "eigenbench");
 
 #[cfg(test)]
 mod tests {

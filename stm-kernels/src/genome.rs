@@ -35,7 +35,7 @@
 //! tables in turn, so that one launch does all of it. Nothing but [`Match`]
 //! touches them, and nobody reads in a launch what the launch changes.
 
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Kernel, Lane, StmRef, TArray};
@@ -479,3 +479,5 @@ entries!(Link, LinkParams, {
     HvSorting => gn2_hv_sorting, gn2_hv_sorting_recorded;
     HvBackoff => gn2_hv_backoff, gn2_hv_backoff_recorded;
 });
+profiled!(Deduplicate, DeduplicateParams, "gn1");
+profiled!(Link, LinkParams, "gn2");

@@ -18,7 +18,7 @@
 //! not commute exactly; with the order known, the host repeats them and
 //! compares every sum bit for bit.
 
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
@@ -218,3 +218,4 @@ entries!(KMeans, KMeansParams, {
     HvSorting => kmeans_hv_sorting, kmeans_hv_sorting_recorded;
     HvBackoff => kmeans_hv_backoff, kmeans_hv_backoff_recorded;
 });
+profiled!(KMeans, KMeansParams, "kmeans");

@@ -35,7 +35,7 @@ mod grid;
 
 pub use grid::GridSize;
 
-use crate::entry::entries;
+use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Abort, Lane, StmRef, TArray};
@@ -456,3 +456,4 @@ entries!(Labyrinth, LabyrinthParams, {
     HvSorting => lb_hv_sorting, lb_hv_sorting_recorded;
     HvBackoff => lb_hv_backoff, lb_hv_backoff_recorded;
 });
+profiled!(Labyrinth, LabyrinthParams, "lb");

@@ -235,7 +235,8 @@ pub struct EigenbenchPoint {
     pub note: Option<String>,
 }
 
-/// The phases of [`Breakdown::shares`], in the paper's order.
+/// The paper's phases of [`Breakdown::shares`], in its order. There is `warp`
+/// beside them: waiting for the warp's other lanes.
 pub const PHASES: [&str; 7] = [
     "native",
     "initialisation",
@@ -257,7 +258,7 @@ pub struct Breakdown {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
+    /// Share of the lanes' time, by [`PHASES`] and `warp`; the sum is 1.
     pub shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub cost: f64,

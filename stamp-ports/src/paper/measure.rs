@@ -1,10 +1,11 @@
 //! The points: one measurement each, of a workload whose data is there.
 
-use super::document::{Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried};
+use super::document::{Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried};
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
 use crate::error::Result;
 use crate::launches;
+use crate::profile::{Profiled, profile};
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, resolve};
 use crate::tune::Search;
@@ -273,6 +274,57 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         })
     }
 
+    /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the
+    /// default one.
+    fn described(&self, known: &[Speedup]) -> Spec {
+        let name = self.search.session.workload.name();
+        let known = known
+            .iter()
+            .find(|s| s.workload == name && s.variant == DESCRIBED.name() && s.tx_per_s > 0.0);
+        let shape = known.map_or_else(
+            || {
+                let resolved = self.resolved(DESCRIBED);
+                launches::launch(name, resolved, self.room.kind, &self.room.limits)
+            },
+            |s| (s.blocks, s.threads),
+        );
+        let transactions = self.search.transactions;
+        let mut spec = self.search.spec(DESCRIBED, LOCKS, shape, transactions);
+        spec.config.time_limit = Some(self.plan.limit);
+        spec
+    }
+
+    /// A bar of Figure 5.
+    ///
+    /// # Errors
+    /// As [`Self::speedup`]. Inside, why there is none.
+    pub fn breakdown(&mut self, known: &[Speedup]) -> Result<std::result::Result<Breakdown, String>>
+    where
+        W: Profiled,
+    {
+        let mut spec = self.described(known);
+        spec.repeat = self.plan.profiles;
+        let (report, _) = match given_up(profile(self.search.session, &spec))? {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Some(profile) = report.profile.filter(|_| report.verified) else {
+            return Ok(Err(report.error.unwrap_or_else(|| "no lane ran".into())));
+        };
+        Ok(Ok(Breakdown {
+            workload: report.workload.into(),
+            variant: report.variant.into(),
+            blocks: report.blocks,
+            threads: report.threads,
+            shares: profile
+                .shares
+                .iter()
+                .map(|(&phase, &share)| (phase.to_owned(), share))
+                .collect(),
+            cost: profile.cost,
+        }))
+    }
+
     /// Rows of Table 1: the workload, and if it has several kernels with
     /// transactions, each of them. Conflicts are those of the best launch that
     /// `known` has, else of the default one.
@@ -286,20 +338,9 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     where
         W: recorded::Recordable,
     {
-        let workload = self.search.session.workload;
-        let name = workload.name();
-        let known = known
-            .iter()
-            .find(|s| s.workload == name && s.variant == DESCRIBED.name() && s.tx_per_s > 0.0);
+        let name = self.search.session.workload.name();
         let resolved = self.resolved(DESCRIBED);
-        let shape = known.map_or_else(
-            || launches::launch(name, resolved, self.room.kind, &self.room.limits),
-            |s| (s.blocks, s.threads),
-        );
-        let mut spec = self
-            .search
-            .spec(DESCRIBED, LOCKS, shape, self.search.transactions);
-        spec.config.time_limit = Some(self.plan.limit);
+        let spec = self.described(known);
         let run = match given_up(self.search.session.launch_once(&spec))? {
             Ok(run) => run,
             Err(why) => return Ok(Err(why)),

@@ -35,9 +35,10 @@ use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
+use crate::profile::Profiled;
 use crate::runner::Session;
 use crate::variants::Variant;
-use crate::workload::{AllAlgorithms, WORKLOADS};
+use crate::workload::WORKLOADS;
 use crate::workloads::AnyWorkload;
 use crate::{on_device, on_workload};
 use clap::Parser;
@@ -53,6 +54,7 @@ enum Point {
     Speedup(Variant),
     Threads(Variant, (u32, u32)),
     Eigenbench(Variant, u64, u64, (u32, u32)),
+    Breakdown,
     Characteristics,
 }
 
@@ -62,6 +64,7 @@ impl Point {
             Self::Speedup(_) => Section::Fig2,
             Self::Threads(..) => Section::Fig3,
             Self::Eigenbench(..) => Section::Fig4,
+            Self::Breakdown => Section::Fig5,
             Self::Characteristics => Section::Table1,
         }
     }
@@ -125,6 +128,10 @@ impl Asked<'_> {
             };
             let left = VARIANTS.into_iter().filter(|&variant| !done(variant));
             points.extend(left.map(Point::Speedup));
+        }
+        if self.section(Section::Fig5) {
+            let done = paper.breakdown.iter().any(|b| b.workload == workload);
+            points.extend((!done).then_some(Point::Breakdown));
         }
         if self.section(Section::Table1) {
             let done = paper.characteristics.iter().any(|c| c.workload == workload);
@@ -305,7 +312,7 @@ fn notes(plan: &Plan) -> Vec<String> {
 }
 
 /// Measures the points of one input, and writes the document after each.
-fn run_group<D: Device, W: AllAlgorithms + Recordable>(
+fn run_group<D: Device, W: Profiled + Recordable>(
     device: &D,
     workload: &W,
     input: &WorkloadArgs,
@@ -329,7 +336,7 @@ fn run_group<D: Device, W: AllAlgorithms + Recordable>(
 }
 
 /// Measures a point, adds it, and says what it is.
-fn run_point<D: Device, W: AllAlgorithms + Recordable>(
+fn run_point<D: Device, W: Profiled + Recordable>(
     bench: &mut Bench<'_, '_, D, W>,
     point: &Point,
     paper: &mut Paper,
@@ -376,6 +383,14 @@ fn run_point<D: Device, W: AllAlgorithms + Recordable>(
             let (words, locks) = (count(hot_words), count(locks));
             format!("{}, {words} words, {locks} locks: {what}", variant.name())
         }
+        Point::Breakdown => match bench.breakdown(&paper.speedups)? {
+            Ok(bar) => {
+                let cost = bar.cost;
+                paper.breakdown.push(bar);
+                format!("breakdown, at {} times the time", digits3(cost))
+            }
+            Err(why) => format!("breakdown: NOT measured: {why}"),
+        },
         Point::Characteristics => match bench.characteristics(&paper.speedups)? {
             Ok(rows) => {
                 paper.characteristics.extend(rows);

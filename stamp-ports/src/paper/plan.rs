@@ -18,13 +18,15 @@ pub enum Section {
     Fig3,
     /// Figure 4.
     Fig4,
+    /// Figure 5.
+    Fig5,
     /// Table 1.
     Table1,
 }
 
 impl Section {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Table1];
+    pub const ALL: [Self; 5] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
 
     /// Its name at the command line.
     pub const fn name(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Section {
             Self::Fig2 => "fig2",
             Self::Fig3 => "fig3",
             Self::Fig4 => "fig4",
+            Self::Fig5 => "fig5",
             Self::Table1 => "table1",
         }
     }
@@ -90,7 +93,7 @@ const FIG4_SIZES: [&[u32]; 2] = [
     &[64 << 10, 1 << 20],
 ];
 
-/// The variant whose transactions Table 1 describes.
+/// The variant that Table 1 and Figure 5 describe.
 pub const DESCRIBED: Variant = Variant::Optimized;
 
 /// Version locks, but for Figure 4: the paper's.
@@ -115,6 +118,8 @@ pub struct Plan {
     pub limit: Duration,
     /// Timed runs of each variant at its best launch, at most.
     pub repeat: u32,
+    /// Profiled runs of Figure 5, and as many without clocks.
+    pub profiles: u32,
     /// Transactions that are recorded, where the input leaves it open.
     pub recorded: u64,
     /// Memory for records.
@@ -143,6 +148,7 @@ const FULL: Plan = Plan {
     measure_wall: ms(2000),
     limit: ms(30_000),
     repeat: 5,
+    profiles: 3,
     recorded: 64 << 10,
     record_bytes: 8 << 30,
 };
@@ -165,6 +171,7 @@ const QUICK: Plan = Plan {
     measure_wall: ms(400),
     limit: ms(30_000),
     repeat: 3,
+    profiles: 1,
     recorded: 4 << 10,
     record_bytes: 256 << 20,
 };
