@@ -5,7 +5,7 @@
 //! so the result says what: the time of the profiled kernel over that of the
 //! other. Both kernels start from the same data, and both results are verified.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::output::align;
 use crate::runner::{Report, Session, Spec, resolve};
 use crate::timed::Launched;
@@ -13,8 +13,9 @@ use crate::variants::Variant;
 use crate::workload::{AllAlgorithms, Launches};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Device, Launch, Profile, ProfileRows};
+use stm_core::host::{Device, Launch, Profile, ProfileRows, Statistics};
 use stm_core::profile::{Phase, Profiler};
 
 /// The workloads with profiled kernels.
@@ -143,10 +144,7 @@ where
 {
     let mut stm = session.memory(spec)?;
     session.fit::<A>(spec)?;
-    session
-        .device
-        .prepare::<<W as Launches<A>>::Kernel>()
-        .map_err(Error::from)?;
+    Launches::<A>::compile(session.workload, session.device)?;
     let shape = Launch::new(spec.shape.0, spec.shape.1);
     let mut rows = ProfileRows::new(session.device, shape)?;
     let mut runs = Vec::new();
@@ -154,8 +152,18 @@ where
     let warm = usize::from(spec.repeat > 1);
     for _ in 0..spec.repeat.max(1) as usize + warm {
         session.reset()?;
-        let run = session.launch_observed::<A>(&mut stm, rows.probe(), spec)?;
-        let profile = rows.take()?;
+        let (probe, mut taken) = (rows.probe(), Ok(Profile::default()));
+        // After every launch, so that the time between two is nobody's.
+        let mut take = |_: Duration, _: &Statistics| {
+            if let Ok(sum) = &mut taken {
+                match rows.take() {
+                    Ok(of_launch) => *sum += of_launch,
+                    Err(error) => taken = Err(error),
+                }
+            }
+        };
+        let run = session.launch_observed::<A>(&mut stm, probe, spec, &mut take)?;
+        let profile = taken?;
         if let Some(wrong) = session.verify(&run, spec.transactions)? {
             return Ok(Err(wrong));
         }

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::profile::Breakdown;
-use crate::timed::{KernelTime, Launched, Timed};
+use crate::timed::{KernelTime, Launched, Observer, Timed};
 use crate::variants::Variant;
 use crate::with_algorithm;
 use crate::workload::{AllAlgorithms, Launches, Workload};
@@ -239,15 +239,17 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     where
         W: Launches<A>,
     {
-        self.launch_observed::<A>(stm, Silent, spec)
+        self.launch_observed::<A>(stm, Silent, spec, &mut |_, _| {})
     }
 
-    /// Launches with a probe, which outlives the launch.
+    /// Launches with a probe, which outlives the launch, and an observer, told
+    /// of each launch of several.
     pub(crate) fn launch_observed<A: Algorithm>(
         &mut self,
         stm: &mut Stm<D>,
         probe: A::Probe,
         spec: &Spec,
+        observer: &mut Observer<'_>,
     ) -> Result<Launched>
     where
         W: Launches<A>,
@@ -257,7 +259,8 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
-        let mut timed = Timed::new(self.device, stm, probe, spec.config.time_limit);
+        let mut timed =
+            Timed::new(self.device, stm, probe, spec.config.time_limit).observed_by(observer);
         Launches::<A>::run(self.workload, &mut self.data, &mut timed, spec.transactions)
             .map_err(|error| self.explain(error))?;
         Ok(timed.finish())

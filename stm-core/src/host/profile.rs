@@ -2,6 +2,7 @@
 
 use super::{Buffer, Device, Error, Launch};
 use crate::profile::{CLOSED, OPENED, OPENS, PHASES, Phase, Profiler, ROW_WORDS};
+use core::ops::AddAssign;
 
 /// Where the time of all lanes of a launch went, in ticks of [`crate::Lane::clock`]:
 /// cycles on a GPU, nanoseconds on the CPU.
@@ -54,6 +55,17 @@ impl Profile {
             0 => 0.0,
             total => self.phases[phase as usize] as f64 / total as f64,
         }
+    }
+}
+
+/// The profile of several launches is the sum; its lanes are those of the one
+/// with the most.
+impl AddAssign for Profile {
+    fn add_assign(&mut self, other: Self) {
+        for (sum, of_launch) in self.phases.iter_mut().zip(other.phases) {
+            *sum = sum.wrapping_add(of_launch);
+        }
+        self.lanes = self.lanes.max(other.lanes);
     }
 }
 
