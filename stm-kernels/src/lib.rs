@@ -12,6 +12,8 @@
 //! | [`ht`] | hash table | Xu et al. 2014 |
 //! | [`bank`] | transfers and audits | the usual bank benchmark |
 //! | [`eigenbench`] | `EigenBench` | Hong et al. 2010 |
+//!
+//! [`floor`] has the same accesses without transactions, to compare with.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -20,6 +22,7 @@ pub mod bank;
 pub mod draw;
 pub mod eigenbench;
 mod entry;
+pub mod floor;
 pub mod ht;
 #[cfg(target_arch = "nvptx64")]
 pub mod lane_ops;
