@@ -4,6 +4,10 @@
 //! whatever is wrong comes out as one line (see [`one_line`]).
 
 use crate::devices::{Choice, parse_choice};
+use crate::floor::FloorArgs;
+use crate::genome::GenomeArgs;
+use crate::kmeans::{GenerateKmeansArgs, KmeansArgs};
+use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::options::{BankArgs, EigenbenchArgs};
@@ -60,13 +64,20 @@ Examples:
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
   stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
-  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100"
+  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
+  stamp run genome -g 1024 -s 32 -n 65536
+  stamp run labyrinth --input random-x32-y32-z3-n96.txt
+  stamp run labyrinth -x 128 -y 128 -z 3 -n 128
+  stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
+  stamp run kmeans --points 1M --dims 16 --centres 32"
     )]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
     Device(ListArgs),
+    /// Write an input file in STAMP's format
+    Generate(GenerateArgs),
     /// Find the best launch of each variant, then measure it
     #[command(
         allow_negative_numbers = true,
@@ -80,6 +91,24 @@ Examples:
   stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
     )]
     Tune(TuneArgs),
+    /// Measure everything of one kind, into one file
+    Bench(BenchArgs),
+}
+
+/// Of `bench`.
+#[derive(Args, Debug, Clone)]
+pub struct BenchArgs {
+    /// What to measure.
+    #[command(subcommand)]
+    pub bench: Bench,
+}
+
+/// What `bench` measures.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Bench {
+    /// The same accesses without transactions, and what one writes by hand
+    #[command(allow_negative_numbers = true, after_help = crate::floor::HELP)]
+    Floor(FloorArgs),
 }
 
 /// Of `list` and `device`.
@@ -88,6 +117,31 @@ pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Of `generate`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateArgs {
+    /// Of which workload.
+    #[command(subcommand)]
+    pub workload: Generate,
+}
+
+/// The workloads that have files.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Generate {
+    /// A grid, and paths to route through it
+    #[command(after_help = "\
+Examples:
+  stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
+  stamp run labyrinth --input maze.txt")]
+    Labyrinth(GenerateLabyrinthArgs),
+    /// Points around random centres, a line for each
+    #[command(after_help = "\
+Examples:
+  stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
+  stamp run kmeans --input points.txt -m 16")]
+    Kmeans(GenerateKmeansArgs),
 }
 
 /// The parameters of workloads.
@@ -109,12 +163,30 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
-    /// Transactions of a launch
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub transactions: u64,
+    /// Of `labyrinth`.
+    #[command(flatten)]
+    pub labyrinth: LabyrinthArgs,
+    /// Of `genome`.
+    #[command(flatten)]
+    pub genome: GenomeArgs,
+    /// labyrinth: paths to route [default: 512]; genome: segments drawn
+    /// [default: 4M]; kmeans: fewest clusters, each number up to -m is run
+    /// [default: as -m]
+    #[arg(short, value_name = "N", value_parser = parse_count_32, help_heading = "Workload")]
+    pub n: Option<u32>,
+    /// labyrinth, kmeans: a file in STAMP's format [default: a generated one]
+    #[arg(short, long, value_name = "FILE", help_heading = "Workload")]
+    pub input: Option<PathBuf>,
+    /// ra, ht, bank, eigenbench: transactions of a launch [default: 1M]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Workload")]
+    pub transactions: Option<u64>,
     /// Seed of the data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED,
+          help_heading = "Workload")]
     pub seed: u64,
+    /// Of `kmeans`.
+    #[command(flatten)]
+    pub kmeans: KmeansArgs,
     /// Of `bank`.
     #[command(flatten)]
     pub bank: BankArgs,
@@ -141,7 +213,7 @@ pub struct MemoryArgs {
 /// Of `run`.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// ra, ht, bank, eigenbench or all
+    /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -185,7 +257,7 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra, ht, bank, eigenbench or all
+    /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -220,7 +292,7 @@ pub type VariantList = std::vec::Vec<Variant>;
 /// Several numbers of locks in one argument.
 pub type LockList = std::vec::Vec<u64>;
 
-fn parse_workload(text: &str) -> Result<String, String> {
+pub(crate) fn parse_workload(text: &str) -> Result<String, String> {
     let names = WORKLOADS.map(|(name, _)| name);
     if text == "all" || names.contains(&text) {
         return Ok(text.to_owned());
@@ -231,7 +303,7 @@ fn parse_workload(text: &str) -> Result<String, String> {
     ))
 }
 
-fn parse_repeat(text: &str) -> Result<u32, String> {
+pub(crate) fn parse_repeat(text: &str) -> Result<u32, String> {
     match parse_count_32(text)? {
         0 => Err("0 repeats measure nothing: give 1 or more".into()),
         n => Ok(n),

@@ -8,22 +8,23 @@
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
 use crate::cli::TuneArgs;
-use crate::commands::{check_foreign, config_of, ht_of, open, ra_of, told};
+use crate::commands::{check_foreign, config_of, open, told};
 use crate::devices::{AnyDevice, Description, Kind};
 use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::{count, short};
-use crate::on_device;
 use crate::out_file::OutFile;
 use crate::output::{align, over_cgl, setting, table, terminal_columns};
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::variants::Variant;
-use crate::workload::AllAlgorithms;
+use crate::workload::{AllAlgorithms, Workload};
+use crate::workloads::AnyWorkload;
+use crate::{on_device, on_workload};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stm_core::host::{self, Device, Launch, Stm, StmConfig};
 
@@ -33,6 +34,8 @@ const PROBE: Duration = Duration::from_millis(15);
 const PROBE_LIMIT: Duration = Duration::from_millis(250);
 /// Transactions of the first probe.
 const PROBE_TRANSACTIONS: u64 = 2048;
+/// The fewest transactions that fill a time.
+const FILL_MIN: u64 = 1024;
 /// The most by which a probe has more transactions than the last.
 const PROBE_GROWTH_MAX: f64 = 32.0;
 /// Shapes that get a trial.
@@ -44,7 +47,7 @@ const MEASURE: Duration = Duration::from_millis(500);
 
 /// A shape that was tried.
 #[derive(Clone, Debug, Serialize)]
-struct Tried {
+pub(crate) struct Tried {
     workload: &'static str,
     variant: &'static str,
     locks: u64,
@@ -66,6 +69,8 @@ struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
     session: &'s mut Session<'a, D, W>,
     shapes: Vec<(u32, u32)>,
     transactions: u64,
+    /// The fewest: all of them, where the input says how many there are.
+    transactions_min: u64,
     config: StmConfig,
     tried: Vec<Tried>,
     /// The searches that are done: algorithm, locks, and what was best.
@@ -73,13 +78,13 @@ struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
 }
 
 /// How many transactions fill a time at a rate: a power of two, so that
-/// figures read well, from 1024 to `most`.
-fn fill(time: Duration, tx_per_s: f64, most: u64) -> u64 {
+/// figures read well, from `least` to `most`.
+fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     let n = (time.as_secs_f64() * tx_per_s) as u64;
     if n >= most {
         return most;
     }
-    (1u64 << n.max(1024).ilog2()).min(most)
+    (1u64 << n.max(1).ilog2()).max(least).min(most)
 }
 
 impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
@@ -142,7 +147,9 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
 
     /// Step 1 for one shape.
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
-        let mut transactions = PROBE_TRANSACTIONS.min(self.transactions);
+        let mut transactions = PROBE_TRANSACTIONS
+            .max(self.transactions_min)
+            .min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
             spec.config.time_limit = Some(PROBE_LIMIT);
@@ -182,7 +189,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
             if probe.note.is_some() {
                 continue;
             }
-            let transactions = fill(TRIAL, probe.tx_per_s, self.transactions);
+            let (least, most) = (self.transactions_min, self.transactions);
+            let transactions = fill(TRIAL, probe.tx_per_s, least, most);
             if transactions > probe.transactions {
                 let shape = (probe.blocks, probe.threads);
                 let mut spec = self.spec(variant, locks, shape, transactions);
@@ -221,7 +229,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
-        let transactions = fill(MEASURE, best.tx_per_s, self.transactions);
+        let (least, most) = (self.transactions_min, self.transactions);
+        let transactions = fill(MEASURE, best.tx_per_s, least, most);
         let mut spec = self.spec(variant, locks, shape, transactions);
         spec.config.time_limit = Some(20 * MEASURE);
         spec.repeat = repeat;
@@ -231,9 +240,9 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
 
 /// What a search found.
 #[derive(Default)]
-struct Found {
-    runs: Vec<Report>,
-    search: Vec<Tried>,
+pub(crate) struct Found {
+    pub(crate) runs: Vec<Report>,
+    pub(crate) search: Vec<Tried>,
 }
 
 impl Found {
@@ -243,10 +252,18 @@ impl Found {
     }
 }
 
+/// The most transactions of a launch.
+pub(crate) fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 {
+    workload
+        .transactions()
+        .or(args.input.transactions)
+        .unwrap_or(launches::TRANSACTIONS)
+}
+
 /// Refuses what no search of the workload can do. The searches before it may
 /// take long, so all of it is looked at before the first of them.
-fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
-    check_input(workload, args.input.transactions)?;
+pub(crate) fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
+    check_input(workload, transactions_of(workload, args))?;
     for &locks in &args.locks {
         let config = config_of(&args.memory, locks, workload.capacity(), None);
         // The smallest launch: the shapes that are tried may be too large.
@@ -255,13 +272,13 @@ fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs)
     Ok(())
 }
 
-fn search<D: Device, W: AllAlgorithms>(
+pub(crate) fn search<D: Device, W: AllAlgorithms>(
     device: &D,
     workload: &W,
     args: &TuneArgs,
     shapes: &[(u32, u32)],
 ) -> Result<Found> {
-    let transactions = args.input.transactions;
+    let transactions = transactions_of(workload, args);
     let progress = Progress::new();
     progress.say("making the data");
     let mut session = Session::new(device, workload, args.input.seed, transactions)?;
@@ -272,6 +289,7 @@ fn search<D: Device, W: AllAlgorithms>(
         session: &mut session,
         shapes: shapes.to_vec(),
         transactions,
+        transactions_min: workload.transactions().unwrap_or(FILL_MIN),
         config,
         tried: Vec::new(),
         done: Vec::new(),
@@ -305,36 +323,16 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     });
     let shapes = launches::shapes(any.kind(), &limits, resident);
     let mut found = Found::default();
-    let asked = |name| args.workload == name || args.workload == "all";
-    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
-    if asked("ra") {
-        on_device!(&any, d => check(d, &ra, args))?;
+    let workloads = AnyWorkload::asked(&args.workload, &args.input, &Progress::new())?;
+    for workload in &workloads {
+        on_workload!(workload, w => on_device!(&any, d => check(d, w, args)))?;
     }
-    if asked("ht") {
-        on_device!(&any, d => check(d, &ht, args))?;
+    for workload in &workloads {
+        found.extend(on_workload!(workload, w => {
+            on_device!(&any, d => search(d, w, args, &shapes))
+        })?);
     }
-    if asked("ra") {
-        found.extend(on_device!(&any, d => search(d, &ra, args, &shapes))?);
-    }
-    if asked("ht") {
-        found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
-    }
-    if asked("bank") {
-        let bank = args.input.bank.bank();
-        found.extend(on_device!(&any, d => search(d, &bank, args, &shapes))?);
-    }
-    if asked("eigenbench") {
-        let eigenbench = args.input.eigenbench.eigenbench();
-        found.extend(on_device!(&any, d => search(d, &eigenbench, args, &shapes))?);
-    }
-    // The folder is nobody else's; the document may be published.
-    let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
-        Some((path, Some(name))) => command.replace(
-            path.to_string_lossy().as_ref(),
-            name.to_string_lossy().as_ref(),
-        ),
-        _ => command.to_owned(),
-    };
+    let command = without_folder(command, args.out.as_deref());
     let document = document(&command, &description, &found)?;
     let written = file.map(|file| file.write(&document)).transpose();
     let printed = if args.json {
@@ -411,6 +409,18 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     rows
 }
 
+/// The command without the folder of its file: that is nobody else's, and the
+/// document may be published.
+pub(crate) fn without_folder(command: &str, out: Option<&Path>) -> String {
+    match out.map(|path| (path, path.file_name())) {
+        Some((path, Some(name))) => command.replace(
+            path.to_string_lossy().as_ref(),
+            name.to_string_lossy().as_ref(),
+        ),
+        _ => command.to_owned(),
+    }
+}
+
 /// The JSON document, an object a line, so that two of them can be compared.
 fn document(command: &str, device: &Description, found: &Found) -> Result<String> {
     let ratios: Vec<Value> = found
@@ -436,11 +446,11 @@ fn document(command: &str, device: &Description, found: &Found) -> Result<String
     ))
 }
 
-fn line(value: &impl Serialize) -> Result<String> {
+pub(crate) fn line(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value).map_err(std::io::Error::from)?)
 }
 
-fn lines(values: &[impl Serialize]) -> Result<String> {
+pub(crate) fn lines(values: &[impl Serialize]) -> Result<String> {
     let lines = values.iter().map(line).collect::<Result<Vec<_>>>()?;
     Ok(format!("[\n{}\n]", lines.join(",\n")))
 }
@@ -452,9 +462,10 @@ mod tests {
     #[test]
     fn transactions_fill_the_time_in_powers_of_two_within_bounds() {
         let half = Duration::from_millis(500);
-        assert_eq!(fill(half, 1e9, 1 << 20), 1 << 20);
-        assert_eq!(fill(half, 600_000.0, 1 << 20), 1 << 18);
-        assert_eq!(fill(half, 1.0, 1 << 20), 1024);
-        assert_eq!(fill(half, 1.0, 100), 100);
+        let fill = |tx_per_s, most| fill(half, tx_per_s, FILL_MIN, most);
+        assert_eq!(fill(1e9, 1 << 20), 1 << 20);
+        assert_eq!(fill(600_000.0, 1 << 20), 1 << 18);
+        assert_eq!(fill(1.0, 1 << 20), 1024);
+        assert_eq!(fill(1.0, 100), 100);
     }
 }

@@ -136,9 +136,10 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Whether the launch was told to stop.
+    /// Whether the launch was told to stop: for kernels with loops around
+    /// their transactions.
     #[inline(always)]
-    pub(crate) fn stopped<L: Lane>(&self, lane: &L) -> bool {
+    pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         // Relaxed: the flag carries no data, and is seen eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
