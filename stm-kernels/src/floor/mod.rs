@@ -3,8 +3,8 @@
 //!
 //! | kernel | is | result |
 //! | --- | --- | --- |
-//! | [`ra::Floor`], [`ra::CellsFloor`], [`bank::Floor`], [`ht::Floor`] | a *floor*: the same draws and the same addresses, relaxed loads and stores, nothing that synchronises | unsafe: updates may be lost |
-//! | [`ra::Atomics`], [`bank::Atomics`], [`ht::CasTable`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | a *floor*: the same draws and the same addresses, relaxed loads and stores, nothing that synchronises | unsafe: updates may be lost |
+//! | [`ra::Atomics`], [`bank::Atomics`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Atomics`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
 //!
 //! A floor says what the memory system gives to these accesses, so no
 //! transactional memory can be faster. All loads of a transaction are in flight
@@ -13,7 +13,10 @@
 //! transactional memory adds is to be seen, this included.
 
 pub mod bank;
+pub mod eigenbench;
+pub mod genome;
 pub mod ht;
+pub mod kmeans;
 pub mod ra;
 
 use stm_core::{Element, Lane, TArray};
