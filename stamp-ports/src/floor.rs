@@ -20,7 +20,10 @@
 
 pub mod bank;
 mod contender;
+pub mod eigenbench;
+pub mod genome;
 pub mod ht;
+pub mod kmeans;
 mod measure;
 mod options;
 pub mod ra;
@@ -165,10 +168,20 @@ fn contenders<D: Device>(
             add(measure::<D, ht::Plain>(device, w, &setting)?);
             add(measure::<D, ht::CasTable>(device, w, &setting)?);
         }
-        AnyWorkload::Eigenbench(_)
-        | AnyWorkload::Genome(_)
-        | AnyWorkload::Labyrinth(_)
-        | AnyWorkload::Kmeans(_) => {}
+        AnyWorkload::Eigenbench(w) => {
+            add(measure::<D, eigenbench::Plain>(device, w, &setting)?);
+        }
+        AnyWorkload::Genome(w) => {
+            add(measure::<D, genome::Plain>(device, w, &setting)?);
+            add(measure::<D, genome::CasSet>(device, w, &setting)?);
+        }
+        AnyWorkload::Kmeans(w) => {
+            add(measure::<D, kmeans::Plain>(device, w, &setting)?);
+            add(measure::<D, kmeans::AtomicAdds>(device, w, &setting)?);
+        }
+        // What bounds it is the expansion, the same with and without
+        // transactions: there is nothing to compare with.
+        AnyWorkload::Labyrinth(_) => {}
     }
     Ok(())
 }

@@ -58,6 +58,11 @@ pub trait Contender {
         transactions: u64,
     ) -> Result<Self::Data<D>>;
 
+    /// Transactions of a launch, if the input says how many and not the caller.
+    fn transactions<D: Device>(_data: &Self::Data<D>, asked: u64) -> u64 {
+        asked
+    }
+
     /// Makes the data fit for so many lanes, before [`reset`](Self::reset): for
     /// workloads with data of each lane's own.
     ///

@@ -191,11 +191,13 @@ pub fn measure<D: Device, C: Contender>(
 ) -> Result<Outcome> {
     let progress = Progress::new();
     progress.say(format!("{}: {}", of.name(), C::NAME));
+    let data = C::prepare(of, device, setting.seed, setting.transactions)?;
+    let transactions = C::transactions(&data, setting.transactions);
     let mut bench = Bench::<D, C> {
         device,
         of,
-        data: C::prepare(of, device, setting.seed, setting.transactions)?,
-        transactions: setting.transactions,
+        data,
+        transactions,
     };
     let tried = bench.search(setting.shapes)?;
     let shape = tried.first().map_or((1, 1), |t| (t.blocks, t.threads));
@@ -203,13 +205,13 @@ pub fn measure<D: Device, C: Contender>(
     for repeat in 1..=setting.repeat {
         times.push(bench.launch(shape)?);
         if C::KIND == Kind::SpecialPurpose || repeat == setting.repeat {
-            wrong = wrong.or(C::verify(of, &mut bench.data, setting.transactions)?);
+            wrong = wrong.or(C::verify(of, &mut bench.data, transactions)?);
         }
     }
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
     // A clock's tick at least, so that nothing is infinitely fast.
-    let tx_per_s = setting.transactions as f64 / (median * 1e-3).max(1e-9);
+    let tx_per_s = transactions as f64 / (median * 1e-3).max(1e-9);
     let parameters = of.parameters().into_iter();
     let floor = C::KIND == Kind::Floor;
     let run = Run {
@@ -220,7 +222,7 @@ pub fn measure<D: Device, C: Contender>(
         kernel: C::Kernel::ENTRY,
         blocks: shape.0,
         threads: shape.1,
-        transactions: setting.transactions,
+        transactions,
         seed: setting.seed,
         repeat: setting.repeat,
         time_ms: TimeMs {
