@@ -27,6 +27,20 @@ pub struct Params {
     pub plan: EigenbenchPlan,
 }
 
+/// The array of `$value` for each `$j` below [`BATCH`]. Spelled out, because the
+/// compiler keeps a loop around the draw, and with it the array in memory.
+macro_rules! spelled {
+    ($j:ident => $value:expr) => {
+        spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
+    };
+    (@ $j:ident $value:expr; $($n:literal)*) => {
+        [$({
+            const $j: u32 = $n;
+            $value
+        }),*]
+    };
+}
+
 /// An array of shared words and its accesses; returns the sum of what was read.
 #[inline(always)]
 fn shared<L: Lane>(
@@ -41,23 +55,22 @@ fn shared<L: Lane>(
     let mut k = 0;
     while k < count {
         // The last batch repeats the last word to its end.
-        let found: [(*mut u32, u32); BATCH] = core::array::from_fn(|j| {
-            let word = at(words, sequence.word((k + j as u32).min(count - 1), len));
-            // SAFETY: sequences draw words below the length, which `body` has
-            // looked for in the array.
-            (word, unsafe { lane.load_relaxed_32(word) })
-        });
-        for (word, value) in found {
-            if k < count {
+        let at = spelled!(J => at(words, sequence.word((k + J).min(count - 1), len)));
+        // SAFETY: sequences draw words below the length, which `body` has looked
+        // for in the array.
+        let found = spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) });
+        let _: [(); BATCH] = spelled!(J => {
+            let value = found[J as usize];
+            if k + J < count {
                 sum = sum.wrapping_add(value);
             }
-            if k < accesses.writes {
-                let value = value.wrapping_add(sequence.amount(k));
+            if k + J < accesses.writes {
+                let value = value.wrapping_add(sequence.amount(k + J));
                 // SAFETY: as above.
-                unsafe { lane.store_relaxed_32(word, value) };
+                unsafe { lane.store_relaxed_32(at[J as usize], value) };
             }
-            k += 1;
-        }
+        });
+        k += BATCH as u32;
     }
     sum
 }
