@@ -131,12 +131,13 @@ pub fn resolve(
 /// # Errors
 /// Names the parameter and the fix.
 pub fn check_input(workload: &impl Workload, transactions: u64) -> Result<()> {
+    workload.check(transactions)?;
     if transactions == 0 {
         return Err(Error::Usage(
             "--transactions 0 leaves nothing to run: give 1 or more".into(),
         ));
     }
-    workload.check(transactions)
+    Ok(())
 }
 
 /// A workload's data on a device, for any number of measurements.

@@ -162,7 +162,7 @@ impl<A: Algorithm> KMeans<A> {
             let next = start + stride * POINTS_A_TURN;
             // A stopped lane goes on to the end with nothing to do: it still
             // meets its warp in votes and its block in barriers.
-            stopped |= p.stm.stopped(lane);
+            stopped = stopped || p.stm.stopped(lane);
             let end = if stopped {
                 start
             } else {
