@@ -10,6 +10,9 @@
 //! For each, the best launch is searched and then measured: median of the
 //! repeats, the data put back before each.
 //!
+//! Labyrinth and genome's links (GN-2) have neither floor nor rival: the one
+//! spends its time routing, the other in some sixty short launches.
+//!
 //! | file | is |
 //! | --- | --- |
 //! | `contender.rs` | what a floor or a rival is |
@@ -179,8 +182,8 @@ fn contenders<D: Device>(
             add(measure::<D, kmeans::Plain>(device, w, &setting)?);
             add(measure::<D, kmeans::AtomicAdds>(device, w, &setting)?);
         }
-        // What bounds it is the expansion, the same with and without
-        // transactions: there is nothing to compare with.
+        // Nearly all of its time is the expansion of routes, which is the same
+        // with and without transactions: only these are measured.
         AnyWorkload::Labyrinth(_) => {}
     }
     Ok(())

@@ -106,8 +106,9 @@ fn wrong_sums(of: &Kmeans, members: &[u32], rows: &[u32]) -> Option<String> {
             // So many additions in any order (Higham 2002, section 4.2); twice
             // the first order covers the higher ones.
             let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
-            // Not `>`: a sum that is no number is wrong.
-            if !((found - sum).abs() <= bound) {
+            let explained = (found - sum).abs() <= bound;
+            // Of a sum that is no number, nothing is.
+            if !explained {
                 return Some(format!(
                     "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} points, \
                      and rounding explains {bound:e}"
@@ -188,3 +189,37 @@ contender!(
     /// An atomic addition for each word of a row.
     AtomicAdds: Atomics, "atomic adds", SpecialPurpose
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::{Points, Source};
+
+    /// Two centres of one coordinate: points 1 to 4, and 10.
+    fn kmeans() -> Kmeans {
+        Kmeans {
+            points: Points::new(1, vec![1.0, 2.0, 3.0, 4.0, 10.0]),
+            source: Source::Generated(2),
+            normalised: false,
+            clusters_min: 2,
+            clusters_max: 2,
+            threshold: 0.0,
+            passes_max: 1,
+        }
+    }
+
+    const MEMBERS: [u32; 5] = [0, 0, 0, 0, 1];
+
+    #[test]
+    fn sums_are_accepted_within_rounding_and_counts_exactly() {
+        let rows = |a: f32, b: f32| [4, a.to_bits(), 1, b.to_bits()];
+        let wrong = |rows: &[u32]| wrong_sums(&kmeans(), &MEMBERS, rows);
+        assert_eq!(wrong(&rows(10.0, 10.0)), None);
+        assert_eq!(wrong(&rows(10.000_001, 10.0)), None);
+        for (a, b) in [(9.0, 10.0), (10.0, 10.001), (f32::NAN, 10.0)] {
+            assert!(wrong(&rows(a, b)).is_some_and(|what| what.contains("sum 0 of centre")));
+        }
+        let lost = [3, 10f32.to_bits(), 1, 10f32.to_bits()];
+        assert!(wrong(&lost).is_some_and(|what| what.contains("counts 3 points, and 4")));
+    }
+}

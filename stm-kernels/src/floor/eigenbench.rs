@@ -106,6 +106,7 @@ impl Floor {
                 nops,
                 // SAFETY: both in this lane's part of the array (`part`).
                 |word, value| unsafe { lane.private_store_32(at(cold, word), value) },
+                // SAFETY: as above.
                 |word| unsafe { lane.private_load_32(at(cold, word)) },
             )
         };
