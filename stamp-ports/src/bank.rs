@@ -126,7 +126,12 @@ impl Bank {
 
     /// The accounts after all of `transactions`, and how many of these are
     /// audits.
-    pub(crate) fn replay(plan: &BankPlan, tables: &[u64], mut accounts: Vec<i32>, n: u64) -> (Vec<i32>, u64) {
+    pub(crate) fn replay(
+        plan: &BankPlan,
+        tables: &[u64],
+        mut accounts: Vec<i32>,
+        n: u64,
+    ) -> (Vec<i32>, u64) {
         let mut audits = 0;
         for i in 0..n {
             match plan.transaction(i, |at| tables[at as usize]) {

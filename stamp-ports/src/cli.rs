@@ -11,8 +11,10 @@ use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::options::{BankArgs, EigenbenchArgs};
+use crate::paper::plan::{Section, parse_sections};
 use crate::variants::{Variant, parse_variants, suggestion};
 use crate::workload::WORKLOADS;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,6 +36,7 @@ Examples:
   stamp run ra --variant all          random array, every variant, full size
   stamp run ht --device cpu --transactions 100K --blocks 2 --threads 4
   stamp tune ra --out ra.json         find the best launch of every variant
+  stamp bench paper --out results     the paper's figures, measured
 
 Exit status: 0 if every result was verified, 1 if one was not or a run failed,
 2 if the command line cannot be carried out.",
@@ -91,24 +94,74 @@ Examples:
   stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
     )]
     Tune(TuneArgs),
-    /// Measure everything of one kind, into one file
-    Bench(BenchArgs),
-}
-
-/// Of `bench`.
-#[derive(Args, Debug, Clone)]
-pub struct BenchArgs {
-    /// What to measure.
+    /// Measure what a publication shows
     #[command(subcommand)]
-    pub bench: Bench,
+    Bench(Bench),
 }
 
 /// What `bench` measures.
-#[derive(Subcommand, Debug, Clone)]
+#[derive(Subcommand, Debug)]
 pub enum Bench {
+    /// Everything that the GPU-STM paper shows, into one document
+    #[command(after_help = "\
+Figure 2 and Table 2 (fig2): every variant over coarse locking at its best
+launch, which is searched; Figure 3 (fig3): throughput by threads; Figure 4
+(fig4): EigenBench by shared words and locks; Table 1 (table1): what the
+workloads' transactions are like.
+
+DIR/paper.json is written after every point. After an interruption, the same
+command goes on where it stopped; --only and --workload add to what is there.
+
+Examples:
+  stamp bench paper --out results
+  stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --only fig2,table1 --workload ra,ht --out results")]
+    Paper(PaperArgs),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = crate::floor::HELP)]
-    Floor(FloorArgs),
+    Floor(Box<FloorArgs>),
+}
+
+/// Of `bench paper`.
+#[derive(Args, Debug, Clone)]
+pub struct PaperArgs {
+    /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// fig2, fig3, fig4, table1, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
+    pub only: SectionList,
+    /// A workload, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_workloads, default_value = "all")]
+    pub workload: NameList,
+    /// Seed of all data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    pub seed: u64,
+    /// The folder of paper.json, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Begin anew, whatever paper.json holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// Several sections in one argument.
+pub type SectionList = std::vec::Vec<Section>;
+/// Several workloads in one argument.
+pub type NameList = std::vec::Vec<&'static str>;
+
+/// Reads `all` or workloads separated by commas.
+fn parse_workloads(text: &str) -> Result<NameList, String> {
+    let all = WORKLOADS.map(|(name, _)| name);
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        parse_workload(name)?;
+        found.extend(all.iter().filter(|known| name == "all" || name == **known));
+    }
+    Ok(found)
 }
 
 /// Of `list` and `device`.
@@ -331,23 +384,36 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
     // An error of a value comes without its command's usage. The options
-    // before the command take no values, so the first word is its name.
-    let word = arguments
-        .iter()
-        .skip(1)
-        .find(|a| !a.to_string_lossy().starts_with('-'));
-    let of_command = word
-        .and_then(|word| {
-            Cli::command()
-                .find_subcommand(word)
-                .map(|c| c.get_name().to_owned())
-        })
-        .map_or_else(|| "stamp".into(), |name| format!("stamp {name}"));
+    // before a command take no values, so the first words are its names.
+    let mut found = Cli::command();
+    let mut of_command = String::from("stamp");
+    for word in arguments.iter().skip(1) {
+        let word = word.to_string_lossy();
+        match found.find_subcommand(word.as_ref()).cloned() {
+            Some(next) => {
+                of_command = format!("{of_command} {}", next.get_name());
+                found = next;
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let names: Vec<&str> = found
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        return format!(
+            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            names.join(" or ")
+        );
+    }
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
             command = usage.split(" <").next().unwrap_or(usage);
             command = command.split(" [").next().unwrap_or(command);
+            command = command.split(" -").next().unwrap_or(command);
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -409,6 +475,19 @@ mod tests {
                 &["'-1'", "`stamp run --help`"],
             ),
             (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
+            (&["bench"], &["`stamp bench`", "paper"]),
+            (
+                &["bench", "paper"],
+                &["--out", "(try `stamp bench paper --help`)"],
+            ),
+            (
+                &["bench", "paper", "--only", "fig9", "--out", "x"],
+                &["\"fig9\"", "fig2", "`stamp bench paper --help`"],
+            ),
+            (
+                &["bench", "paper", "--workload", "ra,rb", "--out", "x"],
+                &["\"rb\"", "did you mean ra?"],
+            ),
         ] {
             let arguments: Vec<OsString> = [&["stamp"], arguments]
                 .concat()

@@ -1,6 +1,8 @@
 //! The commands: `run`, `list`, `device`, and no arguments at all.
 
-use crate::cli::{Bench, Cli, Command, Generate, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
+use crate::cli::{
+    Bench, Cli, Command, Generate, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line,
+};
 use crate::devices::{AnyDevice, Choice, Kind};
 use crate::error::{Error, Result};
 use crate::floor::floor;
@@ -8,6 +10,7 @@ use crate::launches;
 use crate::numbers::bytes;
 use crate::out_file::OutFile;
 use crate::output::{align, setting, table, terminal_columns};
+use crate::paper::paper;
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::tune::tune;
@@ -47,9 +50,8 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Device(args)) => device(*args),
         Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
-        Some(Command::Bench(args)) => match &args.bench {
-            Bench::Floor(args) => floor(args, &command_line(&arguments)),
-        },
+        Some(Command::Bench(Bench::Paper(args))) => paper(args, &command_line(&arguments)),
+        Some(Command::Bench(Bench::Floor(args))) => floor(args, &command_line(&arguments)),
     };
     match verified {
         Ok(true) => ExitCode::SUCCESS,

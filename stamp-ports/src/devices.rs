@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::variants::nearest;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stm_core::host::{self, Cpu, Cuda, Device, Limits};
 
 /// What `--device` asks for.
@@ -212,7 +212,7 @@ pub struct Refused {
 }
 
 /// A device's properties, as `stamp device --json` prints them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// `cpu`, `cuda:0`.
     pub id: String,
@@ -236,7 +236,7 @@ pub struct Description {
 }
 
 /// What only a GPU has.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
     /// `9.0` for `sm_90`.
     pub compute_capability: String,

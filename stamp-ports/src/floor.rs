@@ -68,7 +68,7 @@ struct Measured {
     /// Every launch of the searches.
     search: Vec<Tried>,
     /// The same of the transactional memory's.
-    stm_search: Vec<tune::Tried>,
+    stm_search: Vec<crate::paper::document::Tried>,
 }
 
 /// How much of it the transactional memory takes part in.

@@ -19,6 +19,7 @@
 //! | [`tune`] | the search for the best launch |
 //! | [`floor`] | the same without transactions, measured beside |
 //! | [`out_file`] | the file that the search writes |
+//! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
@@ -39,6 +40,7 @@ pub mod numbers;
 pub mod options;
 pub mod out_file;
 pub mod output;
+pub mod paper;
 pub mod progress;
 pub mod ra;
 pub mod runner;

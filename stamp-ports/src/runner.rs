@@ -168,6 +168,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         })
     }
 
+    /// The seed of the data.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Launches once, without looking at the result: for a search.
     ///
     /// # Errors

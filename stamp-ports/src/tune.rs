@@ -15,6 +15,7 @@ use crate::launches;
 use crate::numbers::{count, short};
 use crate::out_file::OutFile;
 use crate::output::{align, over_cgl, setting, table, terminal_columns};
+use crate::paper::document::Tried;
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::variants::Variant;
@@ -45,34 +46,38 @@ const TRIAL: Duration = Duration::from_millis(150);
 /// The kernel's time in a measurement.
 const MEASURE: Duration = Duration::from_millis(500);
 
-/// A shape that was tried.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Tried {
-    workload: &'static str,
-    variant: &'static str,
-    locks: u64,
-    blocks: u32,
-    threads: u32,
-    transactions: u64,
-    commits: u64,
-    aborts: u64,
-    time_ms: f64,
-    tx_per_s: f64,
-    /// Why the figures are not those of a whole launch, if they are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+/// How long a search may take with each shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The kernel's time in a probe of a shape.
+    pub(crate) probe: Duration,
+    /// Longer, and a probe is stopped.
+    pub(crate) probe_limit: Duration,
+    /// Shapes that get a trial.
+    pub(crate) trials: usize,
+    /// The kernel's time in a trial.
+    pub(crate) trial: Duration,
 }
 
+/// That of `stamp tune`.
+const TUNE: Effort = Effort {
+    probe: PROBE,
+    probe_limit: PROBE_LIMIT,
+    trials: TRIALS,
+    trial: TRIAL,
+};
+
 /// The searches of one workload on one device.
-struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
+pub(crate) struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
     workload: &'static str,
-    session: &'s mut Session<'a, D, W>,
+    pub(crate) session: &'s mut Session<'a, D, W>,
     shapes: Vec<(u32, u32)>,
-    transactions: u64,
+    pub(crate) effort: Effort,
+    pub(crate) transactions: u64,
     /// The fewest: all of them, where the input says how many there are.
     transactions_min: u64,
-    config: StmConfig,
-    tried: Vec<Tried>,
+    pub(crate) config: StmConfig,
+    pub(crate) tried: Vec<Tried>,
     /// The searches that are done: algorithm, locks, and what was best.
     done: Vec<(Variant, u64, Option<Tried>)>,
 }
@@ -87,8 +92,40 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     (1u64 << n.max(1).ilog2()).max(least).min(most)
 }
 
-impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
-    fn spec(&self, variant: Variant, locks: u64, shape: (u32, u32), transactions: u64) -> Spec {
+impl<'s, 'a, D: Device, W: AllAlgorithms> Search<'s, 'a, D, W> {
+    /// Of launches with at most so many transactions.
+    pub(crate) fn new(
+        session: &'s mut Session<'a, D, W>,
+        shapes: &[(u32, u32)],
+        effort: Effort,
+        transactions: u64,
+        config: StmConfig,
+    ) -> Self {
+        Self {
+            workload: session.workload.name(),
+            transactions_min: session.workload.transactions().unwrap_or(FILL_MIN),
+            session,
+            shapes: shapes.to_vec(),
+            effort,
+            transactions,
+            config,
+            tried: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// As many transactions as fill a time at a rate.
+    pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
+        fill(time, tx_per_s, self.transactions_min, self.transactions)
+    }
+
+    pub(crate) fn spec(
+        &self,
+        variant: Variant,
+        locks: u64,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> Spec {
         Spec {
             variant,
             shape,
@@ -104,8 +141,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &Spec) -> Result<Tried> {
         let mut tried = Tried {
-            workload: self.workload,
-            variant: spec.variant.name(),
+            workload: self.workload.into(),
+            variant: spec.variant.name().into(),
             locks: spec.config.locks,
             blocks: spec.shape.0,
             threads: spec.shape.1,
@@ -146,15 +183,20 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     }
 
     /// Step 1 for one shape.
-    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
+    pub(crate) fn probe(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        shape: (u32, u32),
+    ) -> Result<Tried> {
         let mut transactions = PROBE_TRANSACTIONS
             .max(self.transactions_min)
             .min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
-            spec.config.time_limit = Some(PROBE_LIMIT);
+            spec.config.time_limit = Some(self.effort.probe_limit);
             let tried = self.attempt(&spec)?;
-            let scale = PROBE.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            let scale = self.effort.probe.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
             if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
                 return Ok(tried);
             }
@@ -164,7 +206,12 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     }
 
     /// Steps 1 and 2 for an algorithm: the best shape, if any ran.
-    fn best(&mut self, variant: Variant, locks: u64, progress: &Progress) -> Result<Option<Tried>> {
+    pub(crate) fn best(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        progress: &Progress,
+    ) -> Result<Option<Tried>> {
         let known = self
             .done
             .iter()
@@ -184,21 +231,21 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
             found.push(self.probe(variant, locks, shape)?);
         }
         found.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
-        for i in 0..TRIALS.min(found.len()) {
+        for i in 0..self.effort.trials.min(found.len()) {
             let probe = &found[i];
             if probe.note.is_some() {
                 continue;
             }
-            let (least, most) = (self.transactions_min, self.transactions);
-            let transactions = fill(TRIAL, probe.tx_per_s, least, most);
+            let transactions = self.fill(self.effort.trial, probe.tx_per_s);
             if transactions > probe.transactions {
                 let shape = (probe.blocks, probe.threads);
                 let mut spec = self.spec(variant, locks, shape, transactions);
-                spec.config.time_limit = Some(4 * TRIAL);
+                spec.config.time_limit = Some(4 * self.effort.trial);
                 found[i] = self.attempt(&spec)?;
             }
         }
-        let trials = &mut found[..TRIALS.min(self.shapes.len())];
+        let trials = self.effort.trials.min(found.len());
+        let trials = &mut found[..trials];
         trials.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
@@ -229,8 +276,7 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
-        let (least, most) = (self.transactions_min, self.transactions);
-        let transactions = fill(MEASURE, best.tx_per_s, least, most);
+        let transactions = self.fill(MEASURE, best.tx_per_s);
         let mut spec = self.spec(variant, locks, shape, transactions);
         spec.config.time_limit = Some(20 * MEASURE);
         spec.repeat = repeat;
@@ -262,7 +308,11 @@ pub(crate) fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 
 
 /// Refuses what no search of the workload can do. The searches before it may
 /// take long, so all of it is looked at before the first of them.
-pub(crate) fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
+pub(crate) fn check<D: Device, W: AllAlgorithms>(
+    device: &D,
+    workload: &W,
+    args: &TuneArgs,
+) -> Result<()> {
     check_input(workload, transactions_of(workload, args))?;
     for &locks in &args.locks {
         let config = config_of(&args.memory, locks, workload.capacity(), None);
@@ -284,16 +334,7 @@ pub(crate) fn search<D: Device, W: AllAlgorithms>(
     let mut session = Session::new(device, workload, args.input.seed, transactions)?;
     let first = args.locks[0];
     let config = config_of(&args.memory, first, workload.capacity(), None);
-    let mut search = Search {
-        workload: workload.name(),
-        session: &mut session,
-        shapes: shapes.to_vec(),
-        transactions,
-        transactions_min: workload.transactions().unwrap_or(FILL_MIN),
-        config,
-        tried: Vec::new(),
-        done: Vec::new(),
-    };
+    let mut search = Search::new(&mut session, shapes, TUNE, transactions, config);
     let mut runs = Vec::new();
     for &variant in &args.variant {
         for &locks in &args.locks {
@@ -379,7 +420,7 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = (("", "", 0), 0);
     for tried in &found.search {
-        let key = (tried.workload, tried.variant, tried.locks);
+        let key = (&*tried.workload, &*tried.variant, tried.locks);
         last = if last.0 == key {
             (key, last.1 + 1)
         } else {
@@ -393,8 +434,8 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
         );
         match last.1 {
             0 => rows.push(vec![
-                tried.workload.into(),
-                tried.variant.into(),
+                tried.workload.clone(),
+                tried.variant.clone(),
                 count(tried.locks),
                 shape,
             ]),

@@ -1,0 +1,419 @@
+//! `paper.json`: what `stamp bench paper` writes and `stamp report` reads.
+//!
+//! One object. The sections are lists that grow as points are measured, and an
+//! empty list means that nothing of it was measured (yet). What is optional is
+//! absent where the device or the program does not know it. A rate counts
+//! transactions that committed, by the kernel's own time; a share is from 0 to
+//! 1; an abort rate is attempts that aborted over all attempts.
+
+use crate::devices::Description;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The value of [`Paper::format`].
+pub const FORMAT: &str = "stamp-paper/1";
+/// The document's name in its folder.
+pub const FILE_NAME: &str = "paper.json";
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Paper {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The program's version.
+    pub version: String,
+    /// The command that began it, as it may be typed again.
+    pub command: String,
+    /// Whether it is the small run.
+    pub quick: bool,
+    /// The seed of all data.
+    pub seed: u64,
+    /// When it began: UTC, `2026-01-31T12:00:00Z`.
+    pub started: String,
+    /// Time that it took, over all commands that went on with it.
+    pub seconds: f64,
+    /// Whether every point asked for was measured.
+    pub complete: bool,
+    /// The device.
+    pub device: Description,
+    /// All that two commands must agree on to share this document.
+    pub settings: BTreeMap<String, String>,
+    /// What a reader has to know: sentences.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Figure 2 and Table 2: each variant at its best launch.
+    #[serde(default)]
+    pub speedups: Vec<Speedup>,
+    /// Figure 3: throughput by threads.
+    #[serde(default)]
+    pub threads: Vec<ThreadPoint>,
+    /// Figure 4: `EigenBench` by shared words, locks and threads.
+    #[serde(default)]
+    pub eigenbench: Vec<EigenbenchPoint>,
+    /// Figure 5: where the time goes.
+    #[serde(default)]
+    pub breakdown: Vec<Breakdown>,
+    /// Table 1, measured.
+    #[serde(default)]
+    pub characteristics: Vec<Characteristics>,
+    /// Every launch that the searches of Figure 2 tried.
+    #[serde(default)]
+    pub search: Vec<Tried>,
+}
+
+/// The fields that a reader looks for first, in this order.
+const FIELDS: [&str; 15] = [
+    "format",
+    "version",
+    "command",
+    "quick",
+    "seed",
+    "started",
+    "seconds",
+    "complete",
+    "device",
+    "settings",
+    "notes",
+    "speedups",
+    "threads",
+    "eigenbench",
+    "breakdown",
+];
+
+/// A variant at its best launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speedup {
+    /// The workload.
+    pub workload: String,
+    /// The variant asked for.
+    pub variant: String,
+    /// The algorithm that ran: another name only for `optimized`.
+    pub resolved: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Version locks.
+    pub locks: u64,
+    /// Transactions of a launch.
+    pub transactions: u64,
+    /// Transactions of the workload at its full size; slow variants have fewer.
+    pub transactions_full: u64,
+    /// Timed runs.
+    pub repeat: u32,
+    /// Transactions a second: the median of the runs.
+    pub tx_per_s: f64,
+    /// The slowest run.
+    pub tx_per_s_min: f64,
+    /// The fastest run.
+    pub tx_per_s_max: f64,
+    /// The median over that of `cgl` with the same workload, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_cgl: Option<f64>,
+    /// Whether every run left the right result.
+    pub verified: bool,
+    /// What is wrong, if it is not verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Transactions that committed in the median run.
+    pub commits: u64,
+    /// Attempts that did not, by reason.
+    pub aborts: BTreeMap<String, u64>,
+    /// Mean lanes of a warp that ran a transaction together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_lanes: Option<f64>,
+    /// Lanes of a warp on the device.
+    pub warp_width: u32,
+    /// Device memory of locks, sets and statistics.
+    pub metadata_bytes: u64,
+    /// What the driver took to compile the kernels; 0 on the CPU.
+    pub jit_ms: f64,
+    /// Kernel launches of one run.
+    pub launches: u64,
+    /// Registers of a thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registers: Option<u32>,
+    /// The kernels of a workload with several, such as GN-1 and GN-2.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelPart>,
+    /// Launches that the search tried.
+    pub tried: u64,
+    /// The workload's parameters, and those of the transactional memory.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+/// One kernel's part of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelPart {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Its launches.
+    pub launches: u64,
+    /// Their time together, in milliseconds.
+    pub time_ms: f64,
+    /// Transactions that committed in it.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+}
+
+/// A launch that a search tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// The workload.
+    pub workload: String,
+    /// The algorithm.
+    pub variant: String,
+    /// Version locks.
+    pub locks: u64,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Those that committed.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+    /// The kernel's time.
+    pub time_ms: f64,
+    /// Transactions a second; 0 for a launch that did not run.
+    pub tx_per_s: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A point of Figure 3.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadPoint {
+    /// The workload.
+    pub workload: String,
+    /// The variant.
+    pub variant: String,
+    /// Blocks of the launch; times [`threads`](Self::threads) is the abscissa.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Transactions a second; 0 for a launch that did not run.
+    pub tx_per_s: f64,
+    /// Attempts that aborted over all attempts.
+    pub abort_rate: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A point of Figure 4.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EigenbenchPoint {
+    /// The variant.
+    pub variant: String,
+    /// Words of the hot array: the shared data.
+    pub hot_words: u64,
+    /// Version locks.
+    pub locks: u64,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Transactions a second; 0 for a launch that did not run.
+    pub tx_per_s: f64,
+    /// Attempts that aborted over all attempts.
+    pub abort_rate: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The phases of [`Breakdown::shares`], in the paper's order.
+pub const PHASES: [&str; 7] = [
+    "native",
+    "initialisation",
+    "buffering",
+    "consistency",
+    "locks",
+    "commit",
+    "aborted",
+];
+
+/// A bar of Figure 5.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Breakdown {
+    /// The workload.
+    pub workload: String,
+    /// The variant.
+    pub variant: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
+    pub shares: BTreeMap<String, f64>,
+    /// The kernel's time with the measuring over the time without.
+    pub cost: f64,
+}
+
+/// A row of Table 1, measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Characteristics {
+    /// The workload, or one kernel of it.
+    pub workload: String,
+    /// The variant that was measured.
+    pub variant: String,
+    /// 32-bit words that transactions share.
+    pub shared_words: u64,
+    /// Reads of a committed transaction, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_per_tx: Option<f64>,
+    /// Writes of a committed transaction, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_per_tx: Option<f64>,
+    /// Transactions of a run.
+    pub transactions: u64,
+    /// Share of the time that is inside transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_in_tx: Option<f64>,
+    /// Conflicts: attempts that aborted over all attempts, at the best launch.
+    pub abort_rate: f64,
+}
+
+impl Paper {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// One line: not JSON, not a document of this format, a field that is wrong.
+    pub fn parse(text: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
+        match value.get("format").and_then(Value::as_str) {
+            Some(FORMAT) => {}
+            Some(other) => {
+                return Err(Error::Usage(format!(
+                    "its format is {other:?}, not {FORMAT:?}: use the program that wrote it"
+                )));
+            }
+            None => {
+                return Err(Error::Usage(format!(
+                    "it has no \"format\": {FORMAT:?} is what `stamp bench paper` writes"
+                )));
+            }
+        }
+        serde_json::from_value(value).map_err(|error| {
+            Error::Usage(format!(
+                "a field of it is wrong: {error}: measure it again with `stamp bench paper --fresh`"
+            ))
+        })
+    }
+
+    /// Sets what follows from other sections: each variant's ratio to `cgl` with
+    /// the same workload, and the share of the time inside transactions.
+    pub fn compare(&mut self) {
+        let cgl: BTreeMap<String, f64> = self
+            .speedups
+            .iter()
+            .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
+            .map(|s| (s.workload.clone(), s.tx_per_s))
+            .collect();
+        for speedup in &mut self.speedups {
+            let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
+            speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
+        }
+        for row in &mut self.characteristics {
+            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
+            let native = self
+                .breakdown
+                .iter()
+                .find(of)
+                .and_then(|b| b.shares.get("native"));
+            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        }
+    }
+
+    /// The document as text: a field a line, and a point a line in the
+    /// sections, so that two documents can be compared.
+    ///
+    /// # Errors
+    /// None that is known: every field has a form in JSON.
+    pub fn to_text(&self) -> Result<String> {
+        let Value::Object(mut fields) = serde_json::to_value(self).map_err(std::io::Error::from)?
+        else {
+            return Ok("{}\n".into());
+        };
+        let mut text = String::from("{");
+        // The order of the fields above, which a map does not keep.
+        let first = FIELDS.iter().filter_map(|name| fields.remove_entry(*name));
+        let all: Vec<(String, Value)> = first
+            .collect::<Vec<_>>()
+            .into_iter()
+            .chain(fields)
+            .collect();
+        for (i, (name, value)) in all.iter().enumerate() {
+            let gap = if i == 0 { "\n" } else { ",\n" };
+            // Writing to a String cannot fail.
+            let _ = match value {
+                Value::Array(rows) if !rows.is_empty() => {
+                    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+                    write!(text, "{gap}\"{name}\": [\n{}\n]", rows.join(",\n"))
+                }
+                _ => write!(text, "{gap}\"{name}\": {value}"),
+            };
+        }
+        Ok(text + "\n}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
+
+    #[test]
+    fn the_sample_is_read_and_written_without_loss() {
+        let paper = Paper::parse(SAMPLE).unwrap();
+        assert!(!paper.speedups.is_empty() && !paper.breakdown.is_empty());
+        assert_eq!(Paper::parse(&paper.to_text().unwrap()).unwrap(), paper);
+        for bar in &paper.breakdown {
+            assert_eq!(bar.shares.len(), PHASES.len());
+            assert!(PHASES.iter().all(|phase| bar.shares.contains_key(*phase)));
+            assert!((bar.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn ratios_are_to_cgl_with_the_same_workload() {
+        let mut paper = Paper::parse(SAMPLE).unwrap();
+        paper.compare();
+        for speedup in &paper.speedups {
+            let of = |s: &&Speedup| s.workload == speedup.workload && s.variant == "cgl";
+            let cgl = paper.speedups.iter().find(of).unwrap();
+            assert_eq!(speedup.over_cgl, Some(speedup.tx_per_s / cgl.tx_per_s));
+        }
+        paper.speedups.retain(|s| s.variant != "cgl");
+        paper.compare();
+        assert!(paper.speedups.iter().all(|s| s.over_cgl.is_none()));
+    }
+
+    #[test]
+    fn other_files_are_refused_with_what_is_wrong() {
+        for (text, part) in [
+            ("", "not JSON"),
+            ("{\"format\": \"stamp-paper/9\"}", "stamp-paper/9"),
+            ("[]", "no \"format\""),
+            ("{\"format\": \"stamp-paper/1\"}", "missing field"),
+        ] {
+            let error = Paper::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        }
+    }
+}
