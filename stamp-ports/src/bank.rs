@@ -73,14 +73,14 @@ impl Bank {
 
     /// The balances before a launch: some thousand, another for each account,
     /// so that a store to a wrong one shows.
-    fn initial(&self, seed: u64) -> Vec<i32> {
+    pub(crate) fn initial(&self, seed: u64) -> Vec<i32> {
         (0..u64::from(self.accounts))
             .map(|a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32)
             .collect()
     }
 
     /// The sum of each range, wrapping as the device's.
-    fn sums(plan: &BankPlan, accounts: &[i32]) -> Vec<i32> {
+    pub(crate) fn sums(plan: &BankPlan, accounts: &[i32]) -> Vec<i32> {
         (0..plan.ranges())
             .map(|range| {
                 let start = plan.start(range) as usize;
@@ -105,7 +105,7 @@ impl Bank {
 
     /// The alias tables in the layout of [`BankPlan`]: for a range, then for an
     /// account within each. None if draws are uniform.
-    fn tables(&self, plan: &BankPlan) -> Vec<u64> {
+    pub(crate) fn tables(&self, plan: &BankPlan) -> Vec<u64> {
         if self.zipf_thousandths == 0 {
             return Vec::new();
         }
@@ -127,7 +127,12 @@ impl Bank {
 
     /// The accounts after all of `transactions`, and how many of these are
     /// audits.
-    fn replay(plan: &BankPlan, tables: &[u64], mut accounts: Vec<i32>, n: u64) -> (Vec<i32>, u64) {
+    pub(crate) fn replay(
+        plan: &BankPlan,
+        tables: &[u64],
+        mut accounts: Vec<i32>,
+        n: u64,
+    ) -> (Vec<i32>, u64) {
         let mut audits = 0;
         for i in 0..n {
             match plan.transaction(i, |at| tables[at as usize]) {

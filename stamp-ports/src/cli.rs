@@ -4,6 +4,7 @@
 //! whatever is wrong comes out as one line (see [`one_line`]).
 
 use crate::devices::{Choice, parse_choice};
+use crate::floor::FloorArgs;
 use crate::genome::GenomeArgs;
 use crate::kmeans::{GenerateKmeansArgs, KmeansArgs};
 use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
@@ -117,6 +118,9 @@ Examples:
   stamp bench paper --quick --out quick           small, on the CPU, minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results")]
     Paper(PaperArgs),
+    /// The same accesses without transactions, and what one writes by hand
+    #[command(allow_negative_numbers = true, after_help = crate::floor::HELP)]
+    Floor(Box<FloorArgs>),
 }
 
 /// Of `bench paper`.
@@ -345,7 +349,7 @@ pub type VariantList = std::vec::Vec<Variant>;
 /// Several numbers of locks in one argument.
 pub type LockList = std::vec::Vec<u64>;
 
-fn parse_workload(text: &str) -> Result<String, String> {
+pub(crate) fn parse_workload(text: &str) -> Result<String, String> {
     let names = WORKLOADS.map(|(name, _)| name);
     if text == "all" || names.contains(&text) {
         return Ok(text.to_owned());
@@ -356,7 +360,7 @@ fn parse_workload(text: &str) -> Result<String, String> {
     ))
 }
 
-fn parse_repeat(text: &str) -> Result<u32, String> {
+pub(crate) fn parse_repeat(text: &str) -> Result<u32, String> {
     match parse_count_32(text)? {
         0 => Err("0 repeats measure nothing: give 1 or more".into()),
         n => Ok(n),

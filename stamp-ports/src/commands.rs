@@ -5,6 +5,7 @@ use crate::cli::{
 };
 use crate::devices::{AnyDevice, Choice, Kind};
 use crate::error::{Error, Result};
+use crate::floor::floor;
 use crate::launches;
 use crate::numbers::bytes;
 use crate::out_file::OutFile;
@@ -51,6 +52,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
         Some(Command::Bench(Bench::Paper(args))) => paper(args, &command_line(&arguments)),
+        Some(Command::Bench(Bench::Floor(args))) => floor(args, &command_line(&arguments)),
     };
     match verified {
         Ok(true) => ExitCode::SUCCESS,
@@ -403,7 +405,7 @@ fn finish(any: &AnyDevice, reports: &[Report], json: bool) -> Result<()> {
 
 /// The input of a workload in a run without arguments: full size, but for
 /// what takes a CPU too long.
-fn demo_input(workload: &str, kind: Kind) -> WorkloadArgs {
+pub(crate) fn demo_input(workload: &str, kind: Kind) -> WorkloadArgs {
     let mut input = WorkloadArgs {
         seed: launches::SEED,
         ..WorkloadArgs::default()

@@ -84,7 +84,7 @@ fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
 
 impl Arrays {
     /// The arrays before a launch on so many lanes.
-    fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
+    pub(crate) fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
         let seed = plan.seed;
         Self {
             hot: drawn(seed, plan.hot_words.into(), u32::MAX),

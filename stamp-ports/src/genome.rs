@@ -135,7 +135,7 @@ impl<D: Device> GenomeData<D> {
 
 impl Genome {
     /// Slots of the set; the parameters have been checked.
-    fn slots(&self) -> u64 {
+    pub(crate) fn slots(&self) -> u64 {
         let places = u64::from(self.bases - self.segment) + 1;
         (places * SLOTS_A_SEGMENT).next_power_of_two()
     }

@@ -17,6 +17,7 @@
 //! | [`timed`] | one run: its launches, their times and statistics summed |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
 //! | [`tune`] | the search for the best launch |
+//! | [`floor`] | the same without transactions, measured beside |
 //! | [`out_file`] | the file that the search writes |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`output`] | tables for people, JSON for programs |
@@ -30,6 +31,7 @@ pub mod commands;
 pub mod devices;
 pub mod eigenbench;
 pub mod error;
+pub mod floor;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;

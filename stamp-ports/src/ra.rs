@@ -37,13 +37,13 @@ pub struct RaData<D: Device> {
 
 impl Ra {
     /// What the transactions do; the parameters have been checked.
-    fn plan(&self, seed: u64) -> RaPlan {
+    pub(crate) fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
     }
 
     /// The array before a launch: a number drawn for each word, so that a
     /// store to a wrong word shows.
-    fn initial(&self, seed: u64) -> Vec<u32> {
+    pub(crate) fn initial(&self, seed: u64) -> Vec<u32> {
         (0..u64::from(self.words))
             .map(|w| draw(seed, w, u32::MAX) as u32)
             .collect()

@@ -25,7 +25,7 @@ use crate::{on_device, on_workload};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stm_core::host::{self, Device, Launch, Stm, StmConfig};
 
@@ -286,9 +286,9 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Search<'s, 'a, D, W> {
 
 /// What a search found.
 #[derive(Default)]
-struct Found {
-    runs: Vec<Report>,
-    search: Vec<Tried>,
+pub(crate) struct Found {
+    pub(crate) runs: Vec<Report>,
+    pub(crate) search: Vec<Tried>,
 }
 
 impl Found {
@@ -299,7 +299,7 @@ impl Found {
 }
 
 /// The most transactions of a launch.
-fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 {
+pub(crate) fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 {
     workload
         .transactions()
         .or(args.input.transactions)
@@ -308,7 +308,11 @@ fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 {
 
 /// Refuses what no search of the workload can do. The searches before it may
 /// take long, so all of it is looked at before the first of them.
-fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
+pub(crate) fn check<D: Device, W: AllAlgorithms>(
+    device: &D,
+    workload: &W,
+    args: &TuneArgs,
+) -> Result<()> {
     check_input(workload, transactions_of(workload, args))?;
     for &locks in &args.locks {
         let config = config_of(&args.memory, locks, workload.capacity(), None);
@@ -318,7 +322,7 @@ fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs)
     Ok(())
 }
 
-fn search<D: Device, W: AllAlgorithms>(
+pub(crate) fn search<D: Device, W: AllAlgorithms>(
     device: &D,
     workload: &W,
     args: &TuneArgs,
@@ -369,14 +373,7 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
             on_device!(&any, d => search(d, w, args, &shapes))
         })?);
     }
-    // The folder is nobody else's; the document may be published.
-    let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
-        Some((path, Some(name))) => command.replace(
-            path.to_string_lossy().as_ref(),
-            name.to_string_lossy().as_ref(),
-        ),
-        _ => command.to_owned(),
-    };
+    let command = without_folder(command, args.out.as_deref());
     let document = document(&command, &description, &found)?;
     let written = file.map(|file| file.write(&document)).transpose();
     let printed = if args.json {
@@ -453,6 +450,18 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     rows
 }
 
+/// The command without the folder of its file: that is nobody else's, and the
+/// document may be published.
+pub(crate) fn without_folder(command: &str, out: Option<&Path>) -> String {
+    match out.map(|path| (path, path.file_name())) {
+        Some((path, Some(name))) => command.replace(
+            path.to_string_lossy().as_ref(),
+            name.to_string_lossy().as_ref(),
+        ),
+        _ => command.to_owned(),
+    }
+}
+
 /// The JSON document, an object a line, so that two of them can be compared.
 fn document(command: &str, device: &Description, found: &Found) -> Result<String> {
     let ratios: Vec<Value> = found
@@ -478,11 +487,11 @@ fn document(command: &str, device: &Description, found: &Found) -> Result<String
     ))
 }
 
-fn line(value: &impl Serialize) -> Result<String> {
+pub(crate) fn line(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value).map_err(std::io::Error::from)?)
 }
 
-fn lines(values: &[impl Serialize]) -> Result<String> {
+pub(crate) fn lines(values: &[impl Serialize]) -> Result<String> {
     let lines = values.iter().map(line).collect::<Result<Vec<_>>>()?;
     Ok(format!("[\n{}\n]", lines.join(",\n")))
 }

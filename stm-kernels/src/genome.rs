@@ -62,7 +62,7 @@ const fn fold(hash: u64, word: u64) -> u64 {
 /// A slot of a table from a hash: `mask` is its size less one, a power of two
 /// of at most 2^32 slots.
 #[inline(always)]
-const fn slot_of(hash: u64, mask: u64) -> u64 {
+pub(crate) const fn slot_of(hash: u64, mask: u64) -> u64 {
     (hash.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) & mask
 }
 
@@ -91,7 +91,7 @@ impl Segments {
 
     /// The hash of a whole segment.
     #[inline(always)]
-    fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
+    pub(crate) fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         let mut hash = 0;
         let mut word = 0;
         while word < words_of(self.bases) {
@@ -103,7 +103,7 @@ impl Segments {
 
     /// Whether two segments have the same content.
     #[inline(always)]
-    fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
+    pub(crate) fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
         let mut word = 0;
         while word < words_of(self.bases) {
             if self.word(lane, a, word) != self.word(lane, b, word) {

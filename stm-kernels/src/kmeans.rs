@@ -70,7 +70,7 @@ const BATCH: usize = 8;
 /// this lane has written. The host makes the arrays long enough; past the end
 /// there are zeros.
 #[inline(always)]
-fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
+pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
     array
         .get(i)
@@ -82,10 +82,64 @@ fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u
 
 /// Sets element `i` of an array whose element no other lane touches.
 #[inline(always)]
-fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
+pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
     if let Some(p) = array.get(i) {
         // SAFETY: in range of a live array of 32-bit words (`TArray`).
         unsafe { lane.store_relaxed_32(p, v) };
+    }
+}
+
+/// What the search of a point's centre looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// The points, by coordinate.
+    pub(crate) points: TArray<f32>,
+    /// The centres.
+    pub(crate) centres: TArray<f32>,
+    /// Points, and so how far a point's coordinates lie apart.
+    pub(crate) n: u64,
+    /// Centres.
+    pub(crate) clusters: u32,
+    /// Coordinates.
+    pub(crate) dims: u32,
+}
+
+impl Search {
+    /// The centre nearest to point `i`, the first of several: by the sum of
+    /// squared differences in `f32`, coordinate after coordinate.
+    #[inline(always)]
+    pub(crate) fn nearest<L: Lane>(&self, lane: &L, i: u64) -> u32 {
+        let (mut nearest, mut least) = (0, f32::INFINITY);
+        let mut c = 0;
+        while c < self.clusters {
+            // Four at a time, spelled out, so that they stay in registers. The
+            // last four repeat the last centre, which then is not nearer.
+            let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(self.clusters - 1));
+            let mut centre = compared.map(|c| u64::from(c) * u64::from(self.dims));
+            let mut squares = [0f32; 4];
+            let mut at = i;
+            let end = centre[0] + u64::from(self.dims);
+            while centre[0] < end {
+                let x = f32::from_bits(load(lane, &self.points, at));
+                let apart = |c: u64| x - f32::from_bits(load(lane, &self.centres, c));
+                let [a0, a1, a2, a3] = centre.map(apart);
+                let [s0, s1, s2, s3] = squares;
+                squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
+                centre = centre.map(|c| c + 1);
+                at += self.n;
+            }
+            let mut offer = |k: usize| {
+                if squares[k] < least {
+                    (nearest, least) = (compared[k], squares[k]);
+                }
+            };
+            offer(0);
+            offer(1);
+            offer(2);
+            offer(3);
+            c += 4;
+        }
+        nearest
     }
 }
 
@@ -116,7 +170,14 @@ impl<A: Algorithm> KMeans<A> {
             };
             let mut i = start + first;
             while i < end {
-                let nearest = Self::nearest(lane, p, i);
+                let search = Search {
+                    points: p.points,
+                    centres: p.centres,
+                    n: p.members.len(),
+                    clusters: p.clusters,
+                    dims: p.dims,
+                };
+                let nearest = search.nearest(lane, i);
                 changed += u64::from(load(lane, &p.members, i) != nearest);
                 store(lane, &p.members, i, nearest);
                 i += stride;
@@ -134,45 +195,6 @@ impl<A: Algorithm> KMeans<A> {
             // SAFETY: a live word (`TArray`), which the launch only adds to.
             unsafe { lane.add_relaxed_64(word, changed) };
         }
-    }
-
-    /// The centre nearest to point `i`, the first of several: by the sum of
-    /// squared differences in `f32`, coordinate after coordinate.
-    #[inline(always)]
-    fn nearest<L: Lane>(lane: &L, params: &KMeansParams<A>, i: u64) -> u32 {
-        // Points are as many as members, and coordinates lie that far apart.
-        let n = params.members.len();
-        let (mut nearest, mut least) = (0, f32::INFINITY);
-        let mut c = 0;
-        while c < params.clusters {
-            // Four at a time, spelled out, so that they stay in registers. The
-            // last four repeat the last centre, which then is not nearer.
-            let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(params.clusters - 1));
-            let mut centre = compared.map(|c| u64::from(c) * u64::from(params.dims));
-            let mut squares = [0f32; 4];
-            let mut at = i;
-            let end = centre[0] + u64::from(params.dims);
-            while centre[0] < end {
-                let x = f32::from_bits(load(lane, &params.points, at));
-                let apart = |c: u64| x - f32::from_bits(load(lane, &params.centres, c));
-                let [a0, a1, a2, a3] = centre.map(apart);
-                let [s0, s1, s2, s3] = squares;
-                squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
-                centre = centre.map(|c| c + 1);
-                at += n;
-            }
-            let mut offer = |k: usize| {
-                if squares[k] < least {
-                    (nearest, least) = (compared[k], squares[k]);
-                }
-            };
-            offer(0);
-            offer(1);
-            offer(2);
-            offer(3);
-            c += 4;
-        }
-        nearest
     }
 
     /// The transaction: adds point `i` to the row of its centre.

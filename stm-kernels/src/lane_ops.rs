@@ -75,6 +75,7 @@ entries! {
     lane_fetch_add_relaxed_64 = fetch_add_relaxed_64(p: *mut u64, v: u64) -> u64;
     lane_fetch_or_relaxed_64 = fetch_or_relaxed_64(p: *mut u64, v: u64) -> u64;
     lane_add_relaxed_64 = add_relaxed_64(p: *mut u64, v: u64);
+    lane_add_relaxed_f32 = add_relaxed_f32(p: *mut u32, v: f32);
     lane_fence = fence();
 
     lane_private_load_32 = private_load_32(p: *const u32) -> u32;

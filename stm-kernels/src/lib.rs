@@ -16,6 +16,8 @@
 //! | [`genome`] | assembly of a gene from its segments | STAMP |
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
+//!
+//! [`floor`] has the same accesses without transactions, to compare with.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -24,6 +26,7 @@ pub mod bank;
 pub mod draw;
 pub mod eigenbench;
 mod entry;
+pub mod floor;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;

@@ -19,7 +19,7 @@ pub struct Left<'a> {
 }
 
 /// What is wrong with the set, if anything.
-fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
+pub(crate) fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate() {

@@ -304,6 +304,18 @@ impl Lane for CpuLane<'_> {
         atomic!(AtomicU64, p.cast_const()).fetch_add(v, Ordering::Relaxed);
     }
     #[inline(always)]
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
+        let word = atomic!(AtomicU32, p.cast_const());
+        let mut old = word.load(Ordering::Relaxed);
+        loop {
+            let new = (f32::from_bits(old) + v).to_bits();
+            match word.compare_exchange_weak(old, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(found) => old = found,
+            }
+        }
+    }
+    #[inline(always)]
     fn fence(&self) {
         fence(Ordering::AcqRel);
     }

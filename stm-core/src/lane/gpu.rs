@@ -212,6 +212,13 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
     );
     store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
     #[inline(always)]
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
+        // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+        unsafe {
+            asm!("red.relaxed.gpu.global.add.f32 [{p}], {v};", v = in(reg32) v, p = in(reg64) global(p), options(nostack));
+        }
+    }
+    #[inline(always)]
     fn fence(&self) {
         // SAFETY: a fence has no operands.
         unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }

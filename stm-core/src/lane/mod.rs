@@ -121,6 +121,9 @@ pub trait Lane {
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
+    /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns
+    /// nothing, so nothing waits.
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
 

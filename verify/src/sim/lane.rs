@@ -370,6 +370,11 @@ impl Lane for SimLane<'_> {
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
         self.add::<true>(Op::AddRelaxed64, p as u64, v);
     }
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
+        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::No, |old| {
+            Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
+        });
+    }
     fn fence(&self) {
         if self.turn(Op::Fence, 0) {
             let machine = self.machine();

@@ -62,6 +62,8 @@ ops! {
     FetchOrRelaxed64 = "fetch_or_relaxed_64",
     /// `add_relaxed_64`.
     AddRelaxed64 = "add_relaxed_64",
+    /// `add_relaxed_f32`.
+    AddRelaxedF32 = "add_relaxed_f32",
     /// `fence`.
     Fence = "fence",
     /// `private_load_32`.

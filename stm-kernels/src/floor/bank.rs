@@ -1,0 +1,125 @@
+//! Bank without transactions: see [`crate::bank`] for what one does.
+//!
+//! What a transfer moves does not depend on balances, so [`Atomics`] leaves
+//! every account as transactions do, and the same replay verifies it. Its
+//! audits are plain loads and see sums that never were: they are counted in
+//! the findings, and the driver reports them.
+
+use super::{at, entry, first, for_each};
+use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
+use stm_core::{Lane, TArray};
+
+/// The accesses of the bank with nothing that synchronises.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor;
+
+/// The bank by hand: two atomic additions a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomics;
+
+/// The parameters of both; the arrays are those of
+/// [`BankParams`](crate::bank::BankParams).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The balances; as many as the plan has accounts.
+    pub accounts: TArray<i32>,
+    /// The sum of each range (wrapping); not changed.
+    pub sums: TArray<i32>,
+    /// The alias tables, empty if draws are uniform; not changed.
+    pub tables: TArray<u64>,
+    /// What audits found.
+    pub findings: TArray<u64>,
+    /// The plan's accounts.
+    pub accounts_drawn: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// What they do.
+    pub plan: BankPlan,
+}
+
+/// All transactions; a transfer by `transfer`, which is given the addresses of
+/// two balances and the amount.
+#[inline(always)]
+fn run<L: Lane>(lane: &L, p: &Params, transfer: impl Fn(*mut u32, *mut u32, u32)) {
+    let plan = p.plan;
+    let (Some(accounts), Some(sums), Some(findings)) = (
+        first(&p.accounts, u64::from(p.accounts_drawn)),
+        first(&p.sums, u64::from(plan.ranges())),
+        first(&p.findings, FINDINGS as u64),
+    ) else {
+        return;
+    };
+    let accounts = accounts.cast::<u32>();
+    let table = |entry| {
+        p.tables.get(entry).map_or(0, |entry| {
+            // SAFETY: in range of a live array that nothing writes.
+            unsafe { lane.load_relaxed_64(entry) }
+        })
+    };
+    for_each(lane, p.transactions, |i| {
+        let range = match plan.transaction(i, table) {
+            BankTransaction::Transfer { from, to, amount } => {
+                return transfer(at(accounts, from), at(accounts, to), amount as u32);
+            }
+            BankTransaction::Audit { range } => range,
+        };
+        let (start, len) = (plan.start(range), plan.len(range));
+        let mut sum = 0u32;
+        let mut k = 0;
+        while k < len {
+            // The last batch repeats the last account to its end.
+            let balances: [u32; BATCH] = core::array::from_fn(|j| {
+                let account = start + (k + j as u32).min(len - 1);
+                // SAFETY: ranges are of the plan's accounts, which the array
+                // has (`first`).
+                unsafe { lane.load_relaxed_32(at(accounts, account)) }
+            });
+            for balance in balances {
+                if k < len {
+                    sum = sum.wrapping_add(balance);
+                }
+                k += 1;
+            }
+        }
+        // SAFETY: the sums have the range, the findings both counters
+        // (`first`). Relaxed: the host reads the counters after the launch.
+        unsafe {
+            lane.add_relaxed_64(findings.wrapping_add(CHECKS as usize), 1);
+            if lane.load_relaxed_32(at(sums, range).cast()) != sum {
+                lane.add_relaxed_64(findings.wrapping_add(WRONG_SUMS as usize), 1);
+            }
+        }
+    });
+}
+
+impl Floor {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &Params) {
+        run(lane, p, |from, to, amount| {
+            // SAFETY: `run` gives addresses of balances that the array has.
+            unsafe {
+                let (taken, given) = (lane.load_relaxed_32(from), lane.load_relaxed_32(to));
+                lane.store_relaxed_32(from, taken.wrapping_sub(amount));
+                lane.store_relaxed_32(to, given.wrapping_add(amount));
+            }
+        });
+    }
+}
+
+impl Atomics {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &Params) {
+        run(lane, p, |from, to, amount| {
+            // SAFETY: `run` gives addresses of balances that the array has.
+            // Relaxed: the host reads after the launch.
+            unsafe {
+                lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
+                lane.fetch_add_relaxed_32(to, amount);
+            }
+        });
+    }
+}
+
+entry!(Floor, Params => floor_bank);
+entry!(Atomics, Params => rival_bank);

@@ -1,0 +1,144 @@
+//! HT without transactions: see [`crate::ht`] for what one does.
+//!
+//! [`CasTable`] is the table one writes by hand: open addressing with linear
+//! probing, a 32-bit compare-and-swap for each slot looked at, from the one that
+//! a bucket's number would be on. It inserts each key by itself, where a transaction inserts all of its keys or none.
+
+use super::{at, entry, first, for_each};
+use crate::ht::bucket_of_key;
+use stm_core::{Lane, TArray};
+
+/// The accesses of HT with nothing that synchronises.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor;
+
+/// The parameters of [`Floor`]; the arrays are those of
+/// [`HtParams`](crate::ht::HtParams).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FloorParams {
+    /// The first link of each bucket.
+    pub heads: TArray<u32>,
+    /// The next link of each node.
+    pub nexts: TArray<u32>,
+    /// The key of each node; not changed.
+    pub keys: TArray<u32>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Keys of a transaction.
+    pub keys_per_tx: u32,
+}
+
+/// A hand-written hash set.
+#[derive(Clone, Copy, Debug)]
+pub struct CasTable;
+
+/// The parameters of [`CasTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CasTableParams {
+    /// The slots: a key, or `empty`.
+    pub slots: TArray<u32>,
+    /// The keys to insert; not changed.
+    pub keys: TArray<u32>,
+    /// What no key is.
+    pub empty: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Keys of a transaction.
+    pub keys_per_tx: u32,
+}
+
+/// Keys whose accesses are in flight together.
+const BATCH: usize = 4;
+
+/// The keys of nodes `node` to `node + BATCH`, repeating `last`.
+#[inline(always)]
+fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32); BATCH] {
+    core::array::from_fn(|j| {
+        let node = (node + j as u64).min(last);
+        // SAFETY: the array has a key for each node up to `last` (`first`).
+        (node, unsafe {
+            lane.load_relaxed_32(keys.wrapping_add(node as usize))
+        })
+    })
+}
+
+impl Floor {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &FloorParams) {
+        let keys_per_tx = u64::from(p.keys_per_tx);
+        let nodes = p.transactions * keys_per_tx;
+        let buckets = p.heads.len() as u32;
+        let (Some(heads), Some(nexts), Some(keys)) = (
+            first(&p.heads, 1),
+            first(&p.nexts, nodes),
+            first(&p.keys, nodes),
+        ) else {
+            return;
+        };
+        for_each(lane, p.transactions, |i| {
+            let mut node = i * keys_per_tx;
+            let end = node + keys_per_tx;
+            while node < end {
+                let found = batch(lane, keys, node, end - 1).map(|(node, key)| {
+                    let head = at(heads, bucket_of_key(key, buckets));
+                    // SAFETY: a bucket is below the number of heads.
+                    (node, head, unsafe { lane.load_relaxed_32(head) })
+                });
+                for (node, head, link) in found {
+                    // SAFETY: as above, and the nodes are there (`first`).
+                    unsafe {
+                        lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
+                        lane.store_relaxed_32(head, node as u32 + 1);
+                    }
+                }
+                node += BATCH as u64;
+            }
+        });
+    }
+}
+
+impl CasTable {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CasTableParams) {
+        let keys_per_tx = u64::from(p.keys_per_tx);
+        let len = p.slots.len() as u32;
+        let (Some(slots), Some(keys)) = (
+            first(&p.slots, 1),
+            first(&p.keys, p.transactions * keys_per_tx),
+        ) else {
+            return;
+        };
+        let insert = |slot: u32, key: u32| {
+            // SAFETY: slots are below the array's length. Relaxed: the key is
+            // all that a slot holds, and nothing else hangs on it.
+            unsafe { lane.cas_relaxed_32(at(slots, slot), p.empty, key) }
+        };
+        for_each(lane, p.transactions, |i| {
+            let mut node = i * keys_per_tx;
+            let end = node + keys_per_tx;
+            while node < end {
+                // The first look of all keys, in flight together; then the few
+                // that met another key go on. A key that is repeated meets
+                // itself.
+                let looked = batch(lane, keys, node, end - 1).map(|(_, key)| {
+                    let slot = bucket_of_key(key, len);
+                    (key, slot, insert(slot, key))
+                });
+                for (key, mut slot, mut found) in looked {
+                    let mut looks = 1;
+                    while found != p.empty && found != key && looks < len {
+                        slot = if slot + 1 == len { 0 } else { slot + 1 };
+                        found = insert(slot, key);
+                        looks += 1;
+                    }
+                }
+                node += BATCH as u64;
+            }
+        });
+    }
+}
+
+entry!(Floor, FloorParams => floor_ht);
+entry!(CasTable, CasTableParams => rival_ht);

@@ -1,0 +1,89 @@
+//! What the transactional memory is measured against: the workloads' accesses
+//! without transactions.
+//!
+//! | kernel | is | result |
+//! | --- | --- | --- |
+//! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | a *floor*: the same draws and the same addresses, relaxed loads and stores, nothing that synchronises | unsafe: updates may be lost |
+//! | [`ra::Atomics`], [`bank::Atomics`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Atomics`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//!
+//! A floor says what the memory system gives to these accesses, so no
+//! transactional memory can be faster. All loads of a transaction are in flight
+//! before the first result is used, as far as its batches reach. Arrays are
+//! checked for being there once a launch, not once an access: what a
+//! transactional memory adds is to be seen, this included.
+
+pub mod bank;
+pub mod eigenbench;
+pub mod genome;
+pub mod ht;
+pub mod kmeans;
+pub mod ra;
+
+use stm_core::{Element, Lane, TArray};
+
+/// Makes `$kernel` a `Kernel` with an entry point on the GPU and its PTX
+/// embedded on the host.
+///
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
+macro_rules! entry {
+    ($kernel:ident, $params:ident => $entry:ident) => {
+        impl stm_core::Kernel for $kernel {
+            const ENTRY: &'static str = stringify!($entry);
+            type Params = $params;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn ptx() -> Option<&'static str> {
+                Some(include_str!(concat!(
+                    "../../ptx/",
+                    stringify!($entry),
+                    ".ptx"
+                )))
+            }
+
+            #[inline(always)]
+            fn run<L: stm_core::Lane>(lane: &L, params: &$params) {
+                Self::body(lane, params);
+            }
+        }
+
+        /// The entry point: one thread of the launch.
+        ///
+        /// # Safety
+        /// The driver calls it, as `Device::launch` promises.
+        #[cfg(target_arch = "nvptx64")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $entry(params: $params) {
+            // SAFETY: launches are one-dimensional (Device::launch).
+            let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
+            <$kernel as stm_core::Kernel>::run(&lane, &params);
+        }
+    };
+}
+use entry;
+
+/// Runs `transaction` for the numbers that `StmRef::for_each` gives this lane:
+/// its own, and every so many as there are lanes.
+#[inline(always)]
+fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u64)) {
+    let stride = lane.grid_threads();
+    let mut i = lane.grid_thread();
+    while i < transactions {
+        transaction(i);
+        i += stride;
+    }
+}
+
+/// The address of element `i` of the array whose first is `first`.
+///
+/// The caller's obligation is that the array has it, before anything follows
+/// the address: checked once by [`first`], with the plan that draws `i`.
+#[inline(always)]
+fn at<T>(first: *mut T, i: u32) -> *mut T {
+    first.wrapping_add(i as usize)
+}
+
+/// The address of the first of `len` elements, if the array has as many.
+#[inline(always)]
+fn first<T: Element>(array: &TArray<T>, len: u64) -> Option<*mut T> {
+    array.get(0).filter(|_| len <= array.len())
+}

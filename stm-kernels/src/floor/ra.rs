@@ -1,0 +1,132 @@
+//! RA without transactions: see [`crate::ra`] for what one does.
+//!
+//! Amounts cancel and additions commute, so [`Atomics`] leaves every word as
+//! transactions do, and the same replay verifies it. What it does not give is
+//! the state of several words at one time.
+
+use super::{at, entry, first, for_each};
+use crate::ra::RaPlan;
+use stm_core::{Element, Lane, TArray};
+
+/// The accesses of RA with nothing that synchronises.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor;
+
+/// The same with 64-bit words, as cells that hold a version beside each value:
+/// twice the memory.
+#[derive(Clone, Copy, Debug)]
+pub struct CellsFloor;
+
+/// RA by hand: an atomic addition for each word written.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomics;
+
+/// The parameters of all three.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Params<T: Element> {
+    /// The shared array; as many words as the plan has.
+    pub words: TArray<T>,
+    /// The plan's words.
+    pub words_drawn: u32,
+    /// The plan's reads of a transaction, at least 1.
+    pub reads: u32,
+    /// The plan's writes of a transaction, at most `reads`.
+    pub writes: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// What they do.
+    pub plan: RaPlan,
+}
+
+/// The parameters with 32-bit words.
+pub type WordParams = Params<u32>;
+/// The parameters with 64-bit words.
+pub type CellParams = Params<u64>;
+
+/// Accesses in flight together.
+const BATCH: u32 = 16;
+
+/// The array of `$value` for each `$j` below [`BATCH`]. Spelled out, because the
+/// compiler keeps a loop of this length, and with it the array in memory.
+macro_rules! spelled {
+    ($j:ident => $value:expr) => {
+        spelled!(@ $j $value; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $j:ident $value:expr; $($n:literal)*) => {
+        [$({
+            const $j: u32 = $n;
+            $value
+        }),*]
+    };
+}
+
+/// Loads all words of a transaction batch by batch, then stores what it writes.
+macro_rules! unsynchronised {
+    ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident) => {
+        let Some(words) = first(&$p.words, u64::from($p.words_drawn)) else {
+            return;
+        };
+        for_each($lane, $p.transactions, |i| {
+            let me = $p.plan.transaction(i);
+            let mut k = 0;
+            while k < $p.reads {
+                // The last batch repeats the last word to its end.
+                let at = spelled!(J => at(words, me.word((k + J).min($p.reads - 1))));
+                // SAFETY: the plan draws words that the array has (`first`).
+                let found = spelled!(J => unsafe { $lane.$load(at[J as usize]) });
+                let _: [(); BATCH as usize] = spelled!(J => if k + J < $p.writes {
+                    let value = found[J as usize].wrapping_add(<$ty>::from(me.delta(k + J)));
+                    // SAFETY: as above.
+                    unsafe { $lane.$store(at[J as usize], value) };
+                });
+                k += BATCH;
+            }
+        });
+    };
+}
+
+impl Floor {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &WordParams) {
+        unsynchronised!(lane, p, u32, load_relaxed_32, store_relaxed_32);
+    }
+}
+
+impl CellsFloor {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CellParams) {
+        unsynchronised!(lane, p, u64, load_relaxed_64, store_relaxed_64);
+    }
+}
+
+impl Atomics {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &WordParams) {
+        let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+            return;
+        };
+        for_each(lane, p.transactions, |i| {
+            let me = p.plan.transaction(i);
+            let mut k = 0;
+            while k < p.reads {
+                let word = at(words, me.word(k));
+                // SAFETY: the plan draws words that the array has (`first`).
+                // Relaxed: the host reads after the launch. Nobody waits for
+                // either, as no result is used.
+                unsafe {
+                    if k < p.writes {
+                        lane.fetch_add_relaxed_32(word, me.delta(k));
+                    } else {
+                        lane.load_relaxed_32(word);
+                    }
+                }
+                k += 1;
+            }
+        });
+    }
+}
+
+entry!(Floor, WordParams => floor_ra);
+entry!(CellsFloor, CellParams => floor_ra_cells);
+entry!(Atomics, WordParams => rival_ra);
