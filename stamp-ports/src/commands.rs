@@ -45,6 +45,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::List(args)) => list(*args),
         Some(Command::Device(args)) => device(*args),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
+        Some(Command::Report(args)) => crate::report::report(args),
     };
     match verified {
         Ok(true) => ExitCode::SUCCESS,

@@ -17,6 +17,7 @@
 //! | [`tune`] | the search for the best launch |
 //! | [`out_file`] | the file that the search writes |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
+//! | [`report`] | `report`: the page and the figures about that document |
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
 
@@ -36,6 +37,7 @@ pub mod output;
 pub mod paper;
 pub mod progress;
 pub mod ra;
+pub mod report;
 pub mod runner;
 pub mod tune;
 pub mod variants;
