@@ -4,11 +4,16 @@
 //! whatever is wrong comes out as one line (see [`one_line`]).
 
 use crate::devices::{Choice, parse_choice};
+use crate::genome::GenomeArgs;
+use crate::kmeans::{GenerateKmeansArgs, KmeansArgs};
+use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::options::{BankArgs, EigenbenchArgs};
+use crate::paper::plan::{Section, parse_sections};
 use crate::variants::{Variant, parse_variants, suggestion};
 use crate::workload::WORKLOADS;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,6 +35,7 @@ Examples:
   stamp run ra --variant all          random array, every variant, full size
   stamp run ht --device cpu --transactions 100K --blocks 2 --threads 4
   stamp tune ra --out ra.json         find the best launch of every variant
+  stamp bench paper --out results     the paper's figures, measured
 
 Exit status: 0 if every result was verified, 1 if one was not or a run failed,
 2 if the command line cannot be carried out.",
@@ -60,13 +66,20 @@ Examples:
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
   stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
-  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100"
+  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
+  stamp run genome -g 1024 -s 32 -n 65536
+  stamp run labyrinth --input random-x32-y32-z3-n96.txt
+  stamp run labyrinth -x 128 -y 128 -z 3 -n 128
+  stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
+  stamp run kmeans --points 1M --dims 16 --centres 32"
     )]
     Run(RunArgs),
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
     Device(ListArgs),
+    /// Write an input file in STAMP's format
+    Generate(GenerateArgs),
     /// Find the best launch of each variant, then measure it
     #[command(
         allow_negative_numbers = true,
@@ -80,6 +93,9 @@ Examples:
   stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
     )]
     Tune(TuneArgs),
+    /// Measure what a publication shows
+    #[command(subcommand)]
+    Bench(Bench),
     /// Write a page and figures about what `bench paper` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
@@ -101,12 +117,99 @@ pub struct ReportArgs {
     pub title: Option<String>,
 }
 
+/// What `bench` measures.
+#[derive(Subcommand, Debug)]
+pub enum Bench {
+    /// Everything that the GPU-STM paper shows, into one document
+    #[command(after_help = "\
+Figure 2 and Table 2 (fig2): every variant over coarse locking at its best
+launch, which is searched; Figure 3 (fig3): throughput by threads; Figure 4
+(fig4): EigenBench by shared words and locks; Table 1 (table1): what the
+workloads' transactions are like.
+
+DIR/paper.json is written after every point. After an interruption, the same
+command goes on where it stopped; --only and --workload add to what is there.
+
+Examples:
+  stamp bench paper --out results
+  stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --only fig2,table1 --workload ra,ht --out results")]
+    Paper(PaperArgs),
+}
+
+/// Of `bench paper`.
+#[derive(Args, Debug, Clone)]
+pub struct PaperArgs {
+    /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// fig2, fig3, fig4, table1, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
+    pub only: SectionList,
+    /// A workload, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_workloads, default_value = "all")]
+    pub workload: NameList,
+    /// Seed of all data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    pub seed: u64,
+    /// The folder of paper.json, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Begin anew, whatever paper.json holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// Several sections in one argument.
+pub type SectionList = std::vec::Vec<Section>;
+/// Several workloads in one argument.
+pub type NameList = std::vec::Vec<&'static str>;
+
+/// Reads `all` or workloads separated by commas.
+fn parse_workloads(text: &str) -> Result<NameList, String> {
+    let all = WORKLOADS.map(|(name, _)| name);
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        parse_workload(name)?;
+        found.extend(all.iter().filter(|known| name == "all" || name == **known));
+    }
+    Ok(found)
+}
+
 /// Of `list` and `device`.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Of `generate`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateArgs {
+    /// Of which workload.
+    #[command(subcommand)]
+    pub workload: Generate,
+}
+
+/// The workloads that have files.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Generate {
+    /// A grid, and paths to route through it
+    #[command(after_help = "\
+Examples:
+  stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
+  stamp run labyrinth --input maze.txt")]
+    Labyrinth(GenerateLabyrinthArgs),
+    /// Points around random centres, a line for each
+    #[command(after_help = "\
+Examples:
+  stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
+  stamp run kmeans --input points.txt -m 16")]
+    Kmeans(GenerateKmeansArgs),
 }
 
 /// The parameters of workloads.
@@ -128,12 +231,30 @@ pub struct WorkloadArgs {
     /// ht: keys that a transaction inserts [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys_per_tx: Option<u32>,
-    /// Transactions of a launch
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub transactions: u64,
+    /// Of `labyrinth`.
+    #[command(flatten)]
+    pub labyrinth: LabyrinthArgs,
+    /// Of `genome`.
+    #[command(flatten)]
+    pub genome: GenomeArgs,
+    /// labyrinth: paths to route [default: 512]; genome: segments drawn
+    /// [default: 4M]; kmeans: fewest clusters, each number up to -m is run
+    /// [default: as -m]
+    #[arg(short, value_name = "N", value_parser = parse_count_32, help_heading = "Workload")]
+    pub n: Option<u32>,
+    /// labyrinth, kmeans: a file in STAMP's format [default: a generated one]
+    #[arg(short, long, value_name = "FILE", help_heading = "Workload")]
+    pub input: Option<PathBuf>,
+    /// ra, ht, bank, eigenbench: transactions of a launch [default: 1M]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Workload")]
+    pub transactions: Option<u64>,
     /// Seed of the data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED)]
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED,
+          help_heading = "Workload")]
     pub seed: u64,
+    /// Of `kmeans`.
+    #[command(flatten)]
+    pub kmeans: KmeansArgs,
     /// Of `bank`.
     #[command(flatten)]
     pub bank: BankArgs,
@@ -160,7 +281,7 @@ pub struct MemoryArgs {
 /// Of `run`.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// ra, ht, bank, eigenbench or all
+    /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -204,7 +325,7 @@ pub struct RunArgs {
 /// Of `tune`.
 #[derive(Args, Debug, Clone)]
 pub struct TuneArgs {
-    /// ra, ht, bank, eigenbench or all
+    /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
     /// auto, cpu, cuda or cuda:N
@@ -278,23 +399,36 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
     // An error of a value comes without its command's usage. The options
-    // before the command take no values, so the first word is its name.
-    let word = arguments
-        .iter()
-        .skip(1)
-        .find(|a| !a.to_string_lossy().starts_with('-'));
-    let of_command = word
-        .and_then(|word| {
-            Cli::command()
-                .find_subcommand(word)
-                .map(|c| c.get_name().to_owned())
-        })
-        .map_or_else(|| "stamp".into(), |name| format!("stamp {name}"));
+    // before a command take no values, so the first words are its names.
+    let mut found = Cli::command();
+    let mut of_command = String::from("stamp");
+    for word in arguments.iter().skip(1) {
+        let word = word.to_string_lossy();
+        match found.find_subcommand(word.as_ref()).cloned() {
+            Some(next) => {
+                of_command = format!("{of_command} {}", next.get_name());
+                found = next;
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let names: Vec<&str> = found
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        return format!(
+            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            names.join(" or ")
+        );
+    }
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
             command = usage.split(" <").next().unwrap_or(usage);
             command = command.split(" [").next().unwrap_or(command);
+            command = command.split(" -").next().unwrap_or(command);
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -356,6 +490,19 @@ mod tests {
                 &["'-1'", "`stamp run --help`"],
             ),
             (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
+            (&["bench"], &["`stamp bench`", "paper"]),
+            (
+                &["bench", "paper"],
+                &["--out", "(try `stamp bench paper --help`)"],
+            ),
+            (
+                &["bench", "paper", "--only", "fig9", "--out", "x"],
+                &["\"fig9\"", "fig2", "`stamp bench paper --help`"],
+            ),
+            (
+                &["bench", "paper", "--workload", "ra,rb", "--out", "x"],
+                &["\"rb\"", "did you mean ra?"],
+            ),
         ] {
             let arguments: Vec<OsString> = [&["stamp"], arguments]
                 .concat()

@@ -1,19 +1,22 @@
 //! The commands: `run`, `list`, `device`, and no arguments at all.
 
-use crate::cli::{Cli, Command, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line};
+use crate::cli::{
+    Bench, Cli, Command, Generate, ListArgs, MemoryArgs, RunArgs, WorkloadArgs, one_line,
+};
 use crate::devices::{AnyDevice, Choice, Kind};
 use crate::error::{Error, Result};
-use crate::ht::Ht;
 use crate::launches;
 use crate::numbers::bytes;
-use crate::on_device;
+use crate::out_file::OutFile;
 use crate::output::{align, setting, table, terminal_columns};
+use crate::paper::paper;
 use crate::progress::Progress;
-use crate::ra::Ra;
-use crate::runner::{Report, Session, Spec, resolve};
+use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::tune::tune;
 use crate::variants::Variant;
-use crate::workload::{AllAlgorithms, WORKLOADS};
+use crate::workload::{AllAlgorithms, WORKLOADS, Workload};
+use crate::workloads::AnyWorkload;
+use crate::{on_device, on_workload};
 use clap::Parser;
 use serde_json::json;
 use std::ffi::OsString;
@@ -44,8 +47,10 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run(args),
         Some(Command::List(args)) => list(*args),
         Some(Command::Device(args)) => device(*args),
+        Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
         Some(Command::Report(args)) => crate::report::report(args),
+        Some(Command::Bench(Bench::Paper(args))) => paper(args, &command_line(&arguments)),
     };
     match verified {
         Ok(true) => ExitCode::SUCCESS,
@@ -124,22 +129,17 @@ pub fn open(choice: Choice) -> Result<AnyDevice> {
     Ok(device)
 }
 
-/// The random array with the parameters given, the others by default.
-pub fn ra_of(args: &WorkloadArgs) -> Ra {
-    let reads = args.reads.unwrap_or(launches::RA_READS);
-    Ra {
-        words: args.words.unwrap_or(launches::RA_WORDS),
-        reads,
-        writes: args.writes.unwrap_or(launches::RA_WRITES.min(reads)),
+/// Writes an input file.
+fn generate(workload: &Generate) -> Result<bool> {
+    let (out, text) = match workload {
+        Generate::Labyrinth(args) => (&args.out, args.text()?),
+        Generate::Kmeans(args) => (&args.out, args.text()?),
+    };
+    match out {
+        Some(path) => OutFile::new(path)?.write(&text)?,
+        None => stdout().lock().write_all(text.as_bytes())?,
     }
-}
-
-/// The hash table with the parameters given, the others by default.
-pub fn ht_of(args: &WorkloadArgs) -> Ht {
-    Ht {
-        buckets: args.buckets.unwrap_or(launches::HT_BUCKETS),
-        keys_per_tx: args.keys_per_tx.unwrap_or(launches::HT_KEYS_PER_TX),
-    }
+    Ok(true)
 }
 
 /// Refuses parameters of another workload than the one that runs.
@@ -147,26 +147,51 @@ pub fn ht_of(args: &WorkloadArgs) -> Ht {
 /// # Errors
 /// Names the option and its workload.
 pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
-    let options = [
-        ("--words", "ra", args.words),
-        ("--reads", "ra", args.reads),
-        ("--writes", "ra", args.writes),
-        ("--buckets", "ht", args.buckets),
-        ("--keys-per-tx", "ht", args.keys_per_tx),
+    let n = |value: Option<u32>| value.map(|n| n.to_string());
+    let path = args.input.as_ref().map(|p| p.display().to_string());
+    for (option, value) in [("-n", n(args.n)), ("--input", path.clone())] {
+        if let Some(value) = value
+            && workload == "all"
+        {
+            return Err(Error::Usage(format!(
+                "{option} {value} means another thing for each workload: name one instead of all"
+            )));
+        }
+    }
+    let options: [(&str, &[&str], Option<String>); 8] = [
+        ("-n", &["labyrinth", "genome", "kmeans"], n(args.n)),
+        ("--input", &["labyrinth", "kmeans"], path),
+        ("--words", &["ra"], n(args.words)),
+        ("--reads", &["ra"], n(args.reads)),
+        ("--writes", &["ra"], n(args.writes)),
+        ("--buckets", &["ht"], n(args.buckets)),
+        ("--keys-per-tx", &["ht"], n(args.keys_per_tx)),
+        (
+            "--transactions",
+            &["ra", "ht", "bank", "eigenbench"],
+            args.transactions.map(|n| n.to_string()),
+        ),
     ];
+    let of_one = |of: &'static [&str], given: Vec<(&'static str, String)>| {
+        given
+            .into_iter()
+            .map(move |(option, value)| (option, of, Some(value)))
+    };
     let options = options
         .into_iter()
-        .filter_map(|(option, of, value)| Some((option, of, value?.to_string())));
-    let of = |workload, options: Vec<(&'static str, String)>| {
-        options
-            .into_iter()
-            .map(move |(option, value)| (option, workload, value))
-    };
-    let more = of("bank", args.bank.given()).chain(of("eigenbench", args.eigenbench.given()));
-    for (option, of, value) in options.chain(more) {
-        if workload != "all" && workload != of {
+        .chain(of_one(&["bank"], args.bank.given()))
+        .chain(of_one(&["eigenbench"], args.eigenbench.given()))
+        .chain(of_one(&["labyrinth"], args.labyrinth.given()))
+        .chain(of_one(&["genome"], args.genome.given()))
+        .chain(of_one(&["kmeans"], args.kmeans.given()));
+    for (option, of, value) in options {
+        if let Some(value) = value
+            && workload != "all"
+            && !of.contains(&workload)
+        {
             return Err(Error::Usage(format!(
-                "{option} {value} is for {of}, not for {workload}: leave it out"
+                "{option} {value} is for {}, not for {workload}: leave it out",
+                of.join(" and ")
             )));
         }
     }
@@ -222,7 +247,9 @@ impl Plan<'_> {
             workload.capacity(),
             self.time_limit,
         );
-        let transactions = (self.transactions)(variant);
+        let transactions = workload
+            .transactions()
+            .unwrap_or_else(|| (self.transactions)(variant));
         let algorithm = resolve(workload, variant, &config, transactions);
         let (blocks, threads) = launches::launch(workload.name(), algorithm, kind, &limits);
         let shape = (
@@ -295,7 +322,7 @@ fn print(device: &AnyDevice, reports: &[Report]) -> Result<()> {
 fn run(args: &RunArgs) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
     let any = open(args.device)?;
-    let transactions = |_| args.input.transactions;
+    let transactions = |_| args.input.transactions.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
         variants: &args.variant,
         shape: (args.blocks, args.threads),
@@ -309,43 +336,60 @@ fn run(args: &RunArgs) -> Result<bool> {
         json: args.json,
     };
     let mut reports = Vec::new();
-    let printed = run_workloads(&plan, &args.workload, &any, &args.input, &mut reports);
+    let printed = run_workloads(&plan, &args.workload, &any, &args.input, &mut reports)
+        .and_then(|()| finish(&any, &reports, args.json));
     told(&reports, printed)
 }
 
-/// Runs, and prints what was found. Whatever ends it early, `reports` has the
-/// runs until then.
+/// Runs, and puts what was found into `reports`, whatever ends it early.
 fn run_workloads(
     plan: &Plan<'_>,
-    workload: &str,
+    name: &str,
     any: &AnyDevice,
     input: &WorkloadArgs,
     reports: &mut Vec<Report>,
 ) -> Result<()> {
     let progress = Progress::new();
-    let asked = |name| workload == name || workload == "all";
-    if asked("ra") {
-        let ra = ra_of(input);
-        on_device!(any, d => plan.run(d, any.kind(), &ra, &progress, reports))?;
+    let workloads = AnyWorkload::asked(name, input, &progress)?;
+    for workload in &workloads {
+        on_workload!(workload, w => {
+            let transactions = input.transactions.unwrap_or(launches::TRANSACTIONS);
+            check_input(w, w.transactions().unwrap_or(transactions))?;
+        });
     }
-    if asked("ht") {
-        let ht = ht_of(input);
-        on_device!(any, d => plan.run(d, any.kind(), &ht, &progress, reports))?;
+    for workload in &workloads {
+        on_workload!(workload, w => {
+            on_device!(any, d => plan.run(d, any.kind(), w, &progress, reports))
+        })?;
     }
-    if asked("bank") {
-        let bank = input.bank.bank();
-        on_device!(any, d => plan.run(d, any.kind(), &bank, &progress, reports))?;
+    Ok(())
+}
+
+/// Prints the table, unless each run was printed as JSON.
+fn finish(any: &AnyDevice, reports: &[Report], json: bool) -> Result<()> {
+    if json { Ok(()) } else { print(any, reports) }
+}
+
+/// The input of a workload in a run without arguments: full size, but for
+/// what takes a CPU too long.
+fn demo_input(workload: &str, kind: Kind) -> WorkloadArgs {
+    let mut input = WorkloadArgs {
+        seed: launches::SEED,
+        ..WorkloadArgs::default()
+    };
+    match (kind, workload) {
+        (Kind::Cpu, "labyrinth") => {
+            let (x, y, z) = launches::LABYRINTH_DEMO_SIZE;
+            input.labyrinth.x = Some(x);
+            input.labyrinth.y = Some(y);
+            input.labyrinth.z = Some(z);
+            input.n = Some(launches::LABYRINTH_DEMO_PATHS);
+        }
+        (Kind::Cpu, "genome") => input.n = Some(launches::GENOME_DEMO_SEGMENTS),
+        (Kind::Cpu, "kmeans") => input.kmeans.shape.points = Some(launches::KMEANS_DEMO_POINTS),
+        _ => {}
     }
-    if asked("eigenbench") {
-        let eigenbench = input.eigenbench.eigenbench();
-        on_device!(any, d => plan.run(d, any.kind(), &eigenbench, &progress, reports))?;
-    }
-    drop(progress);
-    if plan.json {
-        Ok(())
-    } else {
-        print(any, reports)
-    }
+    input
 }
 
 /// No arguments: everything, at a small size.
@@ -368,15 +412,21 @@ fn demo() -> Result<bool> {
         repeat: 1,
         json: false,
     };
-    let input = WorkloadArgs::default();
     let mut reports = Vec::new();
-    let printed = run_workloads(&plan, "all", &any, &input, &mut reports).and_then(|()| {
-        Ok(writeln!(
-            stdout(),
-            "`stamp --help` says what else it does; `stamp list` names what there is."
-        )?)
-    });
+    let printed = demo_workloads(&plan, &any, &mut reports);
     told(&reports, printed)
+}
+
+fn demo_workloads(plan: &Plan<'_>, any: &AnyDevice, reports: &mut Vec<Report>) -> Result<()> {
+    for (workload, _) in WORKLOADS {
+        let input = demo_input(workload, any.kind());
+        run_workloads(plan, workload, any, &input, reports)?;
+    }
+    print(any, reports)?;
+    Ok(writeln!(
+        stdout(),
+        "`stamp --help` says what else it does; `stamp list` names what there is."
+    )?)
 }
 
 fn list(args: ListArgs) -> Result<bool> {

@@ -52,6 +52,24 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// An input file that could not be opened or read.
+    #[error("cannot read {}: {source}: give --input a file that can be read", path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// An input file that says something else than its format.
+    #[error("{}, line {line}: {what}", path.display())]
+    BadInput {
+        /// Its path.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is there, and what was expected.
+        what: String,
+    },
     /// Standard output that could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),

@@ -11,7 +11,6 @@ use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
 
@@ -183,7 +182,7 @@ impl Workload for Ht {
     }
 }
 
-impl<A: Algorithm<Probe = Silent>> Launches<A> for Ht
+impl<A: Algorithm> Launches<A> for Ht
 where
     HashTable<A>: Kernel<Params = HtParams<A>>,
 {

@@ -27,6 +27,36 @@ pub const EIGENBENCH_HOT_WORDS: u32 = 1 << 20;
 pub const EIGENBENCH_ACCESSES: u32 = 32;
 /// Words of each lane's mild array, and of its cold one.
 pub const EIGENBENCH_LANE_WORDS: u32 = 256;
+/// Table 1 of the paper: with this size, LB's 1.75 M shared words.
+pub const LABYRINTH_SIZE: (u32, u32, u32) = (512, 512, 7);
+/// Table 1 of the paper: LB's transactions, one a path.
+pub const LABYRINTH_PATHS: u32 = 512;
+/// LB's grid in a run without arguments on a CPU.
+pub const LABYRINTH_DEMO_SIZE: (u32, u32, u32) = (96, 96, 3);
+/// LB's paths in a run without arguments on a CPU.
+pub const LABYRINTH_DEMO_PATHS: u32 = 64;
+/// Table 1 of the paper: GN's 16 K shared words; STAMP's `-g16384`.
+pub const GENOME_BASES: u32 = 16 << 10;
+/// STAMP's `-s64`.
+pub const GENOME_SEGMENT: u32 = 64;
+/// Table 1 of the paper: GN-1's 4 M transactions.
+pub const GENOME_SEGMENTS: u32 = 4 << 20;
+/// GN's segments in a run without arguments on a CPU.
+pub const GENOME_DEMO_SEGMENTS: u32 = 256 << 10;
+/// Table 1 of the paper: KM's transactions of a kernel, one a point.
+pub const KMEANS_POINTS: u32 = 64 << 10;
+/// Table 1 of the paper: with the count, KM's 32 words of a transaction.
+pub const KMEANS_DIMS: u32 = 31;
+/// Table 1 of the paper: with those, KM's 2 K shared words.
+pub const KMEANS_CENTRES: u32 = 64;
+/// Clusters of points from a file.
+pub const KMEANS_CLUSTERS: u32 = 16;
+/// STAMP's default.
+pub const KMEANS_THRESHOLD: f64 = 0.001;
+/// The most passes of a clustering, about as many as STAMP's.
+pub const KMEANS_PASSES_MAX: u32 = 500;
+/// KM's points in a run without arguments on a CPU.
+pub const KMEANS_DEMO_POINTS: u32 = 4 << 10;
 /// Table 1 of the paper: transactions.
 pub const TRANSACTIONS: u64 = 1 << 20;
 /// The seed.
@@ -42,9 +72,14 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
     match (kind, workload, algorithm) {
         // One thread a core; blocks of one, as `egpgv` runs one a block.
         (Kind::Cpu, _, _) => (p, 1),
+        // A router a block, whose threads expand the grid together; the
+        // transactions are one thread's.
+        (Kind::Cuda, "labyrinth", _) => (p, 256),
         // One warp: it hands the lock from lane to lane without a race.
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),
         (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),
+        // Few rows, and every transaction writes all of one.
+        (Kind::Cuda, "kmeans", _) => ((p / 2).max(1), 32),
         // More threads only stand in line for the sequence lock.
         (Kind::Cuda, "ra" | "eigenbench", Variant::Vbv) => (16, 64),
         (Kind::Cuda, _, Variant::Vbv) => (4, 64),
@@ -52,6 +87,19 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         (Kind::Cuda, "ra" | "eigenbench", Variant::TbvSorting) => (2 * p, 32),
         (Kind::Cuda, "ra" | "eigenbench", _) => (4 * p, 64),
         (Kind::Cuda, _, _) => (8 * p, 256),
+    }
+}
+
+/// The launch of a kernel without transactions, of the kind whose threads do
+/// not wait for each other: enough to fill the device.
+pub fn plain(limits: &Limits) -> (u32, u32) {
+    if limits.warp_width == 1 {
+        (limits.processors, 1)
+    } else {
+        (
+            8 * limits.processors,
+            (8 * limits.warp_width).min(limits.threads_max),
+        )
     }
 }
 

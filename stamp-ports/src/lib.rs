@@ -8,11 +8,13 @@
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`variants`] | the variants' names, and from a name to an algorithm's type |
 //! | [`workload`] | what a workload is |
-//! | [`ra`], [`ht`], [`bank`], [`eigenbench`] | the workloads |
+//! | [`ra`], [`ht`], [`bank`], [`eigenbench`], [`genome`], [`labyrinth`], [`kmeans`] | the workloads |
+//! | [`workloads`] | any of them, by name |
 //! | [`options`] | the parameters of workloads with many |
 //! | [`alias`] | tables for draws that are not uniform |
 //! | [`launches`] | default launches and sizes, all in one file |
 //! | [`runner`] | one measurement: reset, launch, verify, repeat |
+//! | [`timed`] | one run: its launches, their times and statistics summed |
 //! | [`commands`] | `run`, `list`, `device`, and no arguments at all |
 //! | [`tune`] | the search for the best launch |
 //! | [`out_file`] | the file that the search writes |
@@ -28,7 +30,10 @@ pub mod commands;
 pub mod devices;
 pub mod eigenbench;
 pub mod error;
+pub mod genome;
 pub mod ht;
+pub mod kmeans;
+pub mod labyrinth;
 pub mod launches;
 pub mod numbers;
 pub mod options;
@@ -39,9 +44,11 @@ pub mod progress;
 pub mod ra;
 pub mod report;
 pub mod runner;
+pub mod timed;
 pub mod tune;
 pub mod variants;
 pub mod workload;
+pub mod workloads;
 
 pub use commands::main_of;
 pub use error::Error;

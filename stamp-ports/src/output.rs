@@ -171,7 +171,7 @@ pub fn setting(reports: &[Report]) -> String {
                 .get(name)
                 .and_then(serde_json::Value::as_u64)
         };
-        let parts: Vec<String> = [
+        let mut parts: Vec<String> = [
             ("words", "word"),
             ("buckets", "bucket"),
             ("reads", "read"),
@@ -183,11 +183,20 @@ pub fn setting(reports: &[Report]) -> String {
             ("hot_words", "hot word"),
             ("hot_reads", "read"),
             ("hot_writes", "write"),
+            ("paths", "path"),
+            ("walls", "wall"),
+            ("g", "base"),
+            ("n", "segment"),
+            ("s", "base"),
+            ("points", "point"),
+            ("dims", "coordinate"),
+            ("clusters_max", "cluster"),
         ]
         .into_iter()
         .filter_map(|(name, what)| Some((p(name)?, what, name)))
         .map(|(n, what, name)| match name {
             "writes" | "keys_per_tx" | "hot_writes" => of(n, what) + " a transaction",
+            "s" => of(n, what) + " a segment",
             "zipf_thousandths" if n == 0 => "drawn uniformly".into(),
             "zipf_thousandths" => format!("drawn by Zipf's law, exponent {}", n as f64 / 1e3),
             "audit_percent" => {
@@ -197,6 +206,9 @@ pub fn setting(reports: &[Report]) -> String {
             _ => of(n, what),
         })
         .collect();
+        if let (Some(x), Some(y), Some(z)) = (p("x"), p("y"), p("z")) {
+            parts.insert(0, format!("{x} x {y} x {z} cells"));
+        }
         let _ = writeln!(text, "{}: {}", report.workload, parts.join(", "));
     }
     if let Some(report) = reports.first() {

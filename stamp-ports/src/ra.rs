@@ -10,7 +10,6 @@ use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -181,7 +180,7 @@ impl Workload for Ra {
     }
 }
 
-impl<A: Algorithm<Probe = Silent>> Launches<A> for Ra
+impl<A: Algorithm> Launches<A> for Ra
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,
 {

@@ -5,16 +5,16 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use crate::error::{Error, Result};
+use crate::timed::{KernelTime, Launched, Timed};
 use crate::variants::Variant;
 use crate::with_algorithm;
 use crate::workload::{AllAlgorithms, Launches, Workload};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use stm_core::abort::Abort;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::host::{self, Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{self, Device, Launch, Stm, StmConfig};
 use stm_core::probe::Silent;
 
 /// What to measure.
@@ -78,12 +78,19 @@ pub struct Report {
     pub metadata_bytes: u64,
     /// The workload's parameters, and those of the transactional memory.
     pub parameters: Map<String, Value>,
+    /// What the run of the last repeat found, beside its verification.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub observed: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
     pub jit_ms: f64,
     /// The algorithm that ran.
     pub resolved: &'static str,
     /// The device's name.
     pub device_name: String,
+    /// The kernels of a run that has several, in the repeat of the median
+    /// time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelTime>,
     /// What is wrong, if the run is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -107,27 +114,6 @@ impl Report {
     }
 }
 
-/// What one launch did.
-#[derive(Clone, Copy, Debug)]
-pub struct Launched {
-    /// The kernel's time.
-    pub time: Duration,
-    /// Its statistics.
-    pub statistics: Statistics,
-}
-
-impl Launched {
-    /// Transactions a second.
-    pub fn tx_per_s(&self) -> f64 {
-        per_second(self.statistics.commits, self.time)
-    }
-}
-
-fn per_second(n: u64, time: Duration) -> f64 {
-    // A clock's tick at least, so that nothing is infinitely fast.
-    n as f64 / time.as_secs_f64().max(1e-9)
-}
-
 /// The algorithm that a variant stands for: for `optimized`, by how many
 /// stripes the shared words fill.
 pub fn resolve(
@@ -145,12 +131,13 @@ pub fn resolve(
 /// # Errors
 /// Names the parameter and the fix.
 pub fn check_input(workload: &impl Workload, transactions: u64) -> Result<()> {
+    workload.check(transactions)?;
     if transactions == 0 {
         return Err(Error::Usage(
             "--transactions 0 leaves nothing to run: give 1 or more".into(),
         ));
     }
-    workload.check(transactions)
+    Ok(())
 }
 
 /// A workload's data on a device, for any number of measurements.
@@ -179,6 +166,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             transactions_max,
             seed,
         })
+    }
+
+    /// The seed of the data.
+    pub const fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Launches once, without looking at the result: for a search.
@@ -218,11 +210,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     fn memory(&self, spec: &Spec) -> Result<Stm<D>> {
         let (blocks, threads) = spec.shape;
         let _span = tracing::info_span!("allocate metadata").entered();
-        Ok(Stm::new(
-            self.device,
-            Launch::new(blocks, threads),
-            spec.config,
-        )?)
+        let launch = Launch {
+            shared_bytes: self.workload.shared_bytes(),
+            ..Launch::new(blocks, threads)
+        };
+        Ok(Stm::new(self.device, launch, spec.config)?)
     }
 
     /// Makes the data fit for the lanes that run transactions of `A`.
@@ -248,24 +240,21 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             "a launch of more transactions than there is data for"
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
-        let handle = stm.handle::<A>();
-        let params = Launches::<A>::params(self.workload, &self.data, handle, spec.transactions);
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `self.data` keeps and nothing else uses.
-        let (time, statistics) = unsafe { stm.launch::<<W as Launches<A>>::Kernel>(&params) }
+        let mut timed = Timed::new(self.device, stm, Silent, spec.config.time_limit);
+        Launches::<A>::run(self.workload, &mut self.data, &mut timed, spec.transactions)
             .map_err(|error| self.explain(error))?;
-        Ok(Launched { time, statistics })
+        Ok(timed.finish())
     }
 
     /// Adds the capacity that would be enough.
-    fn explain(&self, error: host::Error) -> Error {
-        let enough = self.workload.capacity();
+    fn explain(&self, error: Error) -> Error {
+        let enough = self.workload.capacity_max();
         match error {
-            host::Error::CapacityExceeded {
+            Error::Host(host::Error::CapacityExceeded {
                 set,
                 limit,
                 transaction,
-            } => {
+            }) => {
                 let (option, needed) = if set == "write set" {
                     ("--write-capacity", enough.writes)
                 } else {
@@ -279,7 +268,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
                     needed,
                 }
             }
-            other => other.into(),
+            other => other,
         }
     }
 
@@ -289,7 +278,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     {
         let mut stm = self.memory(spec)?;
         self.fit::<A>(spec)?;
-        let jit = self.device.prepare::<<W as Launches<A>>::Kernel>()?;
+        let jit = Launches::<A>::compile(self.workload, self.device)?;
         let mut report = self.blank(spec);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
@@ -327,14 +316,20 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         }
         runs.sort_by_key(|run| run.time);
         let ms = |run: &Launched| run.time.as_secs_f64() * 1e3;
-        let median = runs[runs.len() / 2];
+        let median = &runs[runs.len() / 2];
         report.time_ms = TimeMs {
-            median: ms(&median),
+            median: ms(median),
             min: ms(&runs[0]),
             max: ms(&runs[runs.len() - 1]),
         };
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
+        for (name, value) in self.workload.observed(&self.data) {
+            report.observed.insert(name.into(), value);
+        }
+        if median.kernels.len() > 1 {
+            report.kernels.clone_from(&median.kernels);
+        }
         for reason in Abort::ALL {
             report
                 .aborts
@@ -346,9 +341,12 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
     fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         let _span = tracing::info_span!("verify").entered();
         let commits = run.statistics.commits;
-        if commits != transactions {
+        let expected = self.workload.commits_expected(&self.data, transactions)?;
+        if let Some(expected) = expected
+            && commits != expected
+        {
             return Ok(Some(format!(
-                "{commits} of {transactions} transactions committed"
+                "{commits} of {expected} transactions committed"
             )));
         }
         self.workload.verify(&mut self.data, transactions)
@@ -358,6 +356,9 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         let mut parameters = Map::new();
         for (name, value) in self.workload.parameters() {
             parameters.insert(name.into(), value.into());
+        }
+        for (name, value) in self.workload.more_parameters() {
+            parameters.insert(name.into(), value);
         }
         for (name, value) in [
             ("stripe_bytes", spec.config.stripe_bytes),
@@ -383,9 +384,11 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             verified: false,
             metadata_bytes: 0,
             parameters,
+            observed: Map::new(),
             jit_ms: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
+            kernels: Vec::new(),
             error: None,
         }
     }

@@ -8,18 +8,20 @@
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
 use crate::cli::TuneArgs;
-use crate::commands::{check_foreign, config_of, ht_of, open, ra_of, told};
+use crate::commands::{check_foreign, config_of, open, told};
 use crate::devices::{AnyDevice, Description, Kind};
 use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::{count, short};
-use crate::on_device;
 use crate::out_file::OutFile;
 use crate::output::{align, over_cgl, setting, table, terminal_columns};
+use crate::paper::document::Tried;
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, check_input, resolve};
 use crate::variants::Variant;
-use crate::workload::AllAlgorithms;
+use crate::workload::{AllAlgorithms, Workload};
+use crate::workloads::AnyWorkload;
+use crate::{on_device, on_workload};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{Write, stdout};
@@ -33,6 +35,8 @@ const PROBE: Duration = Duration::from_millis(15);
 const PROBE_LIMIT: Duration = Duration::from_millis(250);
 /// Transactions of the first probe.
 const PROBE_TRANSACTIONS: u64 = 2048;
+/// The fewest transactions that fill a time.
+const FILL_MIN: u64 = 1024;
 /// The most by which a probe has more transactions than the last.
 const PROBE_GROWTH_MAX: f64 = 32.0;
 /// Shapes that get a trial.
@@ -42,48 +46,86 @@ const TRIAL: Duration = Duration::from_millis(150);
 /// The kernel's time in a measurement.
 const MEASURE: Duration = Duration::from_millis(500);
 
-/// A shape that was tried.
-#[derive(Clone, Debug, Serialize)]
-struct Tried {
-    workload: &'static str,
-    variant: &'static str,
-    locks: u64,
-    blocks: u32,
-    threads: u32,
-    transactions: u64,
-    commits: u64,
-    aborts: u64,
-    time_ms: f64,
-    tx_per_s: f64,
-    /// Why the figures are not those of a whole launch, if they are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+/// How long a search may take with each shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The kernel's time in a probe of a shape.
+    pub(crate) probe: Duration,
+    /// Longer, and a probe is stopped.
+    pub(crate) probe_limit: Duration,
+    /// Shapes that get a trial.
+    pub(crate) trials: usize,
+    /// The kernel's time in a trial.
+    pub(crate) trial: Duration,
 }
 
+/// That of `stamp tune`.
+const TUNE: Effort = Effort {
+    probe: PROBE,
+    probe_limit: PROBE_LIMIT,
+    trials: TRIALS,
+    trial: TRIAL,
+};
+
 /// The searches of one workload on one device.
-struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
+pub(crate) struct Search<'s, 'a, D: Device, W: AllAlgorithms> {
     workload: &'static str,
-    session: &'s mut Session<'a, D, W>,
+    pub(crate) session: &'s mut Session<'a, D, W>,
     shapes: Vec<(u32, u32)>,
-    transactions: u64,
-    config: StmConfig,
-    tried: Vec<Tried>,
+    pub(crate) effort: Effort,
+    pub(crate) transactions: u64,
+    /// The fewest: all of them, where the input says how many there are.
+    transactions_min: u64,
+    pub(crate) config: StmConfig,
+    pub(crate) tried: Vec<Tried>,
     /// The searches that are done: algorithm, locks, and what was best.
     done: Vec<(Variant, u64, Option<Tried>)>,
 }
 
 /// How many transactions fill a time at a rate: a power of two, so that
-/// figures read well, from 1024 to `most`.
-fn fill(time: Duration, tx_per_s: f64, most: u64) -> u64 {
+/// figures read well, from `least` to `most`.
+fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     let n = (time.as_secs_f64() * tx_per_s) as u64;
     if n >= most {
         return most;
     }
-    (1u64 << n.max(1024).ilog2()).min(most)
+    (1u64 << n.max(1).ilog2()).max(least).min(most)
 }
 
-impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
-    fn spec(&self, variant: Variant, locks: u64, shape: (u32, u32), transactions: u64) -> Spec {
+impl<'s, 'a, D: Device, W: AllAlgorithms> Search<'s, 'a, D, W> {
+    /// Of launches with at most so many transactions.
+    pub(crate) fn new(
+        session: &'s mut Session<'a, D, W>,
+        shapes: &[(u32, u32)],
+        effort: Effort,
+        transactions: u64,
+        config: StmConfig,
+    ) -> Self {
+        Self {
+            workload: session.workload.name(),
+            transactions_min: session.workload.transactions().unwrap_or(FILL_MIN),
+            session,
+            shapes: shapes.to_vec(),
+            effort,
+            transactions,
+            config,
+            tried: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// As many transactions as fill a time at a rate.
+    pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
+        fill(time, tx_per_s, self.transactions_min, self.transactions)
+    }
+
+    pub(crate) fn spec(
+        &self,
+        variant: Variant,
+        locks: u64,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> Spec {
         Spec {
             variant,
             shape,
@@ -99,8 +141,8 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &Spec) -> Result<Tried> {
         let mut tried = Tried {
-            workload: self.workload,
-            variant: spec.variant.name(),
+            workload: self.workload.into(),
+            variant: spec.variant.name().into(),
             locks: spec.config.locks,
             blocks: spec.shape.0,
             threads: spec.shape.1,
@@ -141,13 +183,20 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     }
 
     /// Step 1 for one shape.
-    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
-        let mut transactions = PROBE_TRANSACTIONS.min(self.transactions);
+    pub(crate) fn probe(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        shape: (u32, u32),
+    ) -> Result<Tried> {
+        let mut transactions = PROBE_TRANSACTIONS
+            .max(self.transactions_min)
+            .min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
-            spec.config.time_limit = Some(PROBE_LIMIT);
+            spec.config.time_limit = Some(self.effort.probe_limit);
             let tried = self.attempt(&spec)?;
-            let scale = PROBE.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            let scale = self.effort.probe.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
             if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
                 return Ok(tried);
             }
@@ -157,7 +206,12 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
     }
 
     /// Steps 1 and 2 for an algorithm: the best shape, if any ran.
-    fn best(&mut self, variant: Variant, locks: u64, progress: &Progress) -> Result<Option<Tried>> {
+    pub(crate) fn best(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        progress: &Progress,
+    ) -> Result<Option<Tried>> {
         let known = self
             .done
             .iter()
@@ -177,20 +231,21 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
             found.push(self.probe(variant, locks, shape)?);
         }
         found.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
-        for i in 0..TRIALS.min(found.len()) {
+        for i in 0..self.effort.trials.min(found.len()) {
             let probe = &found[i];
             if probe.note.is_some() {
                 continue;
             }
-            let transactions = fill(TRIAL, probe.tx_per_s, self.transactions);
+            let transactions = self.fill(self.effort.trial, probe.tx_per_s);
             if transactions > probe.transactions {
                 let shape = (probe.blocks, probe.threads);
                 let mut spec = self.spec(variant, locks, shape, transactions);
-                spec.config.time_limit = Some(4 * TRIAL);
+                spec.config.time_limit = Some(4 * self.effort.trial);
                 found[i] = self.attempt(&spec)?;
             }
         }
-        let trials = &mut found[..TRIALS.min(self.shapes.len())];
+        let trials = self.effort.trials.min(found.len());
+        let trials = &mut found[..trials];
         trials.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
@@ -221,7 +276,7 @@ impl<D: Device, W: AllAlgorithms> Search<'_, '_, D, W> {
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
-        let transactions = fill(MEASURE, best.tx_per_s, self.transactions);
+        let transactions = self.fill(MEASURE, best.tx_per_s);
         let mut spec = self.spec(variant, locks, shape, transactions);
         spec.config.time_limit = Some(20 * MEASURE);
         spec.repeat = repeat;
@@ -243,10 +298,18 @@ impl Found {
     }
 }
 
+/// The most transactions of a launch.
+fn transactions_of(workload: &impl Workload, args: &TuneArgs) -> u64 {
+    workload
+        .transactions()
+        .or(args.input.transactions)
+        .unwrap_or(launches::TRANSACTIONS)
+}
+
 /// Refuses what no search of the workload can do. The searches before it may
 /// take long, so all of it is looked at before the first of them.
 fn check<D: Device, W: AllAlgorithms>(device: &D, workload: &W, args: &TuneArgs) -> Result<()> {
-    check_input(workload, args.input.transactions)?;
+    check_input(workload, transactions_of(workload, args))?;
     for &locks in &args.locks {
         let config = config_of(&args.memory, locks, workload.capacity(), None);
         // The smallest launch: the shapes that are tried may be too large.
@@ -261,21 +324,13 @@ fn search<D: Device, W: AllAlgorithms>(
     args: &TuneArgs,
     shapes: &[(u32, u32)],
 ) -> Result<Found> {
-    let transactions = args.input.transactions;
+    let transactions = transactions_of(workload, args);
     let progress = Progress::new();
     progress.say("making the data");
     let mut session = Session::new(device, workload, args.input.seed, transactions)?;
     let first = args.locks[0];
     let config = config_of(&args.memory, first, workload.capacity(), None);
-    let mut search = Search {
-        workload: workload.name(),
-        session: &mut session,
-        shapes: shapes.to_vec(),
-        transactions,
-        config,
-        tried: Vec::new(),
-        done: Vec::new(),
-    };
+    let mut search = Search::new(&mut session, shapes, TUNE, transactions, config);
     let mut runs = Vec::new();
     for &variant in &args.variant {
         for &locks in &args.locks {
@@ -305,27 +360,14 @@ pub fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     });
     let shapes = launches::shapes(any.kind(), &limits, resident);
     let mut found = Found::default();
-    let asked = |name| args.workload == name || args.workload == "all";
-    let (ra, ht) = (ra_of(&args.input), ht_of(&args.input));
-    if asked("ra") {
-        on_device!(&any, d => check(d, &ra, args))?;
+    let workloads = AnyWorkload::asked(&args.workload, &args.input, &Progress::new())?;
+    for workload in &workloads {
+        on_workload!(workload, w => on_device!(&any, d => check(d, w, args)))?;
     }
-    if asked("ht") {
-        on_device!(&any, d => check(d, &ht, args))?;
-    }
-    if asked("ra") {
-        found.extend(on_device!(&any, d => search(d, &ra, args, &shapes))?);
-    }
-    if asked("ht") {
-        found.extend(on_device!(&any, d => search(d, &ht, args, &shapes))?);
-    }
-    if asked("bank") {
-        let bank = args.input.bank.bank();
-        found.extend(on_device!(&any, d => search(d, &bank, args, &shapes))?);
-    }
-    if asked("eigenbench") {
-        let eigenbench = args.input.eigenbench.eigenbench();
-        found.extend(on_device!(&any, d => search(d, &eigenbench, args, &shapes))?);
+    for workload in &workloads {
+        found.extend(on_workload!(workload, w => {
+            on_device!(&any, d => search(d, w, args, &shapes))
+        })?);
     }
     // The folder is nobody else's; the document may be published.
     let command = match args.out.as_deref().map(|path| (path, path.file_name())) {
@@ -381,7 +423,7 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = (("", "", 0), 0);
     for tried in &found.search {
-        let key = (tried.workload, tried.variant, tried.locks);
+        let key = (&*tried.workload, &*tried.variant, tried.locks);
         last = if last.0 == key {
             (key, last.1 + 1)
         } else {
@@ -395,8 +437,8 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
         );
         match last.1 {
             0 => rows.push(vec![
-                tried.workload.into(),
-                tried.variant.into(),
+                tried.workload.clone(),
+                tried.variant.clone(),
                 count(tried.locks),
                 shape,
             ]),
@@ -452,9 +494,10 @@ mod tests {
     #[test]
     fn transactions_fill_the_time_in_powers_of_two_within_bounds() {
         let half = Duration::from_millis(500);
-        assert_eq!(fill(half, 1e9, 1 << 20), 1 << 20);
-        assert_eq!(fill(half, 600_000.0, 1 << 20), 1 << 18);
-        assert_eq!(fill(half, 1.0, 1 << 20), 1024);
-        assert_eq!(fill(half, 1.0, 100), 100);
+        let fill = |tx_per_s, most| fill(half, tx_per_s, FILL_MIN, most);
+        assert_eq!(fill(1e9, 1 << 20), 1 << 20);
+        assert_eq!(fill(600_000.0, 1 << 20), 1 << 18);
+        assert_eq!(fill(1.0, 1 << 20), 1024);
+        assert_eq!(fill(1.0, 100), 100);
     }
 }

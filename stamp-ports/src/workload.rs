@@ -2,13 +2,16 @@
 //! algorithm to launch, and a result to verify.
 
 use crate::error::{Error, Result};
+use crate::timed::Timed;
+use serde_json::Value;
+use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::host::{Cpu, Device};
 use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
 
 /// The workloads' names, with a line about each.
-pub const WORKLOADS: [(&str, &str); 4] = [
+pub const WORKLOADS: [(&str, &str); 7] = [
     (
         "ra",
         "random array: each transaction reads and changes random words",
@@ -25,6 +28,18 @@ pub const WORKLOADS: [(&str, &str); 4] = [
         "eigenbench",
         "every characteristic of a transaction, each set alone",
     ),
+    (
+        "genome",
+        "puts a gene together: drops duplicate segments, links the others",
+    ),
+    (
+        "labyrinth",
+        "routes paths through a grid: each transaction claims one path",
+    ),
+    (
+        "kmeans",
+        "k-means: each transaction adds a point to its nearest centre",
+    ),
 ];
 
 /// A workload with its parameters.
@@ -38,8 +53,49 @@ pub trait Workload {
     /// Its parameters, by their names in JSON.
     fn parameters(&self) -> Vec<(&'static str, u64)>;
 
+    /// Those of its parameters that are no whole numbers.
+    fn more_parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// What the last run found beside its verification, by its names in JSON.
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
     /// What a transaction reads and writes, at most.
     fn capacity(&self) -> Capacity;
+
+    /// The capacity that every input with these parameters fits, to tell a
+    /// user whose sets were too small; [`capacity`](Self::capacity), unless
+    /// that is a guess.
+    fn capacity_max(&self) -> Capacity {
+        self.capacity()
+    }
+
+    /// Transactions of a run where the input says how many; `None` where the
+    /// caller does.
+    fn transactions(&self) -> Option<u64> {
+        None
+    }
+
+    /// Dynamic shared memory that a block needs, in bytes.
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    /// How many transactions commit in a right run of so many, once it has
+    /// run; `None` if [`verify`](Self::verify) has to tell.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn commits_expected<D: Device>(
+        &self,
+        _data: &Self::Data<D>,
+        transactions: u64,
+    ) -> Result<Option<u64>> {
+        Ok(Some(transactions))
+    }
 
     /// 32-bit words that transactions share.
     fn shared_words(&self, transactions: u64) -> u64;
@@ -98,9 +154,9 @@ pub trait Workload {
     ) -> Result<Option<String>>;
 }
 
-/// A workload's kernel for one algorithm.
+/// A workload's kernel for one algorithm, or several kernels.
 pub trait Launches<A: Algorithm>: Workload {
-    /// The kernel.
+    /// The kernel; of several, the first.
     type Kernel: Kernel;
 
     /// Its parameters for a launch of so many transactions on the data.
@@ -110,6 +166,32 @@ pub trait Launches<A: Algorithm>: Workload {
         stm: StmRef<A>,
         transactions: u64,
     ) -> <Self::Kernel as Kernel>::Params;
+
+    /// Compiles all kernels, and returns the time that took.
+    ///
+    /// # Errors
+    /// Of the device.
+    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+        Ok(device.prepare::<Self::Kernel>()?)
+    }
+
+    /// One run: a launch of the kernel. A workload of several launches makes
+    /// them all here, and what it does between them is not timed.
+    ///
+    /// # Errors
+    /// Of a launch.
+    fn run<D: Device>(
+        &self,
+        data: &mut Self::Data<D>,
+        timed: &mut Timed<'_, D, A::Probe>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, timed.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
+        // views of buffers that `data` keeps and nothing else uses.
+        unsafe { timed.launch::<Self::Kernel>(&params)? };
+        Ok(())
+    }
 }
 
 /// A workload that runs with every algorithm.

@@ -188,13 +188,30 @@ fn all_runs_every_workload() {
         "cpu",
         "--transactions",
         "100",
+        "-x",
+        "32",
+        "-y",
+        "32",
+        "-z",
+        "12",
         "--json",
     ]);
     let names: Vec<Value> = out
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
         .collect();
-    assert_eq!(names, ["ra", "ht", "bank", "eigenbench"]);
+    assert_eq!(
+        names,
+        [
+            "ra",
+            "ht",
+            "bank",
+            "eigenbench",
+            "genome",
+            "labyrinth",
+            "kmeans"
+        ]
+    );
 }
 
 #[test]

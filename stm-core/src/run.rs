@@ -88,7 +88,7 @@ impl<A: Algorithm> StmRef<A> {
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
         let mut counts = Counts::ZERO;
-        if self.stopped(lane) {
+        if self.told_to_stop(lane) {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
@@ -277,7 +277,7 @@ impl<A: Algorithm> StmRef<A> {
         // After every conflict, and now and then without any, so that a launch
         // that only commits sees its time limit too.
         if (end.is_err() || counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS))
-            && self.stopped(lane)
+            && self.told_to_stop(lane)
         {
             counts.stopped = true;
         }

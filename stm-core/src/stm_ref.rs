@@ -1,7 +1,7 @@
 //! The kernel's handle on the metadata.
 
 use crate::algorithm::Algorithm;
-use crate::globals::Globals;
+use crate::globals::{self, Counter, Globals};
 use crate::lane::Lane;
 use crate::lock_log::BUCKETS;
 use crate::logs::{Capacity, Logs};
@@ -136,9 +136,22 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Whether the launch was told to stop.
+    /// Whether the launch was told to stop: for kernels with loops around
+    /// their transactions. If so, the lane counts as one that left work undone,
+    /// which makes the launch a timeout to the host: ask while there is some.
     #[inline(always)]
-    pub(crate) fn stopped<L: Lane>(&self, lane: &L) -> bool {
+    pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
+        let told = self.told_to_stop(lane);
+        if told {
+            // SAFETY: the globals are live (obligation 1 of `from_raw`).
+            unsafe { globals::count(lane, self.globals, Counter::Unfinished as usize, 1) };
+        }
+        told
+    }
+
+    /// Whether the stop flag is up.
+    #[inline(always)]
+    pub(crate) fn told_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         // Relaxed: the flag carries no data, and is seen eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }

@@ -12,6 +12,9 @@
 //! | [`ht`] | hash table | Xu et al. 2014 |
 //! | [`bank`] | transfers and audits | the usual bank benchmark |
 //! | [`eigenbench`] | `EigenBench` | Hong et al. 2010 |
+//! | [`genome`] | assembly of a gene from its segments | STAMP |
+//! | [`labyrinth`] | routing in a grid | STAMP |
+//! | [`kmeans`] | k-means | STAMP |
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -20,7 +23,10 @@ pub mod bank;
 pub mod draw;
 pub mod eigenbench;
 mod entry;
+pub mod genome;
 pub mod ht;
+pub mod kmeans;
+pub mod labyrinth;
 #[cfg(target_arch = "nvptx64")]
 pub mod lane_ops;
 #[cfg(feature = "mutants")]

@@ -315,6 +315,30 @@ impl Paper {
         })
     }
 
+    /// Sets what follows from other sections: each variant's ratio to `cgl` with
+    /// the same workload, and the share of the time inside transactions.
+    pub fn compare(&mut self) {
+        let cgl: BTreeMap<String, f64> = self
+            .speedups
+            .iter()
+            .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
+            .map(|s| (s.workload.clone(), s.tx_per_s))
+            .collect();
+        for speedup in &mut self.speedups {
+            let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
+            speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
+        }
+        for row in &mut self.characteristics {
+            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
+            let native = self
+                .breakdown
+                .iter()
+                .find(of)
+                .and_then(|b| b.shares.get("native"));
+            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        }
+    }
+
     /// The document as text: a field a line, and a point a line in the
     /// sections, so that two documents can be compared.
     ///
@@ -364,6 +388,20 @@ mod tests {
             assert!(PHASES.iter().all(|phase| bar.shares.contains_key(*phase)));
             assert!((bar.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn ratios_are_to_cgl_with_the_same_workload() {
+        let mut paper = Paper::parse(SAMPLE).unwrap();
+        paper.compare();
+        for speedup in &paper.speedups {
+            let of = |s: &&Speedup| s.workload == speedup.workload && s.variant == "cgl";
+            let cgl = paper.speedups.iter().find(of).unwrap();
+            assert_eq!(speedup.over_cgl, Some(speedup.tx_per_s / cgl.tx_per_s));
+        }
+        paper.speedups.retain(|s| s.variant != "cgl");
+        paper.compare();
+        assert!(paper.speedups.iter().all(|s| s.over_cgl.is_none()));
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
             }
         };
         while take() != 0 {
-            if tx.stm.stopped(tx.lane) {
+            if tx.stm.told_to_stop(tx.lane) {
                 return Err(Abort::Stopped);
             }
             tx.lane.pause(wait);

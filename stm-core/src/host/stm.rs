@@ -11,6 +11,7 @@ use crate::stm_ref::{Patience, StmRef};
 use crate::stripe::StripeMap;
 use crate::version::LockWord;
 use core::mem::offset_of;
+use core::ops::AddAssign;
 use std::format;
 use std::string::{String, ToString};
 use std::time::Duration;
@@ -135,6 +136,19 @@ impl Statistics {
     }
 }
 
+/// The statistics of several launches are the sums.
+impl AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.attempts += other.attempts;
+        self.commits += other.commits;
+        self.read_only_commits += other.read_only_commits;
+        self.gave_up += other.gave_up;
+        for (sum, n) in self.aborts.iter_mut().zip(other.aborts) {
+            *sum += n;
+        }
+    }
+}
+
 /// A transactional memory on a device: the clock, the lock table, the logs of
 /// every warp, and the statistics. One launch shape, any number of launches,
 /// one algorithm at a time.
@@ -204,6 +218,16 @@ impl<D: Device> Stm<D> {
                 probe,
             )
         }
+    }
+
+    /// The sizes and limits.
+    pub const fn config(&self) -> &StmConfig {
+        &self.config
+    }
+
+    /// Changes how long the launches that follow may take.
+    pub const fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.config.time_limit = limit;
     }
 
     /// Bytes of device memory that the metadata takes.

@@ -1,0 +1,325 @@
+//! What a run of k-means must have left, checked after every launch.
+//!
+//! # One launch, against itself
+//! 1. Every point has a centre, and sits with its nearest: no other centre is
+//!    nearer, by distances computed in double precision from the centres that
+//!    the launch used. The device computes them in `f32`, where `dims`
+//!    differences, squares and sums make an error of at most `dims + 2`
+//!    roundings of `2^-24` each; by no more than that may another be nearer.
+//! 2. The number of changed points is that of the members that differ.
+//! 3. The counts are those of the members, so they sum to `n`.
+//! 4. The ranks of a centre's members are 0 to the count less 1, each once: its
+//!    transactions came one after the other, and none saw a count twice.
+//! 5. Each sum is, *bit for bit*, that of the members' coordinates added in
+//!    `f32` in the order of their ranks. A lost, doubled, torn or stale addition
+//!    shows in its last bit, however many points there are.
+//!
+//! # The whole run, against a sequential one in double precision
+//! The two start from the same points. [`Follower`] makes the sequential run
+//! pass by pass, with its own centres, never rounded to `f32`, and compares:
+//! - each point's centre. Where the device's is another, both must be equally
+//!   near as far as either can tell: within the error of 1 and the distances of
+//!   the device's centres from the exact ones. Such a tie may fall either way,
+//!   and from there two right runs may part for good; so the sequential run takes
+//!   the device's side, and the tie is counted.
+//! - each centre after the pass, within what `f32` sums may lose
+//!   ([`Centres::move_to_means`]): as members are the same, this error is of one
+//!   pass and does not grow with their number.
+//!
+//! So a run is accepted if it is *a* run of k-means in double precision, from
+//! these points, in which nothing but ties was decided by rounding.
+
+use super::points::Points;
+use super::sequential::{Centres, ROUNDING};
+use std::num::NonZero;
+use std::ops::Range;
+use std::thread;
+
+/// What a launch left, and what it started from.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'a> {
+    /// The points.
+    pub points: &'a Points,
+    /// The centres that it used, one after the other.
+    pub centres: &'a [f32],
+    /// The points' centres before.
+    pub before: &'a [u32],
+    /// The points' centres.
+    pub members: &'a [u32],
+    /// The points' places among the additions to their centre.
+    pub ranks: &'a [u32],
+    /// For each centre, the count and the bits of the sums.
+    pub rows: &'a [u32],
+    /// How many points changed, as the device counted.
+    pub changed: u64,
+}
+
+impl Pass<'_> {
+    fn clusters(&self) -> usize {
+        self.centres.len() / self.points.dims()
+    }
+
+    /// Checks 2 to 5: `None` if all is right, else what is wrong, on one line.
+    pub fn wrong_sums(&self) -> Option<String> {
+        let changed = self.before.iter().zip(self.members);
+        let changed = changed.filter(|(before, now)| before != now).count() as u64;
+        if changed != self.changed {
+            return Some(format!(
+                "{changed} points changed their centre, and {} were counted",
+                self.changed
+            ));
+        }
+        match self.orders() {
+            Err(wrong) => Some(wrong),
+            Ok(orders) => (0..self.clusters()).find_map(|c| self.wrong_sum(c, &orders[c])),
+        }
+    }
+
+    /// The members of each centre in the order of their additions.
+    fn orders(&self) -> Result<Vec<Vec<u32>>, String> {
+        const NONE: u32 = u32::MAX;
+        let mut counts = vec![0u32; self.clusters()];
+        for (&c, i) in self.members.iter().zip(0u64..) {
+            *counts.get_mut(c as usize).ok_or_else(|| {
+                format!(
+                    "point {i} has centre {c}, and there are {}",
+                    self.clusters()
+                )
+            })? += 1;
+        }
+        let width = self.points.dims() + 1;
+        for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(width)).enumerate() {
+            if row[0] != count {
+                return Err(format!(
+                    "centre {c} counts {} points, and {count} sit with it",
+                    row[0]
+                ));
+            }
+        }
+        let mut orders: Vec<Vec<u32>> = counts
+            .iter()
+            .map(|&count| vec![NONE; count as usize])
+            .collect();
+        for ((&c, &rank), i) in self.members.iter().zip(self.ranks).zip(0..) {
+            let order = &mut orders[c as usize];
+            let count = order.len();
+            match order.get_mut(rank as usize) {
+                Some(place @ &mut NONE) => *place = i,
+                Some(other) => {
+                    return Err(format!(
+                        "points {other} and {i} both saw a count of {rank} at centre {c}"
+                    ));
+                }
+                None => {
+                    return Err(format!(
+                        "point {i} saw a count of {rank} at centre {c}, which has {count} points"
+                    ));
+                }
+            }
+        }
+        Ok(orders)
+    }
+
+    /// Check 5 for one centre.
+    fn wrong_sum(&self, c: usize, order: &[u32]) -> Option<String> {
+        let width = self.points.dims() + 1;
+        let found = &self.rows[c * width + 1..][..width - 1];
+        let mut sums = vec![0f32; width - 1];
+        for &i in order {
+            for (sum, x) in sums.iter_mut().zip(self.points.point(i as usize)) {
+                *sum += x;
+            }
+        }
+        let j = sums
+            .iter()
+            .zip(found)
+            .position(|(s, f)| s.to_bits() != *f)?;
+        Some(format!(
+            "sum {j} of centre {c} is {:e}, not the {:e} that its {} points add up to in their order",
+            f32::from_bits(found[j]),
+            sums[j],
+            order.len()
+        ))
+    }
+}
+
+/// The sequential run in double precision that follows a device's run.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    centres: Centres,
+    /// The most by which a device's centre may be off, one after the other.
+    bounds: Vec<f64>,
+    ties: u64,
+}
+
+impl Follower {
+    /// Starts from the same points as the device.
+    pub fn new(points: &Points, chosen: &[u32]) -> Self {
+        Self {
+            centres: Centres::of_points(points, chosen),
+            bounds: vec![0.0; chosen.len() * points.dims()],
+            ties: 0,
+        }
+    }
+
+    /// Points, over all passes, for which the device took another centre that
+    /// is equally near.
+    pub const fn ties(&self) -> u64 {
+        self.ties
+    }
+
+    /// The centres in double precision.
+    pub const fn centres(&self) -> &Centres {
+        &self.centres
+    }
+
+    /// How far each of the device's centres is from the exact one, or the first
+    /// that is too far.
+    fn shifts(&self, centres: &[f32], dims: usize) -> Result<Vec<f64>, String> {
+        let mut squares = vec![0.0; self.centres.len()];
+        for (i, (&x, &bound)) in centres.iter().zip(&self.bounds).enumerate() {
+            let (c, j) = (i / dims, i % dims);
+            let exact = self.centres.at(c, j);
+            let apart = (f64::from(x) - exact).abs();
+            if apart > bound || apart.is_nan() {
+                return Err(format!(
+                    "coordinate {j} of centre {c} is {x:e}: {apart:e} from the {exact:e} of the \
+                     sequential run, and rounding explains {bound:e}"
+                ));
+            }
+            squares[c] += apart * apart;
+        }
+        Ok(squares.into_iter().map(f64::sqrt).collect())
+    }
+
+    /// Makes the pass that the device has made, and compares, check 1 included:
+    /// `None` if they agree, else what differs, on one line.
+    pub fn differs(&mut self, pass: &Pass<'_>) -> Option<String> {
+        let dims = pass.points.dims();
+        let judged = self.shifts(pass.centres, dims).and_then(|shifts| {
+            Judge {
+                pass,
+                used: Centres::new(dims, pass.centres.iter().map(|&x| x.into())),
+                exact: &self.centres,
+                shift_max: shifts.iter().copied().fold(0.0, f64::max),
+                shifts,
+            }
+            .all()
+        });
+        match judged {
+            Err(wrong) => return Some(wrong),
+            Ok(ties) => self.ties += ties,
+        }
+        let kept = std::mem::take(&mut self.bounds);
+        self.bounds = self.centres.move_to_means(pass.points, pass.members);
+        let mut counts = vec![0u32; self.centres.len()];
+        for &c in pass.members {
+            counts[c as usize] += 1;
+        }
+        // A centre that stayed is as far off as it was.
+        for (i, (bound, kept)) in self.bounds.iter_mut().zip(kept).enumerate() {
+            if counts[i / dims] == 0 {
+                *bound = kept;
+            }
+        }
+        None
+    }
+
+    /// Compares the centres after the last pass.
+    pub fn differs_at_end(&self, centres: &[f32], dims: usize) -> Option<String> {
+        self.shifts(centres, dims).err()
+    }
+}
+
+/// Judges the members of one pass.
+struct Judge<'a> {
+    pass: &'a Pass<'a>,
+    /// The device's centres.
+    used: Centres,
+    /// The sequential run's.
+    exact: &'a Centres,
+    /// How far they are apart.
+    shifts: Vec<f64>,
+    shift_max: f64,
+}
+
+impl Judge<'_> {
+    /// All points, on all cores: the number of ties, or what is wrong with the
+    /// first point that is.
+    fn all(&self) -> Result<u64, String> {
+        let n = self.pass.points.len();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = n.div_ceil(threads).max(1024);
+        thread::scope(|scope| {
+            let judges: Vec<_> = (0..n)
+                .step_by(share)
+                .map(|from| scope.spawn(move || self.some(from..n.min(from + share))))
+                .collect();
+            judges.into_iter().try_fold(0, |ties, judge| {
+                let more = judge
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                Ok(ties + more)
+            })
+        })
+    }
+
+    fn some(&self, points: Range<usize>) -> Result<u64, String> {
+        let (mut ties, mut squares) = (0, Vec::new());
+        for i in points {
+            ties += u64::from(self.one(i, &mut squares)?);
+        }
+        Ok(ties)
+    }
+
+    /// One point: whether it is a tie that the two runs decided differently.
+    fn one(&self, i: usize, squares: &mut Vec<f64>) -> Result<bool, String> {
+        let (point, c) = (self.pass.points.point(i), self.pass.members[i]);
+        if c as usize >= self.used.len() {
+            return Err(format!(
+                "point {i} has centre {c}, and there are {}",
+                self.used.len()
+            ));
+        }
+        let dims = point.len() as f64;
+        let relative = (dims + 2.0) * ROUNDING / (1.0 - (dims + 2.0) * ROUNDING);
+        // A square below the smallest normal number is off by as much.
+        let absolute = dims * f64::from(f32::MIN_POSITIVE) * ROUNDING;
+        let most = |square: f64| (square * (1.0 + relative) + 2.0 * absolute) / (1.0 - relative);
+
+        let used = self.used.nearest(point, squares);
+        let mine = squares[c as usize];
+        if mine > most(used.square) {
+            return Err(format!(
+                "point {i} sits with centre {c} at a distance of {:e}, and centre {} is at {:e}",
+                mine.sqrt(),
+                used.centre,
+                used.square.sqrt()
+            ));
+        }
+        // The exact centres are within `shift_max` of those used: if no other is
+        // so near, the sequential run comes to the same.
+        if used.centre == c && used.second.sqrt() - used.square.sqrt() > 2.5 * self.shift_max {
+            return Ok(false);
+        }
+        let exact = self.exact.nearest(point, squares);
+        if exact.centre == c {
+            return Ok(false);
+        }
+        let mine = squares[c as usize].sqrt();
+        let [shift, other] = [c, exact.centre].map(|c| self.shifts[c as usize]);
+        let limit = most((exact.square.sqrt() + other).powi(2)).sqrt() + shift;
+        if mine <= limit * (1.0 + f64::EPSILON) {
+            return Ok(true);
+        }
+        Err(format!(
+            "point {i} sits with centre {c}, and in the sequential run with {}: the distances \
+             are {mine:e} and {:e}, and rounding explains up to {limit:e}",
+            exact.centre,
+            exact.square.sqrt()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The points: made from a seed or read from a file, brought to a common
+//! scale, and the first centres chosen among them.
+
+use stm_kernels::draw::{below, draw};
+
+/// The largest magnitude of a coordinate: its squares and sums stay far inside
+/// what an `f32` holds.
+pub const MAGNITUDE_MAX: f32 = 1e15;
+
+/// Half the width of a generated cluster, in each coordinate; centres are
+/// uniform in the unit cube.
+const SPREAD: f64 = 0.2;
+
+/// Points of as many coordinates each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    dims: usize,
+    values: Vec<f32>,
+}
+
+/// A number from 0 to 1, of 32 random bits.
+fn unit(bits: u64) -> f64 {
+    (bits >> 32) as f64 / f64::from(u32::MAX)
+}
+
+/// The seed of one of several series of draws.
+const fn series(seed: u64, which: u32) -> u64 {
+    draw(seed, u64::MAX, which)
+}
+
+impl Points {
+    /// Points one after the other, `dims` values each.
+    ///
+    /// # Panics
+    /// If `dims` is 0 or does not divide the number of values.
+    pub fn new(dims: usize, values: Vec<f32>) -> Self {
+        assert!(
+            dims != 0 && values.len().is_multiple_of(dims),
+            "{} values are no points of {dims}",
+            values.len()
+        );
+        Self { dims, values }
+    }
+
+    /// `n` points around `centres` random ones: each belongs to a random
+    /// centre and lies around it as the sum of four uniform draws, a bell.
+    /// Only sums and products of exact numbers: the same on every machine.
+    pub fn generate(seed: u64, n: u32, dims: u32, centres: u32) -> Self {
+        let [which, place, noise] = [0, 1, 2].map(|s| series(seed, s));
+        let mut values = Vec::with_capacity(n as usize * dims as usize);
+        for i in 0..u64::from(n) {
+            let centre = below(draw(which, i, 0), centres);
+            for j in 0..dims {
+                let middle = unit(draw(place, u64::from(centre), j));
+                let bits = draw(noise, i, j);
+                let four: u64 = (0..4).map(|part| bits >> (16 * part) & 0xFFFF).sum();
+                let bell = four as f64 / (2 * 0xFFFF) as f64 - 1.0;
+                values.push((middle + SPREAD * bell) as f32);
+            }
+        }
+        Self::new(dims as usize, values)
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.values.len() / self.dims
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The coordinates of each.
+    pub const fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// The coordinates of point `i`.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn point(&self, i: usize) -> &[f32] {
+        &self.values[i * self.dims..][..self.dims]
+    }
+
+    /// All points, one after the other.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.dims)
+    }
+
+    /// All values, a coordinate of all points after the other, as the kernel
+    /// reads them.
+    pub fn by_coordinate(&self) -> Vec<f32> {
+        (0..self.dims)
+            .flat_map(|j| self.values.iter().skip(j).step_by(self.dims).copied())
+            .collect()
+    }
+
+    /// Brings each coordinate to mean 0 and standard deviation 1, as STAMP does
+    /// unless told not to (`z-score`, the deviation of the population). A
+    /// coordinate that is the same everywhere becomes 0, where STAMP divides
+    /// by 0. Computed in double precision.
+    pub fn normalise(&mut self) {
+        let n = self.len() as f64;
+        for j in 0..self.dims {
+            let of = || self.values.iter().skip(j).step_by(self.dims).copied();
+            // Not by the deviation, which rounding keeps above 0.
+            let differs = of().fold(f32::MIN, f32::max) > of().fold(f32::MAX, f32::min);
+            let mean = of().map(f64::from).sum::<f64>() / n;
+            let square = of().map(|x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+            let deviation = square.sqrt();
+            for x in self.values.iter_mut().skip(j).step_by(self.dims) {
+                *x = if differs {
+                    ((f64::from(*x) - mean) / deviation) as f32
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+
+    /// The numbers of `clusters` different points, drawn from the seed: the
+    /// first centres. STAMP draws them so as well, but may draw one twice.
+    ///
+    /// # Panics
+    /// If there are fewer points.
+    pub fn choose(&self, seed: u64, clusters: u32) -> Vec<u32> {
+        let n = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        assert!(clusters <= n, "{clusters} different points of {n}");
+        let seed = series(seed, 3);
+        // The first places of a shuffle (Fisher and Yates).
+        let mut order: Vec<u32> = (0..n).collect();
+        for i in 0..clusters {
+            let other = i + below(draw(seed, u64::from(i), 0), n - i);
+            order.swap(i as usize, other as usize);
+        }
+        order.truncate(clusters as usize);
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn generated_points_are_of_the_seed_and_fall_into_clusters() {
+        let points = Points::generate(5, 200, 3, 4);
+        assert_eq!((points.len(), points.dims()), (200, 3));
+        assert_eq!(points, Points::generate(5, 200, 3, 4));
+        assert_ne!(points, Points::generate(6, 200, 3, 4));
+        assert!(
+            points
+                .iter()
+                .flatten()
+                .all(|x| (-SPREAD..=1.0 + SPREAD).contains(&f64::from(*x)))
+        );
+        // All of one cluster lie in a cube of twice the spread: with one
+        // centre that is all of them, with four it is not.
+        let extent = |points: &Points| {
+            let column = &points.by_coordinate()[..points.len()];
+            let most = column.iter().copied().fold(f32::MIN, f32::max);
+            most - column.iter().copied().fold(f32::MAX, f32::min)
+        };
+        assert!(extent(&Points::generate(5, 200, 3, 1)) < 0.4);
+        assert!(extent(&points) > 0.4);
+    }
+
+    #[test]
+    fn normalised_coordinates_have_mean_0_and_deviation_1() {
+        let mut points = Points::generate(1, 1000, 5, 7);
+        points.normalise();
+        for column in points.by_coordinate().chunks_exact(1000) {
+            let mean = column.iter().copied().map(f64::from).sum::<f64>() / 1e3;
+            let square = column.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 1e3;
+            assert!(
+                mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-6,
+                "{mean} {square}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_coordinate_that_never_differs_becomes_0() {
+        let mut points = Points::new(2, vec![0.1, 1.0, 0.1, 2.0, 0.1, 4.0]);
+        points.normalise();
+        let columns = points.by_coordinate();
+        assert_eq!(columns[..3], [0.0; 3]);
+        assert!(columns[3] < columns[4] && columns[4] < columns[5]);
+    }
+
+    #[test]
+    fn first_centres_are_different_points_even_if_all_are_taken() {
+        let points = Points::generate(1, 50, 1, 1);
+        for clusters in [1, 7, 50] {
+            let chosen = points.choose(9, clusters);
+            let different: HashSet<u32> = chosen.iter().copied().collect();
+            assert_eq!(different.len(), clusters as usize);
+            assert!(chosen.iter().all(|&i| i < 50));
+            assert_eq!(chosen, points.choose(9, clusters));
+        }
+        assert_ne!(points.choose(9, 7), points.choose(10, 7));
+    }
+}

@@ -1,0 +1,359 @@
+//! The points: one measurement each, of a workload whose data is there.
+
+use super::document::{Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried};
+use super::plan::{DESCRIBED, LOCKS, Plan, Room};
+use super::recorded::{self, Accesses};
+use crate::error::{Error, Result};
+use crate::launches;
+use crate::progress::Progress;
+use crate::runner::{Report, Session, Spec, resolve};
+use crate::tune::Search;
+use crate::variants::Variant;
+use crate::workload::{AllAlgorithms, Workload};
+use std::time::{Duration, Instant};
+use stm_core::host::{Device, StmConfig};
+
+/// A workload on a device.
+pub struct Bench<'s, 'a, D: Device, W: AllAlgorithms> {
+    pub(super) plan: &'s Plan,
+    pub(super) room: &'s Room,
+    pub(super) search: Search<'s, 'a, D, W>,
+}
+
+/// What a launch that was given up leaves instead of figures, if another launch
+/// may still succeed.
+fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
+    match result {
+        Ok(found) => Ok(Ok(found)),
+        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
+            Ok(Err(error.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Attempts that aborted over all attempts.
+fn abort_rate(commits: u64, aborts: u64) -> f64 {
+    aborts as f64 / (commits + aborts).max(1) as f64
+}
+
+/// The transactional memory for a workload.
+pub fn config_of(workload: &impl Workload, locks: u64) -> StmConfig {
+    StmConfig {
+        locks,
+        capacity: workload.capacity(),
+        ..StmConfig::default()
+    }
+}
+
+impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
+    /// Of a session with data for up to so many transactions.
+    pub fn new(
+        plan: &'s Plan,
+        room: &'s Room,
+        session: &'s mut Session<'a, D, W>,
+        transactions: u64,
+    ) -> Self {
+        let config = config_of(session.workload, LOCKS);
+        let shapes = plan.search_shapes(room);
+        Self {
+            plan,
+            room,
+            search: Search::new(
+                session,
+                &shapes,
+                plan.search_effort(false),
+                transactions,
+                config,
+            ),
+        }
+    }
+
+    fn resolved(&self, variant: Variant) -> Variant {
+        let workload = self.search.session.workload;
+        resolve(
+            workload,
+            variant,
+            &self.search.config,
+            self.search.transactions,
+        )
+    }
+
+    /// A point of Figure 2: the search, unless `known` has its result, and the
+    /// measurement of the best launch. And every launch that was tried.
+    ///
+    /// # Errors
+    /// After which nothing can run on the device. Others are in the point.
+    pub fn speedup(
+        &mut self,
+        variant: Variant,
+        known: &[Speedup],
+        progress: &Progress,
+    ) -> Result<(Speedup, Vec<Tried>)> {
+        let resolved = self.resolved(variant);
+        let workload = self.search.session.workload.name();
+        let before = known
+            .iter()
+            .find(|s| s.workload == workload && s.variant == resolved.name() && s.error.is_none());
+        let whole = self.search.session.workload.transactions().is_some();
+        self.search.effort = self.plan.search_effort(whole);
+        let best = match before {
+            Some(s) => Some(((s.blocks, s.threads), s.tx_per_s, s.tried)),
+            None => given_up(self.search.best(resolved, LOCKS, progress))?
+                .ok()
+                .flatten()
+                .map(|t| ((t.blocks, t.threads), t.tx_per_s, 0)),
+        };
+        let tried = std::mem::take(&mut self.search.tried);
+        let Some((shape, rate, tried_before)) = best else {
+            let why = tried.iter().rev().find_map(|t| t.note.clone());
+            let why = why.unwrap_or_else(|| "nothing committed".into());
+            let spec = self.search.spec(variant, LOCKS, (0, 0), 0);
+            let error = format!("no launch ran to its end: {why}");
+            let mut point = self.point(&spec, &[]);
+            point.error = Some(error);
+            point.tried = tried.len() as u64;
+            return Ok((point, tried));
+        };
+        let transactions = self.search.fill(self.plan.measure, rate);
+        let mut spec = self.search.spec(variant, LOCKS, shape, transactions);
+        spec.config.time_limit = Some(self.plan.limit);
+        let mut point = match given_up(self.repeats(&spec))? {
+            Ok(reports) => self.point(&spec, &reports),
+            Err(error) => {
+                let mut point = self.point(&spec, &[]);
+                point.error = Some(error);
+                point
+            }
+        };
+        point.tried = if before.is_some() {
+            tried_before
+        } else {
+            tried.len() as u64
+        };
+        Ok((point, tried))
+    }
+
+    /// Measurements of one launch until the time for them is spent. The first
+    /// of several warms up: its result counts, its time does not.
+    fn repeats(&mut self, spec: &Spec) -> Result<Vec<Report>> {
+        let began = Instant::now();
+        let mut reports = Vec::new();
+        loop {
+            let report = self.search.session.measure(spec)?;
+            let wrong = !report.verified;
+            reports.push(report);
+            let enough = reports.len() > self.plan.repeat as usize;
+            if wrong || enough || began.elapsed() >= self.plan.measure_wall {
+                return Ok(reports);
+            }
+        }
+    }
+
+    fn point(&self, spec: &Spec, reports: &[Report]) -> Speedup {
+        let session = &*self.search.session;
+        let wrong = reports.iter().find(|r| !r.verified);
+        let mut timed: Vec<&Report> = match reports {
+            [_, rest @ ..] if !rest.is_empty() => rest.iter().collect(),
+            all => all.iter().collect(),
+        };
+        timed.sort_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
+        let median = timed.get(timed.len() / 2).copied();
+        let shown = wrong.or(median);
+        let rate = |report: Option<&&Report>| report.map_or(0.0, |r| r.tx_per_s);
+        Speedup {
+            workload: session.workload.name().into(),
+            variant: spec.variant.name().into(),
+            resolved: self.resolved(spec.variant).name().into(),
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            locks: spec.config.locks,
+            transactions: spec.transactions,
+            transactions_full: self.search.transactions,
+            repeat: timed.len() as u32,
+            tx_per_s: median.map_or(0.0, |r| r.tx_per_s),
+            tx_per_s_min: rate(timed.first()),
+            tx_per_s_max: rate(timed.last()),
+            over_cgl: None,
+            verified: wrong.is_none() && median.is_some(),
+            error: wrong.and_then(|r| r.error.clone()),
+            commits: shown.map_or(0, |r| r.commits),
+            aborts: shown
+                .iter()
+                .flat_map(|r| &r.aborts)
+                .map(|(&reason, &n)| (reason.to_owned(), n))
+                .collect(),
+            active_lanes: None,
+            warp_width: self.room.limits.warp_width,
+            metadata_bytes: shown.map_or(0, |r| r.metadata_bytes),
+            jit_ms: reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
+            launches: shown.map_or(0, |r| {
+                r.kernels.iter().map(|k| k.launches).sum::<u64>().max(1)
+            }),
+            registers: None,
+            kernels: shown
+                .iter()
+                .flat_map(|r| &r.kernels)
+                .map(|k| KernelPart {
+                    kernel: k.kernel.into(),
+                    launches: k.launches,
+                    time_ms: k.time_ms,
+                    commits: k.commits,
+                    aborts: k.aborts,
+                })
+                .collect(),
+            tried: 0,
+            parameters: shown
+                .iter()
+                .flat_map(|r| &r.parameters)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        }
+    }
+
+    /// One launch that fills a point's time.
+    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
+        self.search.effort = self.plan.point;
+        let probed = given_up(self.search.probe(variant, locks, shape))?;
+        Ok(probed.unwrap_or_else(|error| Tried {
+            workload: self.search.session.workload.name().into(),
+            variant: variant.name().into(),
+            locks,
+            blocks: shape.0,
+            threads: shape.1,
+            transactions: 0,
+            commits: 0,
+            aborts: 0,
+            time_ms: 0.0,
+            tx_per_s: 0.0,
+            note: Some(error),
+        }))
+    }
+
+    /// A point of Figure 3.
+    ///
+    /// # Errors
+    /// As [`Self::speedup`].
+    pub fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
+        let tried = self.probe(variant, LOCKS, shape)?;
+        Ok(ThreadPoint {
+            abort_rate: abort_rate(tried.commits, tried.aborts),
+            workload: tried.workload,
+            variant: tried.variant,
+            blocks: tried.blocks,
+            threads: tried.threads,
+            transactions: tried.transactions,
+            tx_per_s: tried.tx_per_s,
+            note: tried.note,
+        })
+    }
+
+    /// A point of Figure 4.
+    ///
+    /// # Errors
+    /// As [`Self::speedup`].
+    pub fn eigenbench(
+        &mut self,
+        variant: Variant,
+        hot_words: u64,
+        locks: u64,
+        shape: (u32, u32),
+    ) -> Result<EigenbenchPoint> {
+        let tried = self.probe(variant, locks, shape)?;
+        Ok(EigenbenchPoint {
+            abort_rate: abort_rate(tried.commits, tried.aborts),
+            variant: tried.variant,
+            hot_words,
+            locks,
+            blocks: tried.blocks,
+            threads: tried.threads,
+            transactions: tried.transactions,
+            tx_per_s: tried.tx_per_s,
+            note: tried.note,
+        })
+    }
+
+    /// Rows of Table 1: the workload, and if it has several kernels with
+    /// transactions, each of them. Conflicts are those of the best launch that
+    /// `known` has, else of the default one.
+    ///
+    /// # Errors
+    /// As [`Self::speedup`]. Inside, why there are none.
+    pub fn characteristics(
+        &mut self,
+        known: &[Speedup],
+    ) -> Result<std::result::Result<Vec<Characteristics>, String>>
+    where
+        W: recorded::Recordable,
+    {
+        let workload = self.search.session.workload;
+        let name = workload.name();
+        let known = known
+            .iter()
+            .find(|s| s.workload == name && s.variant == DESCRIBED.name() && s.tx_per_s > 0.0);
+        let resolved = self.resolved(DESCRIBED);
+        let shape = known.map_or_else(
+            || launches::launch(name, resolved, self.room.kind, &self.room.limits),
+            |s| (s.blocks, s.threads),
+        );
+        let mut spec = self
+            .search
+            .spec(DESCRIBED, LOCKS, shape, self.search.transactions);
+        spec.config.time_limit = Some(self.plan.limit);
+        let run = match given_up(self.search.session.launch_once(&spec))? {
+            Ok(run) => run,
+            Err(why) => return Ok(Err(why)),
+        };
+        let accesses = self.accesses(name)?;
+        let row = |workload: &str, commits, aborts| Characteristics {
+            workload: workload.into(),
+            variant: DESCRIBED.name().into(),
+            shared_words: self.search.session.workload.shared_words(spec.transactions),
+            reads_per_tx: None,
+            writes_per_tx: None,
+            transactions: commits,
+            time_in_tx: None,
+            abort_rate: abort_rate(commits, aborts),
+        };
+        let statistics = &run.statistics;
+        let mut rows = vec![Characteristics {
+            reads_per_tx: accesses.map(|a| a.reads_per_tx()),
+            writes_per_tx: accesses.map(|a| a.writes_per_tx()),
+            ..row(name, statistics.commits, statistics.aborted())
+        }];
+        let parts: Vec<_> = run.kernels.iter().filter(|k| k.commits > 0).collect();
+        if parts.len() > 1 {
+            // `gn1_hv_sorting` is the kernel `gn1`.
+            let suffix = format!("_{}", resolved.name().replace('-', "_"));
+            rows.extend(parts.iter().map(|k| {
+                let kernel = k.kernel.trim_end_matches(suffix.as_str());
+                row(&format!("{name}/{kernel}"), k.commits, k.aborts)
+            }));
+        }
+        Ok(Ok(rows))
+    }
+
+    fn accesses(&self, name: &str) -> Result<Option<Accesses>>
+    where
+        W: recorded::Recordable,
+    {
+        let session = &*self.search.session;
+        let shape = self.plan.recorded_shape(self.room, name);
+        let fixed = session.workload.transactions();
+        let transactions = fixed.unwrap_or(self.plan.recorded.min(self.search.transactions));
+        let config = StmConfig {
+            time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
+            ..self.search.config
+        };
+        let recorded = recorded::record(
+            session.device,
+            session.workload,
+            session.seed(),
+            shape,
+            config,
+            transactions,
+            self.plan.record_bytes,
+        );
+        Ok(given_up(recorded)?.ok().flatten())
+    }
+}

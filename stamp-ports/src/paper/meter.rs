@@ -1,0 +1,118 @@
+//! Progress on standard error: what is measured, how far it is, and about how
+//! long the rest takes, judged by what the points of each kind have cost so
+//! far. On a terminal a line that changes, else a line a point.
+
+use super::plan::Section;
+use crate::progress::Progress;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+/// Points of a kind: those measured, their cost, and those to come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    done: u32,
+    spent: Duration,
+    left: u32,
+}
+
+/// Counts points.
+#[derive(Debug)]
+pub struct Meter {
+    progress: Progress,
+    lines: bool,
+    costs: BTreeMap<Section, Cost>,
+}
+
+impl Meter {
+    /// Of so many points to come, by section.
+    pub fn new(points: impl IntoIterator<Item = Section>) -> Self {
+        let mut costs: BTreeMap<Section, Cost> = BTreeMap::new();
+        for section in points {
+            costs.entry(section).or_default().left += 1;
+        }
+        Self {
+            progress: Progress::new(),
+            lines: !stderr().is_terminal(),
+            costs,
+        }
+    }
+
+    /// The spinner, for what happens within a point.
+    pub const fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Counts a point that was measured, and says so.
+    pub fn done(&mut self, section: Section, cost: Duration, what: &str) {
+        let counted = self.costs.entry(section).or_default();
+        counted.done += 1;
+        counted.spent += cost;
+        counted.left = counted.left.saturating_sub(1);
+        let (done, left) = self
+            .costs
+            .values()
+            .fold((0, 0), |(d, l), cost| (d + cost.done, l + cost.left));
+        let rest = match self.estimate() {
+            Some(rest) if left > 0 => format!("; {} left", about(rest)),
+            _ => String::new(),
+        };
+        let line = format!("{done}/{} {} {what}{rest}", done + left, section.name());
+        if self.lines {
+            // The measurement is the same whether somebody reads this or not.
+            let _ = writeln!(stderr(), "{line}");
+        } else {
+            self.progress.say(line);
+        }
+    }
+
+    /// About how long the points to come take; a section without a point so far
+    /// counts by the mean of the others.
+    fn estimate(&self) -> Option<Duration> {
+        let mean = |spent: Duration, done: u32| (done > 0).then(|| spent / done);
+        let all = self
+            .costs
+            .values()
+            .fold((Duration::ZERO, 0), |(s, d), c| (s + c.spent, d + c.done));
+        let of_all = mean(all.0, all.1)?;
+        let rest = self
+            .costs
+            .values()
+            .map(|cost| mean(cost.spent, cost.done).unwrap_or(of_all) * cost.left);
+        Some(rest.sum())
+    }
+}
+
+/// A time as people say it.
+pub fn about(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 => "a few seconds".into(),
+        10..100 => format!("about {} s", seconds.div_ceil(10) * 10),
+        _ => format!("about {} min", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_is_the_sum_over_the_kinds_of_points() {
+        use Section::{Fig2, Fig3};
+        let mut meter = Meter::new([Fig2, Fig2, Fig2, Fig3, Fig3]);
+        assert_eq!(meter.estimate(), None);
+        meter.done(Fig2, Duration::from_secs(10), "a point");
+        assert_eq!(meter.estimate(), Some(Duration::from_secs(40)));
+        meter.done(Fig3, Duration::from_secs(2), "a point");
+        assert_eq!(meter.estimate(), Some(Duration::from_secs(22)));
+    }
+
+    #[test]
+    fn times_are_rounded() {
+        let about = |s| about(Duration::from_secs(s));
+        assert_eq!(about(3), "a few seconds");
+        assert_eq!(about(41), "about 50 s");
+        assert_eq!(about(121), "about 3 min");
+    }
+}

@@ -1,0 +1,382 @@
+//! What `stamp bench paper` measures: the inputs and the points of each figure,
+//! all tables of it in this file.
+
+use crate::devices::Kind;
+use crate::error::{Error, Result};
+use crate::launches;
+use crate::tune::Effort;
+use crate::variants::Variant;
+use std::time::Duration;
+use stm_core::host::Limits;
+
+/// A section of the document that can be measured alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Section {
+    /// Figure 2 and Table 2.
+    Fig2,
+    /// Figure 3.
+    Fig3,
+    /// Figure 4.
+    Fig4,
+    /// Table 1.
+    Table1,
+}
+
+impl Section {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Table1];
+
+    /// Its name at the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fig2 => "fig2",
+            Self::Fig3 => "fig3",
+            Self::Fig4 => "fig4",
+            Self::Table1 => "table1",
+        }
+    }
+}
+
+/// Reads `all` or names separated by commas; `table2` is found with `fig2`.
+///
+/// # Errors
+/// An unknown name, with the known ones.
+pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
+    if text == "all" {
+        return Ok(Section::ALL.to_vec());
+    }
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        let name = if name == "table2" { "fig2" } else { name };
+        let known = Section::ALL.into_iter().find(|s| s.name() == name);
+        let section = known.ok_or_else(|| {
+            Error::Usage(format!(
+                "there is no figure {name:?}: known are {} and all",
+                Section::ALL.map(Section::name).join(", ")
+            ))
+        })?;
+        if !found.contains(&section) {
+            found.push(section);
+        }
+    }
+    Ok(found)
+}
+
+/// The inputs, as options of `stamp run`: the full ones are the paper's Table 1,
+/// which the defaults are, and the quick ones.
+pub const INPUTS: [(&str, &str, &str); 7] = [
+    ("ra", "", "--words 64K --transactions 16K"),
+    ("ht", "", "--buckets 16K --transactions 16K"),
+    ("genome", "", "-g 512 -s 16 -n 16K"),
+    ("labyrinth", "", "-x 24 -y 24 -z 3 -n 24"),
+    (
+        "kmeans",
+        "",
+        "--points 1K --dims 7 --centres 8 --passes-max 20",
+    ),
+    ("eigenbench", "", "--hot-words 64K --transactions 16K"),
+    ("bank", "", "--accounts 16K --transactions 16K"),
+];
+
+/// The variants of Figures 2 and 3, the baseline first; `optimized` last, as it
+/// reuses the search of what it stands for.
+pub const VARIANTS: [Variant; 7] = Variant::ALL;
+
+/// The variants of Figure 4.
+pub const FIG4_VARIANTS: [Variant; 2] = [Variant::TbvSorting, Variant::HvSorting];
+/// Figure 4: shared words, and as many locks; in the full run and the quick one.
+const FIG4_SIZES: [&[u32]; 2] = [
+    &[1 << 20, 4 << 20, 16 << 20, 64 << 20],
+    &[64 << 10, 1 << 20],
+];
+
+/// The variant whose transactions Table 1 describes.
+pub const DESCRIBED: Variant = Variant::Optimized;
+
+/// Version locks, but for Figure 4: the paper's.
+pub const LOCKS: u64 = 1 << 20;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Whether it is the small run.
+    pub quick: bool,
+    /// The search of Figure 2.
+    search: Effort,
+    /// A point of Figures 3 and 4.
+    pub(crate) point: Effort,
+    /// The kernel's time in a run of Figure 2. Slow variants have fewer
+    /// transactions, so that theirs is no longer; rates compare.
+    pub measure: Duration,
+    /// No further repeat of a measurement begins after this time, with all that
+    /// the host does to verify it.
+    pub measure_wall: Duration,
+    /// A run of Figure 2 that takes longer is stopped: an error.
+    pub limit: Duration,
+    /// Timed runs of each variant at its best launch, at most.
+    pub repeat: u32,
+    /// Transactions that are recorded, where the input leaves it open.
+    pub recorded: u64,
+    /// Memory for records.
+    pub record_bytes: u64,
+}
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+const FULL: Plan = Plan {
+    quick: false,
+    search: Effort {
+        probe: ms(10),
+        probe_limit: ms(120),
+        trials: 3,
+        trial: ms(60),
+    },
+    point: Effort {
+        probe: ms(25),
+        probe_limit: ms(300),
+        trials: 0,
+        trial: ms(0),
+    },
+    measure: ms(250),
+    measure_wall: ms(2000),
+    limit: ms(30_000),
+    repeat: 5,
+    recorded: 64 << 10,
+    record_bytes: 8 << 30,
+};
+
+const QUICK: Plan = Plan {
+    quick: true,
+    search: Effort {
+        probe: ms(8),
+        probe_limit: ms(200),
+        trials: 1,
+        trial: ms(20),
+    },
+    point: Effort {
+        probe: ms(8),
+        probe_limit: ms(200),
+        trials: 0,
+        trial: ms(0),
+    },
+    measure: ms(50),
+    measure_wall: ms(400),
+    limit: ms(30_000),
+    repeat: 3,
+    recorded: 4 << 10,
+    record_bytes: 256 << 20,
+};
+
+/// What a device can hold, as far as the points depend on it.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// The kind of device.
+    pub kind: Kind,
+    /// Its limits.
+    pub limits: Limits,
+    /// Threads that it holds at a time.
+    pub resident: u64,
+}
+
+impl Room {
+    /// The shapes of all blocks with all threads that are not above twice what
+    /// the device holds; each once.
+    fn shapes(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
+        let mut shapes = Vec::new();
+        for &b in blocks {
+            for &t in threads {
+                let fits =
+                    self.kind == Kind::Cpu || u64::from(b) * u64::from(t) <= 2 * self.resident;
+                if b > 0 && fits && !shapes.contains(&(b, t)) {
+                    shapes.push((b, t));
+                }
+            }
+        }
+        shapes
+    }
+}
+
+impl Plan {
+    /// The full one, or the quick one.
+    pub const fn new(quick: bool) -> Self {
+        if quick { QUICK } else { FULL }
+    }
+
+    /// The options of a workload's input.
+    pub fn input(&self, workload: &str) -> &'static str {
+        let input = INPUTS.iter().find(|(name, _, _)| *name == workload);
+        input.map_or("", |(_, full, quick)| if self.quick { quick } else { full })
+    }
+
+    /// How long the search tries a launch. Where the input says how many
+    /// transactions there are, fewer than all cannot be tried; so longer.
+    pub(crate) const fn search_effort(&self, whole: bool) -> Effort {
+        let Effort {
+            probe,
+            probe_limit,
+            trials,
+            trial,
+        } = self.search;
+        Effort {
+            probe,
+            probe_limit: if whole {
+                probe_limit.saturating_mul(2)
+            } else {
+                probe_limit
+            },
+            trials,
+            trial,
+        }
+    }
+
+    /// Figure 2: the launches that are searched.
+    pub fn search_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
+        let p = room.limits.processors;
+        match (room.kind, self.quick) {
+            (Kind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
+            (Kind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
+            (Kind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
+            (Kind::Cuda, false) => {
+                let blocks = [1, 4, 16, p / 2, p, 2 * p, 4 * p, 8 * p];
+                room.shapes(&blocks, &[32, 64, 256])
+            }
+        }
+    }
+
+    /// Figure 3: the launches, by threads; on a GPU from a warp to all that it
+    /// holds, and beyond.
+    pub fn thread_shapes(&self, room: &Room, workload: &str) -> Vec<(u32, u32)> {
+        let p = room.limits.processors;
+        match (room.kind, self.quick, workload) {
+            (Kind::Cpu, true, _) => room.shapes(&[1, p, 2 * p], &[1]),
+            // Blocks beyond the cores wait; threads do not.
+            (Kind::Cpu, false, _) => {
+                let mut shapes = room.shapes(&[1], &[1]);
+                shapes.extend(room.shapes(&[p], &[1, 2, 4, 8]));
+                shapes
+            }
+            (Kind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
+            // A router is a block, whatever its threads.
+            (Kind::Cuda, false, "labyrinth") => {
+                room.shapes(&[1, 4, 16, 64, p, 4 * p, 8 * p, 16 * p], &[256])
+            }
+            (Kind::Cuda, false, _) => {
+                let mut shapes = room.shapes(&[1], &[32]);
+                let blocks = [1, 4, 16, 64, p, 4 * p, 16 * p, 32 * p, 64 * p];
+                shapes.extend(room.shapes(&blocks, &[64]));
+                shapes
+            }
+        }
+    }
+
+    /// Figure 4: the shared words.
+    pub fn fig4_hot_words(&self) -> &'static [u32] {
+        FIG4_SIZES[usize::from(self.quick)]
+    }
+
+    /// Figure 4: the numbers of locks.
+    pub fn fig4_locks(&self) -> Vec<u64> {
+        let sizes = FIG4_SIZES[usize::from(self.quick)];
+        sizes.iter().map(|&n| u64::from(n)).collect()
+    }
+
+    /// Figure 4: the options of `EigenBench`, but its shared words.
+    pub const fn fig4_input(&self) -> &'static str {
+        if self.quick { "--transactions 16K" } else { "" }
+    }
+
+    /// Figure 4: the launches.
+    pub fn fig4_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
+        let p = room.limits.processors;
+        match (room.kind, self.quick) {
+            (Kind::Cpu, true) => room.shapes(&[p], &[1]),
+            (Kind::Cpu, false) => room.shapes(&[p], &[1, 4]),
+            (Kind::Cuda, true) => room.shapes(&[p], &[64]),
+            (Kind::Cuda, false) => room.shapes(&[16, 64, p, 4 * p, 16 * p], &[64]),
+        }
+    }
+
+    /// Table 1: the launch that is recorded. Few conflicts: aborted attempts
+    /// take room in the records.
+    pub fn recorded_shape(&self, room: &Room, workload: &str) -> (u32, u32) {
+        let p = room.limits.processors;
+        match (room.kind, workload) {
+            (Kind::Cpu, _) => (p, 1),
+            (Kind::Cuda, "labyrinth") => (p, 256),
+            (Kind::Cuda, _) => (p, 32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::WORKLOADS;
+
+    fn room(kind: Kind, processors: u32, resident: u64) -> Room {
+        Room {
+            kind,
+            limits: Limits {
+                warp_width: 32,
+                threads_max: 1024,
+                blocks_max: 1 << 20,
+                shared_bytes_max: 48 << 10,
+                processors,
+            },
+            resident,
+        }
+    }
+
+    #[test]
+    fn every_workload_has_an_input() {
+        for (name, _) in WORKLOADS {
+            assert!(INPUTS.iter().any(|(input, _, _)| *input == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn threads_grow_from_a_warp_to_beyond_what_the_gpu_holds() {
+        let gpu = room(Kind::Cuda, 132, 132 * 2048);
+        for workload in ["ra", "labyrinth"] {
+            let shapes = Plan::new(false).thread_shapes(&gpu, workload);
+            let threads: Vec<u64> = shapes
+                .iter()
+                .map(|&(b, t)| u64::from(b) * u64::from(t))
+                .collect();
+            assert!(threads.is_sorted_by(|a, b| a < b), "{threads:?}");
+            assert!(threads.contains(&gpu.resident));
+            assert_eq!(threads.last(), Some(&(2 * gpu.resident)));
+        }
+        assert_eq!(Plan::new(false).thread_shapes(&gpu, "ra")[0], (1, 32));
+    }
+
+    #[test]
+    fn every_plan_has_points_on_every_device() {
+        for (quick, room) in [true, false].into_iter().flat_map(|quick| {
+            [
+                (quick, room(Kind::Cpu, 1, 0)),
+                (quick, room(Kind::Cuda, 1, 1024)),
+            ]
+        }) {
+            let plan = Plan::new(quick);
+            assert!(!plan.search_shapes(&room).is_empty());
+            assert!(!plan.thread_shapes(&room, "labyrinth").is_empty());
+            assert!(!plan.fig4_shapes(&room).is_empty());
+        }
+    }
+
+    #[test]
+    fn figures_are_read_by_name() {
+        assert_eq!(
+            parse_sections("fig3, fig2,table2").unwrap(),
+            [Section::Fig3, Section::Fig2]
+        );
+        let error = parse_sections("fig9").unwrap_err().to_string();
+        assert!(
+            error.contains("\"fig9\"") && error.contains("table1"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,416 @@
+//! k-means with every variant on the CPU: where everything collides, on STAMP's
+//! own file, and through the program with good and bad files. Every run checks
+//! each of its passes, as `stamp_ports::kmeans` says.
+
+#[allow(dead_code)] // other tests use the rest
+mod common;
+
+use common::{stamp, text};
+use serde_json::Value;
+use stamp_ports::kmeans::{Kmeans, Points, Source};
+use stamp_ports::runner::{Report, Session, Spec};
+use stamp_ports::variants::Variant;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use stm_core::host::{Cpu, StmConfig};
+
+fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
+    let mut points = Points::generate(7, points, dims, clusters.1);
+    points.normalise();
+    Kmeans {
+        points,
+        source: Source::Generated(clusters.1),
+        normalised: true,
+        clusters_min: clusters.0,
+        clusters_max: clusters.1,
+        threshold: 0.0,
+        passes_max: 6,
+    }
+}
+
+/// Runs every variant, and returns the reports, all of which were verified.
+fn all_variants(kmeans: &Kmeans, shape: (u32, u32), locks: u64, stripe_bytes: u64) -> Vec<Report> {
+    use stamp_ports::workload::Workload;
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        locks,
+        stripe_bytes,
+        capacity: kmeans.capacity(),
+        // A variant that cannot finish is to fail here, not to hang.
+        time_limit: Some(Duration::from_mins(1)),
+        ..StmConfig::default()
+    };
+    let transactions = kmeans.points.len() as u64;
+    let mut session = Session::new(&cpu, kmeans, 11, transactions).expect("data");
+    Variant::ALL
+        .into_iter()
+        .map(|variant| {
+            let spec = Spec {
+                variant,
+                shape,
+                config,
+                transactions,
+                repeat: 1,
+            };
+            let what = format!(
+                "{} {shape:?}, {locks} locks, stripes of {stripe_bytes}",
+                variant.name()
+            );
+            let report = session
+                .measure(&spec)
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(report.verified, "{what}: {:?}", report.error);
+            let passes = report.observed["passes"].as_array().expect("a list");
+            let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
+            assert!(passes > 0, "{what}");
+            assert_eq!(report.commits, passes * transactions, "{what}");
+            report
+        })
+        .collect()
+}
+
+#[test]
+fn few_clusters_and_few_locks_lose_no_addition() {
+    for clusters in [(1, 1), (2, 4)] {
+        let kmeans = kmeans(300, 3, clusters);
+        for (locks, stripe) in [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)] {
+            all_variants(&kmeans, (2, 8), locks, stripe);
+        }
+    }
+}
+
+#[test]
+fn launches_of_any_shape_reach_every_point_once() {
+    // Points and centres that no batch, warp or block divides.
+    let kmeans = kmeans(203, 9, (7, 7));
+    for shape in [(1, 1), (5, 3), (1, 16), (7, 2), (30, 10)] {
+        all_variants(&kmeans, shape, 64, 4);
+    }
+}
+
+#[test]
+fn points_of_one_coordinate_and_of_more_than_go_to_memory_together_are_verified() {
+    for dims in [1, 7, 8, 64] {
+        all_variants(&kmeans(120, dims, (3, 3)), (2, 4), 256, 4);
+    }
+}
+
+#[test]
+fn as_many_clusters_as_points_are_verified() {
+    all_variants(&kmeans(40, 2, (40, 40)), (2, 4), 64, 4);
+}
+
+#[test]
+fn points_that_are_all_the_same_leave_the_other_clusters_empty() {
+    let mut kmeans = kmeans(100, 2, (3, 3));
+    kmeans.points = Points::new(2, vec![0.5; 200]);
+    for report in all_variants(&kmeans, (2, 4), 64, 4) {
+        assert_eq!(report.observed["passes"], serde_json::json!([2]));
+        assert_eq!(report.observed["ties"], 0);
+    }
+}
+
+#[test]
+fn a_centre_moved_by_rounding_alone_makes_ties_that_are_counted_and_accepted() {
+    // 100 times 0.1 is not 10 in f32, so the centre leaves its points, and
+    // they go to the next one, which is where the first was.
+    let mut kmeans = kmeans(100, 2, (3, 3));
+    kmeans.points = Points::new(2, vec![0.1; 200]);
+    for report in all_variants(&kmeans, (2, 4), 64, 4) {
+        assert!(report.observed["ties"].as_u64() >= Some(100));
+    }
+}
+
+#[test]
+fn these_runs_do_collide() {
+    let kmeans = kmeans(8000, 8, (2, 2));
+    let reports = all_variants(&kmeans, (2, 8), 16, 4);
+    let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
+    assert!(aborted > 0, "no attempt aborted: this tests nothing");
+}
+
+/// STAMP's file.
+fn stamps() -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/stamp/kmeans-random-n2048-d16-c16.txt");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// Runs the program on the CPU, and returns the object of each run.
+fn runs(arguments: &[&str]) -> Vec<Value> {
+    let output = stamp(&[&["run", "kmeans", "--device", "cpu", "--json"], arguments].concat());
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    let lines = text(&output.stdout);
+    let lines = lines.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("an object"))
+        .collect()
+}
+
+#[test]
+fn stamps_file_is_clustered_by_every_variant_as_in_its_low_and_high_contention_runs() {
+    for clusters in ["40", "15"] {
+        let arguments = ["-m", clusters, "-n", clusters, "-t", "0.05"];
+        let file = stamps();
+        let arguments = [&arguments[..], &["--variant", "all", "--input", &file]].concat();
+        let runs = runs(&arguments);
+        assert_eq!(runs.len(), 7);
+        for run in runs {
+            assert_eq!(run["verified"], true);
+            let parameters = &run["parameters"];
+            assert_eq!(
+                (&parameters["points"], &parameters["dims"]),
+                (&2048.into(), &16.into())
+            );
+            assert_eq!(parameters["clusters_min"].to_string(), clusters);
+            assert_eq!(parameters["threshold"], 0.05);
+            assert_eq!(parameters["normalised"], true);
+            assert_eq!(parameters["input"], "kmeans-random-n2048-d16-c16.txt");
+            let passes = run["observed"]["passes"][0].as_u64().expect("passes");
+            assert!((2..100).contains(&passes), "{passes}");
+            assert_eq!(run["transactions"], 2048);
+            assert_eq!(run["commits"], 2048 * passes);
+        }
+    }
+}
+
+#[test]
+fn each_number_of_clusters_from_n_to_m_is_run() {
+    let runs = runs(&["--input", &stamps(), "-n", "3", "-m", "6", "--no-normalise"]);
+    assert_eq!(
+        runs[0]["observed"]["passes"].as_array().map(Vec::len),
+        Some(4)
+    );
+    assert_eq!(runs[0]["parameters"]["normalised"], false);
+}
+
+#[test]
+fn a_generated_file_is_the_same_input_as_generating_in_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("points.txt");
+    let file = path.to_str().expect("UTF-8");
+    let shape = ["--points", "300", "--dims", "5", "--centres", "6"];
+    let generate = [&["generate", "kmeans", "--seed", "4"], &shape[..]].concat();
+    let output = stamp(&[&generate[..], &["--out", file]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+    let written = fs::read_to_string(&path).expect("the file");
+    assert_eq!(text(&stamp(&generate).stdout), written);
+    assert_eq!(written.lines().count(), 300);
+    let row = written.lines().nth(299).expect("a line");
+    assert!(
+        row.starts_with("300 ") && row.split(' ').count() == 6,
+        "{row}"
+    );
+    let seed = ["--seed", "4", "-t", "0"];
+    let one = &runs(&[&seed[..], &shape].concat())[0];
+    let other = &runs(&[&seed[..], &["--input", file, "-m", "6"]].concat())[0];
+    assert_eq!(one["observed"], other["observed"]);
+    assert_eq!(one["commits"], other["commits"]);
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+/// Runs what must be refused with status 2 and one line that has all `parts`.
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
+    for part in parts {
+        assert!(
+            errors.contains(part),
+            "{arguments:?}: {errors} lacks {part:?}"
+        );
+    }
+}
+
+fn run_refused(arguments: &[&str], parts: &[&str]) {
+    refused(
+        &[&["run", "kmeans", "--device", "cpu"], arguments].concat(),
+        parts,
+    );
+}
+
+#[test]
+fn bad_files_are_refused_with_file_line_and_what_was_expected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.txt");
+    let file = path.to_str().expect("UTF-8");
+    let cases: [(&[u8], &[&str]); 9] = [
+        (b"", &["line 1", "no points", "expected"]),
+        (
+            b"1 0.5 1\n2 0.25 0.",
+            &["line 2", "ends inside", "expected a line break"],
+        ),
+        (
+            b"1 0.5 1\n2 0.25\n",
+            &["line 2", "1 coordinates", "expected 2"],
+        ),
+        (
+            b"1 0.5\n2 0.25 3\n",
+            &["line 2", "2 coordinates", "expected 1"],
+        ),
+        (
+            b"1 0.5\n2 NaN\n",
+            &["line 2", "\"NaN\"", "expected a number"],
+        ),
+        (
+            b"1 0.5\n2 -inf\n",
+            &["line 2", "\"-inf\"", "expected a number"],
+        ),
+        (
+            b"1\n",
+            &["line 1", "no coordinates", "expected one or more"],
+        ),
+        (
+            b"1 2\n\xff\xfe\x00\x01",
+            &["line 2", "0xff", "expected a point's number"],
+        ),
+        (
+            b"points\n",
+            &["line 1", "\"points\"", "expected a whole number"],
+        ),
+    ];
+    for (bytes, parts) in cases {
+        fs::write(&path, bytes).expect("a file");
+        run_refused(&["--input", file], &[parts, &["bad.txt"]].concat());
+    }
+    run_refused(&["--input", "no/such/file"], &["no/such/file", "--input"]);
+    run_refused(&["--input", "."], &["cannot read ."]);
+}
+
+#[test]
+fn cluster_numbers_that_do_not_fit_are_refused() {
+    let small = ["--points", "10", "--dims", "2"];
+    let with = |more: &[&'static str]| [&small[..], more].concat();
+    run_refused(&with(&["-m", "0"]), &["-m 0", "1 or more"]);
+    run_refused(&with(&["-n", "0", "-m", "2"]), &["-n 0", "1 or more"]);
+    run_refused(&with(&["-m", "11"]), &["-m 11", "10", "or less"]);
+    run_refused(&with(&["-n", "5", "-m", "3"]), &["-n 5", "-m 3"]);
+    run_refused(
+        &["--input", &stamps(), "-m", "2049"],
+        &["-m 2049", "kmeans-random-n2048-d16-c16.txt", "2048"],
+    );
+    run_refused(
+        &["--input", &stamps(), "--dims", "4"],
+        &["--dims 4", "--input"],
+    );
+    run_refused(&["--points", "0"], &["--points 0", "1 or more"]);
+    run_refused(&["--dims", "0"], &["--dims 0", "1 or more"]);
+    run_refused(&["--dims", "2M"], &["--dims 2097152", "at most 1048575"]);
+    run_refused(&["--centres", "0"], &["--centres 0", "1 or more"]);
+    run_refused(&["--points", "4G"], &["--points", "too large"]);
+    run_refused(
+        &["--points", "3G", "--dims", "512K"],
+        &["--points", "available"],
+    );
+    run_refused(
+        &with(&["--passes-max", "0"]),
+        &["--passes-max 0", "1 or more"],
+    );
+    for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
+        let option = format!("-t={bad}");
+        run_refused(&[&option], &["threshold", "from 0 to 1"]);
+    }
+}
+
+#[test]
+fn options_of_other_workloads_are_refused() {
+    run_refused(&["--words", "5"], &["--words 5", "for ra", "leave it out"]);
+    run_refused(
+        &["--transactions", "5"],
+        &["--transactions 5", "leave it out"],
+    );
+    for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
+        let arguments = ["run", "ra", "--device", "cpu", option, "1"];
+        refused(&arguments, &[option, "kmeans", "leave it out"]);
+    }
+    refused(
+        &["run", "ht", "--device", "cpu", "--no-normalise"],
+        &["--no-normalise", "kmeans", "leave it out"],
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_and_leaves_nothing() {
+    refused(
+        &[
+            "generate",
+            "kmeans",
+            "--points",
+            "9",
+            "--out",
+            "no/such/x.txt",
+        ],
+        &["no/such", "make it first"],
+    );
+    refused(
+        &["generate", "kmeans", "--points", "0"],
+        &["--points 0", "1 or more"],
+    );
+    refused(&["generate", "kmean"], &["'kmean'"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.txt");
+    let file = path.to_str().expect("UTF-8");
+    refused(
+        &[
+            "generate", "kmeans", "--points", "3G", "--dims", "512K", "--out", file,
+        ],
+        &["available"],
+    );
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn help_fits_eighty_columns_and_names_every_option() {
+    for command in [
+        &["run", "--help"][..],
+        &["generate", "--help"],
+        &["generate", "kmeans", "--help"],
+    ] {
+        let output = text(&stamp(command).stdout);
+        for line in output.lines() {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        }
+    }
+    let help = text(&stamp(&["run", "--help"]).stdout);
+    for option in [
+        "--input",
+        "--points",
+        "--dims",
+        "--centres",
+        "-m,",
+        "-n ",
+        "-t,",
+        "--passes-max",
+        "--no-normalise",
+    ] {
+        assert!(help.contains(option), "{help} lacks {option}");
+    }
+}
+
+#[test]
+fn a_time_limit_ends_a_run_of_every_variant() {
+    let mut arguments = "run kmeans --device cpu --points 64K --dims 31 --variant all --json \
+                         --blocks 2 --threads 4 --time-limit"
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>();
+    arguments.push("0.02");
+    let output = stamp(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    assert_eq!(lines.lines().count(), 7, "{lines}");
+    for line in lines.lines() {
+        let run: Value = serde_json::from_str(line).expect("an object");
+        assert_eq!(run["verified"], false, "{run}");
+        let error = run["error"].as_str().expect("an error");
+        assert!(error.contains("time limit"), "{run}");
+        let commits = run["commits"].as_u64().expect("a count");
+        assert!(commits < 64 << 10, "{run}");
+    }
+}

@@ -1,0 +1,220 @@
+//! Labyrinth with every variant on the CPU: STAMP's inputs, and grids in which
+//! routers are in each other's way. Every routing is checked cell by cell.
+
+use stamp_ports::error::Error;
+use stamp_ports::labyrinth::maze::{Maze, Place, Request};
+use stamp_ports::labyrinth::{Labyrinth, Source};
+use stamp_ports::runner::{Report, Session, Spec};
+use stamp_ports::variants::Variant;
+use stamp_ports::workload::Workload;
+use std::path::Path;
+use std::time::Duration;
+use stm_core::host::{Cpu, StmConfig};
+use stm_core::logs::Capacity;
+use stm_kernels::labyrinth::GridSize;
+
+fn config(labyrinth: &Labyrinth, locks: u64, stripe_bytes: u64) -> StmConfig {
+    StmConfig {
+        locks,
+        stripe_bytes,
+        capacity: labyrinth.capacity(),
+        // A variant that cannot finish is to fail here, not to hang.
+        time_limit: Some(Duration::from_mins(1)),
+        ..StmConfig::default()
+    }
+}
+
+/// Routes with every variant; all routings were checked.
+fn all_variants(labyrinth: &Labyrinth, shape: (u32, u32), config: StmConfig) -> Vec<Report> {
+    let cpu = Cpu::new();
+    let transactions = labyrinth.transactions().expect("as many as paths");
+    let mut session = Session::new(&cpu, labyrinth, 1, transactions).expect("data");
+    let run = |variant: Variant| {
+        let spec = Spec {
+            variant,
+            shape,
+            config,
+            transactions,
+            repeat: 1,
+        };
+        let what = format!("{} {shape:?} {config:?}", variant.name());
+        let report = session
+            .measure(&spec)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(report.verified, "{what}: {:?}", report.error);
+        report
+    };
+    Variant::ALL.into_iter().map(run).collect()
+}
+
+fn generated(seed: u64, size: (u32, u32, u32), paths: u32, walls: u32) -> Labyrinth {
+    let (x, y, z) = size;
+    Labyrinth {
+        maze: Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"),
+        source: Source::Generated,
+    }
+}
+
+fn observed(report: &Report, name: &str) -> u64 {
+    report.observed[name].as_u64().expect("a count")
+}
+
+#[test]
+fn every_input_of_stamp_is_routed_with_every_variant() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stamp");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).expect("the inputs") {
+        let path = entry.expect("a file").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        if !name.starts_with("labyrinth-") {
+            continue;
+        }
+        files += 1;
+        let maze = Maze::read(&path).expect("STAMP's format");
+        // labyrinth-random-xX-yY-zZ-nN.txt
+        let number = |letter: char| -> u32 {
+            let part = name.split(['-', '.']).find(|p| {
+                p.starts_with(letter) && p[1..].chars().all(|c| c.is_ascii_digit()) && p.len() > 1
+            });
+            part.expect("in the name")[1..].parse().expect("a number")
+        };
+        let size = GridSize {
+            x: number('x'),
+            y: number('y'),
+            z: number('z'),
+        };
+        assert_eq!((maze.size, maze.walls.len()), (size, 0), "{name}");
+        assert_eq!(maze.requests.len(), number('n') as usize, "{name}");
+        let labyrinth = Labyrinth {
+            maze,
+            source: Source::File(name.clone()),
+        };
+        let config = config(&labyrinth, 1 << 16, 4);
+        for report in all_variants(&labyrinth, (3, 4), config) {
+            assert_eq!(report.parameters["input"], name.as_str());
+            assert!(2 * observed(&report, "routed") > report.transactions);
+            assert_eq!(observed(&report, "routed"), report.commits);
+        }
+    }
+    assert!(files >= 4, "{files} inputs");
+}
+
+#[test]
+fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
+    let mut cancelled = 0;
+    let mut unrouted = 0;
+    for seed in 0..4 {
+        // A quarter of the cells are ends or walls.
+        let labyrinth = generated(seed, (12, 12, 2), 24, 24);
+        for (locks, stripe) in [(1, 4), (4, 16), (1 << 10, 64)] {
+            for shape in [(8, 1), (4, 3), (2, 8)] {
+                for report in all_variants(&labyrinth, shape, config(&labyrinth, locks, stripe)) {
+                    cancelled += report.aborts["user"];
+                    unrouted += observed(&report, "unrouted");
+                }
+            }
+        }
+    }
+    assert!(
+        cancelled > 0,
+        "no claim met a taken cell: this tests little"
+    );
+    assert!(unrouted > 0, "all were routed: this tests little");
+}
+
+#[test]
+fn two_requests_for_one_corridor_leave_one_unrouted() {
+    let at = |x, y| Place { x, y, z: 0 };
+    // A cross of two corridors, each three cells long.
+    let corners = [at(0, 0), at(2, 0), at(0, 2), at(2, 2)];
+    let request = |source, destination| Request {
+        source,
+        destination,
+    };
+    let labyrinth = Labyrinth {
+        maze: Maze {
+            size: GridSize { x: 3, y: 3, z: 1 },
+            walls: corners.to_vec(),
+            requests: vec![
+                request(at(0, 1), at(2, 1)),
+                request(at(1, 0), at(1, 2)),
+                // Ends of others are no way through, and may be shared.
+                request(at(0, 1), at(1, 0)),
+            ],
+        },
+        source: Source::Generated,
+    };
+    for report in all_variants(&labyrinth, (3, 2), config(&labyrinth, 16, 4)) {
+        assert_eq!(observed(&report, "routed"), 1);
+        assert_eq!(observed(&report, "unrouted"), 2);
+        assert_eq!(observed(&report, "longest_path"), 3);
+    }
+}
+
+#[test]
+fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
+    let at = |x| Place { x, y: 0, z: 0 };
+    let labyrinth = Labyrinth {
+        maze: Maze {
+            size: GridSize { x: 2, y: 1, z: 1 },
+            walls: Vec::new(),
+            requests: vec![Request {
+                source: at(1),
+                destination: at(0),
+            }],
+        },
+        source: Source::Generated,
+    };
+    for report in all_variants(&labyrinth, (7, 3), config(&labyrinth, 16, 4)) {
+        assert_eq!(observed(&report, "path_cells"), 2);
+    }
+}
+
+#[test]
+fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
+    let labyrinth = generated(1, (40, 1, 1), 1, 0);
+    let needed = {
+        let request = labyrinth.maze.requests[0];
+        request.source.x.abs_diff(request.destination.x) + 1
+    };
+    assert!(needed > 2);
+    let cpu = Cpu::new();
+    let mut session = Session::new(&cpu, &labyrinth, 1, 1).expect("data");
+    for (reads, writes) in [(needed, needed), (needed - 1, needed), (needed, needed - 1)] {
+        let spec = Spec {
+            variant: Variant::HvSorting,
+            shape: (1, 1),
+            config: StmConfig {
+                capacity: Capacity { reads, writes },
+                ..config(&labyrinth, 16, 4)
+            },
+            transactions: 1,
+            repeat: 1,
+        };
+        let result = session.measure(&spec);
+        if reads.min(writes) == needed {
+            assert!(result.expect("fits").verified);
+            continue;
+        }
+        let option = if writes < reads {
+            "--write-capacity"
+        } else {
+            "--read-capacity"
+        };
+        match result {
+            Err(Error::Capacity {
+                limit,
+                option: named,
+                needed: enough,
+                ..
+            }) => {
+                assert_eq!((limit, named, enough), (needed - 1, option, 40));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Labyrinth and genome at the command line: what `generate` writes `run`
+//! reads, and what cannot be carried out is refused on one line with status 2.
+
+// Not every file of tests needs all of it.
+#[allow(dead_code)]
+mod common;
+
+use common::{stamp, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Runs what must be refused with status 2 and one line that has all `parts`.
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
+    for part in parts {
+        assert!(
+            errors.contains(part),
+            "{arguments:?}: {errors} lacks {part:?}"
+        );
+    }
+}
+
+/// Runs what must succeed, and returns its standard output.
+fn right(arguments: &[&str]) -> String {
+    let output = stamp(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    text(&output.stdout)
+}
+
+fn one_run(arguments: &[&str]) -> Value {
+    let run: Value = serde_json::from_str(&right(arguments)).expect("one object");
+    assert_eq!(run["verified"], true);
+    run
+}
+
+const SMALL: [&str; 8] = ["-x", "20", "-y", "10", "-z", "2", "-n", "12"];
+
+#[test]
+fn a_generated_file_is_what_a_generated_run_routes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("maze.txt");
+    let file = path.to_str().unwrap();
+    let shape = [&SMALL[..], &["--walls", "7", "--seed", "5"]].concat();
+    let written = [&["generate", "labyrinth", "--out", file], &shape[..]].concat();
+    assert_eq!(right(&written), "");
+    let told = right(&[&["generate", "labyrinth"], &shape[..]].concat());
+    assert_eq!(fs::read_to_string(&path).unwrap(), told);
+    assert_eq!(told.matches("\np ").count(), 12);
+    assert_eq!(told.matches("\nw ").count(), 7);
+
+    let base = [
+        "run",
+        "labyrinth",
+        "--device",
+        "cpu",
+        "--blocks",
+        "1",
+        "--threads",
+        "1",
+    ];
+    let from_file = one_run(&[&base[..], &["--json", "-i", file]].concat());
+    let drawn = one_run(&[&base[..], &["--json"], &shape[..]].concat());
+    // One router alone takes the requests in their order.
+    assert_eq!(from_file["observed"], drawn["observed"]);
+    assert_eq!(from_file["parameters"]["input"], "maze.txt");
+    assert_eq!(drawn["parameters"].get("input"), None);
+    for (name, n) in [("x", 20), ("y", 10), ("z", 2), ("paths", 12), ("walls", 7)] {
+        assert_eq!(from_file["parameters"][name], n);
+        assert_eq!(drawn["parameters"][name], n);
+    }
+    assert_eq!(drawn["commits"], drawn["observed"]["routed"]);
+}
+
+#[test]
+fn genome_takes_the_letters_of_stamp() {
+    let run = one_run(&[
+        "run", "genome", "--device", "cpu", "-g", "1024", "-s", "32", "-n", "65536", "--json",
+    ]);
+    for (name, n) in [("g", 1024), ("s", 32), ("n", 65536)] {
+        assert_eq!(run["parameters"][name], n);
+    }
+    assert_eq!(run["observed"]["distinct_segments"], 993);
+    assert_eq!(run["commits"], 65536 + 992);
+    assert_eq!(run["kernels"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn the_tables_name_the_sizes() {
+    let base = ["run", "labyrinth", "--device", "cpu"];
+    let out = right(&[&base[..], &SMALL[..]].concat());
+    assert!(
+        out.contains("labyrinth: 20 x 10 x 2 cells, 12 paths"),
+        "{out}"
+    );
+    let out = right(&[
+        "run", "genome", "--device", "cpu", "-g", "300", "-s", "32", "-n", "1K",
+    ]);
+    assert!(
+        out.contains("genome: 300 bases, 1K segments, 32 bases a segment"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_launch_can_be_searched_for() {
+    let base = [
+        "tune",
+        "labyrinth",
+        "--device",
+        "cpu",
+        "--variant",
+        "hv-sorting",
+        "--json",
+    ];
+    let out = right(&[&base[..], &SMALL[..]].concat());
+    let document: Value = serde_json::from_str(&out).expect("a document");
+    assert_eq!(document["runs"][0]["verified"], true);
+    assert_eq!(document["runs"][0]["transactions"], 12);
+}
+
+#[test]
+fn sizes_that_make_no_sense_are_refused() {
+    let labyrinth =
+        |more: &[&'static str]| [&["run", "labyrinth", "--device", "cpu"], more].concat();
+    refused(&labyrinth(&["-x", "0"]), &["0 x 512 x 7", "-x, -y or -z"]);
+    refused(
+        &labyrinth(&["-z", "9999"]),
+        &["512 x 512 x 9999", "too large"],
+    );
+    refused(&labyrinth(&["-n", "0"]), &["-n 0", "1 or more"]);
+    refused(
+        &labyrinth(&["-x", "3", "-y", "3", "-z", "1", "-n", "5"]),
+        &["10 places", "has 9", "smaller -n"],
+    );
+    refused(&labyrinth(&["-x", "three"]), &["\"three\"", "2^20"]);
+    refused(
+        &labyrinth(&["--transactions", "5"]),
+        &["--transactions 5", "ra and ht", "leave it out"],
+    );
+    refused(
+        &labyrinth(&["-g", "5"]),
+        &["-g 5", "genome", "leave it out"],
+    );
+    refused(
+        &labyrinth(&["-i", "a.txt", "-x", "5"]),
+        &["-x 5", "--input"],
+    );
+    refused(
+        &labyrinth(&["-i", "a.txt", "-n", "5"]),
+        &["-n 5", "--input"],
+    );
+    refused(&["run", "ra", "-n", "5"], &["-n 5", "labyrinth and genome"]);
+    // Nothing of `all` runs before everything is known to make sense.
+    let all = |option, bad| ["run", "all", "--device", "cpu", option, bad];
+    refused(&all("-x", "0"), &["0 x 512 x 7"]);
+    refused(&all("-s", "1"), &["-s 1", "2 or more"]);
+    refused(
+        &["run", "all", "-n", "5"],
+        &["-n 5", "name one instead of all"],
+    );
+
+    let genome = |more: &[&'static str]| [&["run", "genome", "--device", "cpu"], more].concat();
+    refused(&genome(&["-s", "1"]), &["-s 1", "2 or more"]);
+    refused(&genome(&["-g", "20", "-s", "32"]), &["-g 20", "-s 32"]);
+    refused(
+        &genome(&["-g", "2^30"]),
+        &["-g 1073741824", "at most 268435456"],
+    );
+    refused(&genome(&["-n", "0"]), &["-n 0", "1 or more"]);
+    refused(
+        &genome(&["-n", "4294967295"]),
+        &["-n 4294967295", "at most"],
+    );
+    refused(
+        &genome(&["-g", "1K", "-s", "6"]),
+        &["-s 6", "too short", "or more"],
+    );
+    refused(
+        &genome(&["-g", "1K", "-s", "32", "-n", "100", "--write-capacity", "3"]),
+        &["CapacityExceeded", "write set of 3", "--write-capacity 4"],
+    );
+}
+
+#[test]
+fn bad_files_are_refused_with_file_line_and_what_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.txt");
+    let file = path.to_str().unwrap();
+    let cases: [(&[u8], &str, &str); 5] = [
+        (b"d 4 4 1\np 0 0 0 1 0", "line 2", "line break"),
+        (b"d 4 4 1\np 0 0 0 9 0 0\n", "line 2", "less than 4 4 1"),
+        (b"d 4 4 1\np 1 0 0 1 0 0\n", "line 2", "expected two places"),
+        (b"\x89PNG\r\n\x1a\n", "line 1", "byte 0x89"),
+        (b"", "line 1", "d X Y Z"),
+    ];
+    for (content, line, expected) in cases {
+        fs::write(&path, content).unwrap();
+        refused(
+            &["run", "labyrinth", "--device", "cpu", "--input", file],
+            &["bad.txt", line, expected],
+        );
+    }
+    let directory = folder.path().to_str().unwrap();
+    for none in ["no/such/file", directory] {
+        refused(
+            &["run", "labyrinth", "--device", "cpu", "--input", none],
+            &["cannot read", none, "--input"],
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_file_that_cannot_be_written() {
+    refused(
+        &["generate", "labyrinth", "--out", "no/such/folder/maze.txt"],
+        &["no/such/folder", "make it first"],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("maze.txt");
+    let file = path.to_str().unwrap();
+    refused(
+        &[
+            "generate",
+            "labyrinth",
+            "-x",
+            "1",
+            "-y",
+            "1",
+            "-z",
+            "1",
+            "--out",
+            file,
+        ],
+        &["has 1"],
+    );
+    assert!(!Path::new(file).exists());
+    refused(&["generate", "labirinth"], &["'labirinth'"]);
+    refused(&["generate"], &["stamp generate --help"]);
+}
+
+#[test]
+fn help_fits_eighty_columns_and_names_every_option() {
+    for arguments in [
+        &["run", "--help"][..],
+        &["tune", "--help"],
+        &["generate", "--help"],
+        &["generate", "labyrinth", "--help"],
+    ] {
+        let help = right(arguments);
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{arguments:?}: {widest:?}");
+    }
+    let help = right(&["run", "--help"]);
+    for option in ["-x", "-y", "-z", "-n", "-g", "-s", "-i, --input", "--walls"] {
+        assert!(help.contains(&format!("{option} <")), "{option}:\n{help}");
+    }
+}

@@ -1,0 +1,481 @@
+//! GN, genome (STAMP; Xu et al. 2014, section 4.1): puts a gene together again
+//! from segments of it.
+//!
+//! 1. **GN-1**, [`Deduplicate`]: each segment is inserted into a hash set, in
+//!    one transaction, unless one with the same content is there.
+//! 2. **GN-2**: for each overlap, from a segment's length less one down to one
+//!    base, [`Match`] finds the pairs of which the first segment ends as the
+//!    second begins, and [`Link`] links each pair in one transaction, unless
+//!    the first has a successor by now, or the second a predecessor, or both
+//!    are in one chain. Between two launches every thread has ended: the
+//!    device-wide step.
+//!
+//! # Segments
+//! Two bits a base, 32 bases a word, the first base in the lowest bits, and
+//! zeros behind the last. They never change, so no transaction reads them.
+//!
+//! # The hash set
+//! A slot holds a segment's number plus one, 0 for none. A segment is put into
+//! the first free slot from that of its hash on. From GN-1 on the slot's number
+//! is the segment's *entry* in all other arrays.
+//!
+//! # Chains
+//! | array | of an entry |
+//! | --- | --- |
+//! | `nexts` | the overlap in the high half; the successor's entry plus one in the low half, 0 for none |
+//! | `prevs` | the predecessor's entry plus one, 0 for none |
+//! | `others` | of the first of a chain the last, of the last the first, plus one; 0 for the entry itself |
+//!
+//! A link reads four words and writes four: STAMP's, where each end of a chain
+//! points to the other, so that no chain is closed to a ring.
+//!
+//! # The tables of beginnings
+//! [`Match`] for overlap `o` looks up endings in the table of beginnings of
+//! length `o`, fills the one for `o - 1`, and clears the one for `o - 2`: three
+//! tables in turn, so that one launch does all of it. Nothing but [`Match`]
+//! touches them, and nobody reads in a launch what the launch changes.
+
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Kernel, Lane, StmRef, TArray};
+
+/// Bases in a word.
+pub const BASES_A_WORD: u32 = 32;
+
+/// Words of a segment of `bases`.
+#[inline(always)]
+pub const fn words_of(bases: u32) -> u32 {
+    bases.div_ceil(BASES_A_WORD)
+}
+
+/// The tables of beginnings.
+pub const TABLES: u32 = 3;
+
+/// Mixes a word into a hash.
+#[inline(always)]
+const fn fold(hash: u64, word: u64) -> u64 {
+    let h = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    h ^ (h >> 29)
+}
+
+/// A slot of a table from a hash: `mask` is its size less one, a power of two
+/// of at most 2^32 slots.
+#[inline(always)]
+const fn slot_of(hash: u64, mask: u64) -> u64 {
+    (hash.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) & mask
+}
+
+/// The segments, as kernels see them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Segments {
+    /// The words of all segments, one segment after another; not changed.
+    pub words: TArray<u64>,
+    /// Bases of a segment.
+    pub bases: u32,
+}
+
+impl Segments {
+    /// Word `word` of a segment; zero if there is none.
+    #[inline(always)]
+    fn word<L: Lane>(&self, lane: &L, segment: u32, word: u32) -> u64 {
+        let words = words_of(self.bases);
+        let at = u64::from(segment) * u64::from(words) + u64::from(word);
+        match self.words.get(at) {
+            // SAFETY: in range of a live array that nothing writes.
+            Some(p) if word < words => unsafe { lane.load_relaxed_64(p) },
+            _ => 0,
+        }
+    }
+
+    /// The hash of a whole segment.
+    #[inline(always)]
+    fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
+        let mut hash = 0;
+        let mut word = 0;
+        while word < words_of(self.bases) {
+            hash = fold(hash, self.word(lane, segment, word));
+            word += 1;
+        }
+        hash
+    }
+
+    /// Whether two segments have the same content.
+    #[inline(always)]
+    fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
+        let mut word = 0;
+        while word < words_of(self.bases) {
+            if self.word(lane, a, word) != self.word(lane, b, word) {
+                return false;
+            }
+            word += 1;
+        }
+        true
+    }
+
+    /// Word `word` of the part of a segment that begins at base `from` and has
+    /// `len` bases: as if the part were a segment of its own.
+    #[inline(always)]
+    fn part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32, word: u32) -> u64 {
+        let first = from + word * BASES_A_WORD;
+        let (at, shift) = (first / BASES_A_WORD, first % BASES_A_WORD * 2);
+        let mut bits = self.word(lane, segment, at) >> shift;
+        if shift != 0 {
+            bits |= self.word(lane, segment, at + 1) << (64 - shift);
+        }
+        let left = len - word * BASES_A_WORD;
+        if left < BASES_A_WORD {
+            bits &= (1 << (left * 2)) - 1;
+        }
+        bits
+    }
+
+    /// The hash of a part.
+    #[inline(always)]
+    fn hash_part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32) -> u64 {
+        let mut hash = 0;
+        let mut word = 0;
+        while word < words_of(len) {
+            hash = fold(hash, self.part(lane, segment, from, len, word));
+            word += 1;
+        }
+        hash
+    }
+
+    /// Whether the last `len` bases of `a` are the first of `b`.
+    #[inline(always)]
+    fn overlaps<L: Lane>(&self, lane: &L, a: u32, b: u32, len: u32) -> bool {
+        let mut word = 0;
+        while word < words_of(len) {
+            if self.part(lane, a, self.bases - len, len, word) != self.part(lane, b, 0, len, word) {
+                return false;
+            }
+            word += 1;
+        }
+        true
+    }
+}
+
+/// What the kernels share.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Assembly {
+    /// The segments.
+    pub segments: Segments,
+    /// The hash set; a power of two of slots, at least twice the distinct
+    /// segments.
+    pub slots: TArray<u32>,
+    /// The successors.
+    pub nexts: TArray<u64>,
+    /// The predecessors.
+    pub prevs: TArray<u32>,
+    /// The other ends of the chains.
+    pub others: TArray<u32>,
+    /// The pairs that a [`Match`] found: the first's entry in the high half,
+    /// the second's in the low half.
+    pub pairs: TArray<u64>,
+    /// How many pairs each overlap has; a word for each overlap, from 0 on.
+    pub pair_counts: TArray<u32>,
+}
+
+/// The overlap of a link and its successor's entry, from a word of `nexts`.
+pub const fn link_of(next: u64) -> Option<(u32, u32)> {
+    match (next as u32).checked_sub(1) {
+        None => None,
+        Some(entry) => Some(((next >> 32) as u32, entry)),
+    }
+}
+
+/// The other end of a chain, from a word of `others`.
+#[inline(always)]
+pub const fn other_of(word: u32, entry: u32) -> u32 {
+    if word == 0 { entry } else { word - 1 }
+}
+
+/// GN-1 with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Deduplicate<A>(PhantomData<A>);
+
+/// The parameters of [`Deduplicate`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DeduplicateParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The segments and the set.
+    pub assembly: Assembly,
+    /// Segments to insert: transactions of the launch.
+    pub transactions: u64,
+}
+
+impl<A: Algorithm> Deduplicate<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &DeduplicateParams<A>) {
+        let segments = &p.assembly.segments;
+        let slots = &p.assembly.slots;
+        let mask = slots.len().wrapping_sub(1);
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let mine = i as u32;
+            let mut slot = slot_of(segments.hash(lane, mine), mask);
+            let mut looks = 0;
+            while looks <= mask {
+                let held = tx.read(slots, slot)?;
+                if held == 0 {
+                    return tx.write(slots, slot, mine + 1);
+                }
+                if segments.same(lane, held - 1, mine) {
+                    return Ok(());
+                }
+                slot = (slot + 1) & mask;
+                looks += 1;
+            }
+            tx.cancel() // full, which the host sees as a commit that is missing
+        });
+    }
+}
+
+/// GN-2's links with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<A>(PhantomData<A>);
+
+/// The parameters of [`Link`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LinkParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The chains, and the pairs to link.
+    pub assembly: Assembly,
+    /// The overlap.
+    pub overlap: u32,
+}
+
+impl<A: Algorithm> Link<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &LinkParams<A>) {
+        let Assembly {
+            nexts,
+            prevs,
+            others,
+            pairs,
+            pair_counts,
+            ..
+        } = &p.assembly;
+        let Some(count) = pair_counts.get(u64::from(p.overlap)) else {
+            return;
+        };
+        // SAFETY: live, and written by an earlier launch only.
+        let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+        p.stm.for_each(lane, 0..count.min(pairs.len()), |tx, i| {
+            let Some(pair) = pairs.get(i) else {
+                return tx.cancel();
+            };
+            // SAFETY: live, and written by an earlier launch only.
+            let pair = unsafe { lane.load_relaxed_64(pair) };
+            let (a, b) = ((pair >> 32) as u32, pair as u32);
+            let next = tx.read(nexts, u64::from(a))?;
+            let prev = tx.read(prevs, u64::from(b))?;
+            if next != 0 || prev != 0 {
+                return Ok(());
+            }
+            let [of_a, of_b] = tx.read_many(others, [u64::from(a), u64::from(b)])?;
+            let (first, last) = (other_of(of_a, a), other_of(of_b, b));
+            if first == b {
+                return Ok(()); // the two ends of one chain
+            }
+            let link = u64::from(p.overlap) << 32 | u64::from(b + 1);
+            tx.write(nexts, u64::from(a), link)?;
+            tx.write(prevs, u64::from(b), a + 1)?;
+            tx.write(others, u64::from(first), last + 1)?;
+            tx.write(others, u64::from(last), first + 1)
+        });
+    }
+}
+
+/// GN-2's search for pairs: no transactions.
+#[derive(Clone, Copy, Debug)]
+pub struct Match;
+
+/// The parameters of [`Match`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MatchParams {
+    /// The segments, the chains, and room for the pairs.
+    pub assembly: Assembly,
+    /// The first entry of each slot of each table, plus one; [`TABLES`] times
+    /// the slots of the set.
+    pub heads: TArray<u32>,
+    /// The next entry of the same slot, plus one; as many.
+    pub chains: TArray<u32>,
+    /// The overlap: from the segments' length, which only prepares the next,
+    /// down to 1, each in a launch of its own.
+    pub overlap: u32,
+}
+
+impl Match {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &MatchParams) {
+        let entries = p.assembly.slots.len();
+        let mut entry = lane.grid_thread();
+        while entry < entries {
+            p.clear(lane, entry);
+            if let Some(segment) = load_32(lane, &p.assembly.slots, entry).checked_sub(1) {
+                let entry = entry as u32;
+                if p.overlap < p.assembly.segments.bases {
+                    p.find(lane, entry, segment);
+                }
+                if p.overlap > 1 {
+                    p.enter(lane, entry, segment);
+                }
+            }
+            entry += lane.grid_threads();
+        }
+    }
+}
+
+/// A word of an array that this launch does not change; 0 past its end.
+#[inline(always)]
+fn load_32<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
+    // SAFETY: in range of a live array.
+    array
+        .get(i)
+        .map_or(0, |word| unsafe { lane.load_relaxed_32(word) })
+}
+
+impl MatchParams {
+    /// Slot `slot` of the table for beginnings of length `len`.
+    #[inline(always)]
+    fn at(&self, len: u32, slot: u64) -> u64 {
+        u64::from(len % TABLES) * self.assembly.slots.len() + slot
+    }
+
+    /// Empties a slot of the table after the next.
+    #[inline(always)]
+    fn clear<L: Lane>(&self, lane: &L, slot: u64) {
+        // One more than `overlap - 2`, as there are three tables.
+        if let Some(head) = self.heads.get(self.at(self.overlap + 1, slot)) {
+            // SAFETY: in range of a live array, and no other thread's slot.
+            unsafe { lane.store_relaxed_32(head, 0) };
+        }
+    }
+
+    /// Enters the beginning of a segment that has no predecessor into the next
+    /// table.
+    #[inline(always)]
+    fn enter<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
+        if load_32(lane, &self.assembly.prevs, u64::from(entry)) != 0 {
+            return;
+        }
+        let len = self.overlap - 1;
+        let hash = self.assembly.segments.hash_part(lane, segment, 0, len);
+        let slot = slot_of(hash, self.assembly.slots.len().wrapping_sub(1));
+        if let (Some(head), Some(chain)) = (
+            self.heads.get(self.at(len, slot)),
+            self.chains.get(self.at(len, u64::from(entry))),
+        ) {
+            // SAFETY: in range of live arrays. Nobody follows the chain before
+            // the next launch, which orders all of this.
+            unsafe {
+                let next = lane.exchange_acquire_32(head, entry + 1);
+                lane.store_relaxed_32(chain, next);
+            }
+        }
+    }
+
+    /// Notes every pair of a segment that has no successor with one that has no
+    /// predecessor and begins as it ends.
+    #[inline(always)]
+    fn find<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
+        let Assembly {
+            segments,
+            slots,
+            nexts,
+            prevs,
+            others,
+            ..
+        } = &self.assembly;
+        let len = self.overlap;
+        // SAFETY: in range of a live array that this launch does not change.
+        let next = nexts
+            .get(u64::from(entry))
+            .map_or(1, |word| unsafe { lane.load_relaxed_64(word) });
+        if next != 0 {
+            return;
+        }
+        let first = other_of(load_32(lane, others, u64::from(entry)), entry);
+        let hash = segments.hash_part(lane, segment, segments.bases - len, len);
+        let slot = slot_of(hash, slots.len().wrapping_sub(1));
+        let mut link = load_32(lane, &self.heads, self.at(len, slot));
+        while let Some(other) = link.checked_sub(1) {
+            let theirs = load_32(lane, slots, u64::from(other)).wrapping_sub(1);
+            if other != first
+                && load_32(lane, prevs, u64::from(other)) == 0
+                && segments.overlaps(lane, segment, theirs, len)
+            {
+                self.note(lane, u64::from(entry) << 32 | u64::from(other));
+            }
+            link = load_32(lane, &self.chains, self.at(len, u64::from(other)));
+        }
+    }
+
+    /// Notes a pair; past the room for pairs, it only counts.
+    #[inline(always)]
+    fn note<L: Lane>(&self, lane: &L, pair: u64) {
+        let Some(count) = self.assembly.pair_counts.get(u64::from(self.overlap)) else {
+            return;
+        };
+        // SAFETY: in range of live arrays; the counter gives each place once.
+        unsafe {
+            let at = lane.fetch_add_relaxed_32(count, 1);
+            if let Some(place) = self.assembly.pairs.get(u64::from(at)) {
+                lane.store_relaxed_64(place, pair);
+            }
+        }
+    }
+}
+
+impl Kernel for Match {
+    const ENTRY: &'static str = "gn_match";
+    type Params = MatchParams;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn ptx() -> Option<&'static str> {
+        Some(include_str!("../ptx/gn_match.ptx"))
+    }
+
+    #[inline(always)]
+    fn run<L: Lane>(lane: &L, params: &MatchParams) {
+        Self::body(lane, params);
+    }
+}
+
+/// The entry point: one thread of the launch.
+///
+/// # Safety
+/// The driver calls it, as `Device::launch` promises.
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn gn_match(params: MatchParams) {
+    // SAFETY: launches are one-dimensional (Device::launch).
+    let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
+    <Match as Kernel>::run(&lane, &params);
+}
+
+entries!(Deduplicate, DeduplicateParams, {
+    Cgl => gn1_cgl, gn1_cgl_recorded;
+    Egpgv => gn1_egpgv, gn1_egpgv_recorded;
+    Vbv => gn1_vbv, gn1_vbv_recorded;
+    TbvSorting => gn1_tbv_sorting, gn1_tbv_sorting_recorded;
+    HvSorting => gn1_hv_sorting, gn1_hv_sorting_recorded;
+    HvBackoff => gn1_hv_backoff, gn1_hv_backoff_recorded;
+});
+
+entries!(Link, LinkParams, {
+    Cgl => gn2_cgl, gn2_cgl_recorded;
+    Egpgv => gn2_egpgv, gn2_egpgv_recorded;
+    Vbv => gn2_vbv, gn2_vbv_recorded;
+    TbvSorting => gn2_tbv_sorting, gn2_tbv_sorting_recorded;
+    HvSorting => gn2_hv_sorting, gn2_hv_sorting_recorded;
+    HvBackoff => gn2_hv_backoff, gn2_hv_backoff_recorded;
+});

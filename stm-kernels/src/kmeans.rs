@@ -1,0 +1,220 @@
+//! KM, k-means (STAMP; Xu et al. 2014, section 4.1): each transaction adds one
+//! point to the new sums of its nearest centre, all coordinates and the count.
+//!
+//! A launch is one pass over the points:
+//! 1. Search: a lane finds the nearest of the old centres for a few points,
+//!    by plain loads, as nobody writes centres or points during a launch. It
+//!    stores the centre in `members` and counts the points that changed theirs.
+//! 2. Transactions: for each of those points, one transaction reads and writes
+//!    the row of its centre, `dims + 1` words.
+//!
+//! A search inside its transaction would be repeated by every attempt, and
+//! keep the snapshot waiting; so it comes before, a few points at a time.
+//! STAMP goes a point at a time; [`POINTS_A_TURN`] keeps a warp together for
+//! longer, and a lane whose transactions conflict delays the others less.
+//!
+//! Made checkable: the count that a transaction reads is its place among the
+//! additions to that centre, and it leaves it in `ranks`. Additions of `f32` do
+//! not commute exactly; with the order known, the host repeats them and
+//! compares every sum bit for bit.
+
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+
+/// The k-means kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct KMeans<A>(PhantomData<A>);
+
+/// The parameters of [`KMeans`].
+///
+/// Dimensions: `n` points, `k` centres, `dims` coordinates.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KMeansParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The points, a coordinate after the other: coordinate `j` of point `i` is
+    /// at `j * n + i`, so that the lanes of a warp load neighbours. Not changed.
+    pub points: TArray<f32>,
+    /// The old centres, one after the other, `k * dims`. Not changed.
+    pub centres: TArray<f32>,
+    /// The new sums, a row of `dims + 1` words for each centre: the count, then
+    /// the bits of an `f32` for each coordinate. Only transactions touch it.
+    pub rows: TArray<u32>,
+    /// The centre of each point; [`NOWHERE`] at first.
+    pub members: TArray<u32>,
+    /// For each point, how many were added to its centre before.
+    pub ranks: TArray<u32>,
+    /// One word: how many points changed their centre.
+    pub changed: TArray<u64>,
+    /// Points of the launch, the first ones; at most `n`.
+    pub points_used: u64,
+    /// `k`, at least 1.
+    pub clusters: u32,
+    /// `dims`, at least 1.
+    pub dims: u32,
+}
+
+/// The centre of a point that has none yet.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// Points that a lane searches before it runs their transactions.
+pub const POINTS_A_TURN: u64 = 8;
+
+/// Reads that go to memory together.
+const BATCH: usize = 8;
+
+/// Element `i` of an array that nobody writes during a launch, or that only
+/// this lane has written. The host makes the arrays long enough; past the end
+/// there are zeros.
+#[inline(always)]
+fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
+    const { assert!(!T::WIDE, "32 bits are loaded") }
+    array
+        .get(i)
+        // SAFETY: in range of a live array of 32-bit words (`TArray`).
+        .map_or(0, |p| unsafe {
+            lane.load_relaxed_32(p.cast_const().cast())
+        })
+}
+
+/// Sets element `i` of an array whose element no other lane touches.
+#[inline(always)]
+fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
+    if let Some(p) = array.get(i) {
+        // SAFETY: in range of a live array of 32-bit words (`TArray`).
+        unsafe { lane.store_relaxed_32(p, v) };
+    }
+}
+
+impl<A: Algorithm> KMeans<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
+        // A block of one transaction at a time shares the search of its points.
+        let first = match A::GRANULE {
+            Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
+            Granule::Block => {
+                u64::from(lane.block_index())
+                    + u64::from(lane.thread_index()) * u64::from(lane.grid_dim())
+            }
+        };
+        let stride = lane.grid_threads();
+        let mut changed = 0;
+        let mut stopped = false;
+        let mut start = 0;
+        while start < p.points_used {
+            let next = start + stride * POINTS_A_TURN;
+            // A stopped lane goes on to the end with nothing to do: it still
+            // meets its warp in votes and its block in barriers.
+            stopped = stopped || p.stm.stopped(lane);
+            let end = if stopped {
+                start
+            } else {
+                next.min(p.points_used)
+            };
+            let mut i = start + first;
+            while i < end {
+                let nearest = Self::nearest(lane, p, i);
+                changed += u64::from(load(lane, &p.members, i) != nearest);
+                store(lane, &p.members, i, nearest);
+                i += stride;
+            }
+            if A::GRANULE == Granule::Block {
+                lane.barrier();
+            }
+            p.stm
+                .for_each(lane, start..end, |tx, i| Self::add(tx, p, i));
+            start = next;
+        }
+        if changed != 0
+            && let Some(word) = p.changed.get(0)
+        {
+            // SAFETY: a live word (`TArray`), which the launch only adds to.
+            unsafe { lane.add_relaxed_64(word, changed) };
+        }
+    }
+
+    /// The centre nearest to point `i`, the first of several: by the sum of
+    /// squared differences in `f32`, coordinate after coordinate.
+    #[inline(always)]
+    fn nearest<L: Lane>(lane: &L, params: &KMeansParams<A>, i: u64) -> u32 {
+        // Points are as many as members, and coordinates lie that far apart.
+        let n = params.members.len();
+        let (mut nearest, mut least) = (0, f32::INFINITY);
+        let mut c = 0;
+        while c < params.clusters {
+            // Four at a time, spelled out, so that they stay in registers. The
+            // last four repeat the last centre, which then is not nearer.
+            let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(params.clusters - 1));
+            let mut centre = compared.map(|c| u64::from(c) * u64::from(params.dims));
+            let mut squares = [0f32; 4];
+            let mut at = i;
+            let end = centre[0] + u64::from(params.dims);
+            while centre[0] < end {
+                let x = f32::from_bits(load(lane, &params.points, at));
+                let apart = |c: u64| x - f32::from_bits(load(lane, &params.centres, c));
+                let [a0, a1, a2, a3] = centre.map(apart);
+                let [s0, s1, s2, s3] = squares;
+                squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
+                centre = centre.map(|c| c + 1);
+                at += n;
+            }
+            let mut offer = |k: usize| {
+                if squares[k] < least {
+                    (nearest, least) = (compared[k], squares[k]);
+                }
+            };
+            offer(0);
+            offer(1);
+            offer(2);
+            offer(3);
+            c += 4;
+        }
+        nearest
+    }
+
+    /// The transaction: adds point `i` to the row of its centre.
+    #[inline(always)]
+    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
+        let lane = tx.lane();
+        let n = params.members.len();
+        let words = params.dims + 1;
+        let member = load(lane, &params.members, i);
+        if member >= params.clusters {
+            // Another lane of the block was stopped before its search.
+            return tx.cancel();
+        }
+        let row = u64::from(member) * u64::from(words);
+        let mut k = 0;
+        while k < words {
+            // The last batch repeats the last word to its end.
+            let at: [u64; BATCH] =
+                core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
+            let found = tx.read_many(&params.rows, at)?;
+            for (at, found) in at.into_iter().zip(found) {
+                if k == 0 {
+                    // What an attempt that aborts leaves here, the next of this
+                    // lane replaces.
+                    store(lane, &params.ranks, i, found);
+                    tx.write(&params.rows, at, found.wrapping_add(1))?;
+                } else if k < words {
+                    let x = f32::from_bits(load(lane, &params.points, u64::from(k - 1) * n + i));
+                    tx.write(&params.rows, at, (f32::from_bits(found) + x).to_bits())?;
+                }
+                k += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+entries!(KMeans, KMeansParams, {
+    Cgl => kmeans_cgl, kmeans_cgl_recorded;
+    Egpgv => kmeans_egpgv, kmeans_egpgv_recorded;
+    Vbv => kmeans_vbv, kmeans_vbv_recorded;
+    TbvSorting => kmeans_tbv_sorting, kmeans_tbv_sorting_recorded;
+    HvSorting => kmeans_hv_sorting, kmeans_hv_sorting_recorded;
+    HvBackoff => kmeans_hv_backoff, kmeans_hv_backoff_recorded;
+});

@@ -1,0 +1,458 @@
+//! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a
+//! three-dimensional grid so that no two share a cell, as Lee's algorithm does.
+//!
+//! One router a block. A router takes the next request from a queue and then,
+//! until the request is settled:
+//!
+//! 1. all threads copy the grid into the router's own memory: the snapshot;
+//! 2. all threads expand it, breadth first and level by level, from the source
+//!    until the destination is reached or nothing is left to reach;
+//! 3. thread 0 traces a shortest path back into the request's own memory;
+//! 4. thread 0 claims the path in one transaction, which reads all its cells,
+//!    cancels itself if one is taken, and else writes all of them;
+//! 5. on a cancelled claim, it goes on at 1.
+//!
+//! # Cells
+//! A cell is free, a wall, an end of some request that no path has claimed yet
+//! (`RESERVED`, so that no other path runs over it), or on a path. The grid has
+//! one column of walls after each row and one row of them after each plane, so
+//! that a neighbour is an addition away: off the grid in x or y lies a wall, off
+//! it in z an index past the end.
+//!
+//! # A request without a path
+//! It is found in a snapshot that nobody took as a whole: the loads of step 1
+//! are relaxed, run beside the commits of other routers, and may be old. It is
+//! final all the same. Transactions buffer their writes until nothing can stop
+//! their commit, so a load sees the first state of a cell or the path of a
+//! commit that stands. A cell once on a path stays there. Hence a cell that a
+//! snapshot shows taken is taken in the final grid, whatever the other cells of
+//! the snapshot show; the final grid has no open cell that the snapshot has
+//! not; and where the snapshot has no path, the final grid has none. A path
+//! that the snapshot does have may be there no more: so the claim reads its
+//! cells again, in a transaction.
+
+mod grid;
+
+pub use grid::GridSize;
+
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Abort, Lane, StmRef, TArray};
+
+/// A cell that is nobody's.
+pub const FREE: u32 = 0;
+/// A cell that is an end of a request, and on no path yet.
+pub const RESERVED: u32 = u32::MAX - 1;
+/// A cell that no path may use.
+pub const WALL: u32 = u32::MAX;
+
+/// What a cell on a path holds.
+#[inline(always)]
+pub const fn cell_of_path(request: u32) -> u32 {
+    request + 1
+}
+
+/// The most requests of a launch: their cells' values lie below the marks.
+pub const REQUESTS_MAX: u32 = 1 << 30;
+
+/// The result of a request that no router has settled.
+pub const UNSETTLED: u32 = 0;
+/// The result of a request that has no path.
+pub const UNROUTED: u32 = u32::MAX;
+/// In the result of a request whose path is longer than there is room for; the
+/// other bits are its cells.
+pub const TOO_LONG: u32 = 1 << 31;
+
+/// The routing kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Labyrinth<A>(PhantomData<A>);
+
+/// The parameters of [`Labyrinth`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LabyrinthParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The cells; [`GridSize::cells`] of them.
+    pub grid: TArray<u32>,
+    /// Source and destination of each request, as cells; not changed.
+    pub requests: TArray<u32>,
+    /// Of each request: the cells of its path, or [`UNROUTED`], or
+    /// [`TOO_LONG`] and the cells; [`UNSETTLED`] at first.
+    pub results: TArray<u32>,
+    /// The cells of each path from its source on, `path_cells_max` words for a
+    /// request.
+    pub paths: TArray<u32>,
+    /// Memory of the routers: two words a cell for each block.
+    pub routers: TArray<u32>,
+    /// The next request, 0 at first; one word.
+    pub next: TArray<u32>,
+    /// Requests of the launch, at most [`REQUESTS_MAX`].
+    pub count: u32,
+    /// From a cell to the next in y.
+    pub row: u32,
+    /// From a cell to the next in z.
+    pub plane: u32,
+    /// The most cells of a path: what the sets and `paths` have room for.
+    pub path_cells_max: u32,
+}
+
+/// Bytes of shared memory that a block needs.
+pub const SHARED_BYTES: u32 = 16;
+
+// The words of shared memory.
+/// The request that the router is at.
+const REQUEST: u32 = 0;
+/// How many cells the expansion has reached.
+const REACHED: u32 = 1;
+/// Whether the destination is among them.
+const FOUND: u32 = 2;
+/// What follows from an attempt at a request: one of the next three.
+const VERDICT: u32 = 3;
+
+/// The request is settled.
+const SETTLED: u32 = 0;
+/// Another path took a cell: route again.
+const AGAIN: u32 = 1;
+/// The launch is to stop.
+const STOP: u32 = 2;
+
+// What the snapshot holds for a cell, or else the distance from the source.
+/// Not reached so far.
+const UNSEEN: u32 = u32::MAX - 1;
+/// Not to be entered.
+const BLOCKED: u32 = u32::MAX;
+
+/// Cells that go to memory together.
+const BATCH: u32 = 8;
+
+/// A block at work: its lane and its memory. All pointers are to words that
+/// live while the kernel runs, as many as the parameters say.
+struct Router<'a, L: Lane, A: Algorithm> {
+    lane: &'a L,
+    p: &'a LabyrinthParams<A>,
+    grid: *mut u32,
+    cells: u32,
+    /// The snapshot, then the distances.
+    distances: *mut u32,
+    /// The cells reached, in the order of their distances.
+    reached: *mut u32,
+}
+
+impl<A: Algorithm> Labyrinth<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
+        let cells = p.grid.len();
+        let first = u64::from(lane.block_index()) * 2 * cells;
+        // Too little memory for the block: the host sees unsettled requests.
+        // The same for all its threads, so none waits for another.
+        let (Some(grid), Some(own), Some(_), Some(next)) = (
+            p.grid.get(0),
+            p.routers.get(first),
+            p.routers.get(first + 2 * cells - 1),
+            p.next.get(0),
+        ) else {
+            return;
+        };
+        let router = Router {
+            lane,
+            p,
+            grid,
+            cells: cells as u32,
+            distances: own,
+            reached: own.wrapping_add(cells as usize),
+        };
+        loop {
+            if lane.thread_index() == 0 {
+                // SAFETY: live; and a word of the block's shared memory.
+                unsafe {
+                    let request = lane.fetch_add_relaxed_32(next, 1);
+                    lane.shared_store_32(REQUEST, request);
+                }
+            }
+            let request = router.uniform(REQUEST);
+            if request >= p.count || router.settle(request) == STOP {
+                return;
+            }
+        }
+    }
+}
+
+impl<L: Lane, A: Algorithm> Router<'_, L, A> {
+    /// A word of shared memory, as thread 0 left it, for all threads; none
+    /// changes it before all have it.
+    #[inline(always)]
+    fn uniform(&self, word: u32) -> u32 {
+        self.lane.barrier();
+        // SAFETY: a word of the block's shared memory.
+        let value = unsafe { self.lane.shared_load_32(word) };
+        self.lane.barrier();
+        value
+    }
+
+    /// A word of the router's memory or of the grid.
+    #[inline(always)]
+    fn load(&self, array: *mut u32, i: u32) -> u32 {
+        // SAFETY: callers keep `i` below the cells of the grid, of which both
+        // have one word each (`body`). Relaxed: barriers order what the block
+        // wrote, and of the grid any state will do (the module's text).
+        unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
+    }
+
+    /// Changes a word of the router's memory.
+    #[inline(always)]
+    fn store(&self, array: *mut u32, i: u32, value: u32) {
+        // SAFETY: as for `load`. Relaxed: a barrier follows before another
+        // thread of the block looks.
+        unsafe {
+            self.lane
+                .store_relaxed_32(array.wrapping_add(i as usize), value);
+        }
+    }
+
+    /// Routes a request until it is settled or the launch is to stop. All
+    /// threads of the block call it, with the same request.
+    #[inline(always)]
+    fn settle(&self, request: u32) -> u32 {
+        let (Some(source), Some(destination)) = (self.end(request, 0), self.end(request, 1)) else {
+            return STOP;
+        };
+        loop {
+            self.snapshot();
+            let distance = self.expand(source, destination);
+            if self.lane.thread_index() == 0 {
+                let verdict = self.conclude(request, destination, distance);
+                // SAFETY: a word of the block's shared memory.
+                unsafe { self.lane.shared_store_32(VERDICT, verdict) };
+            }
+            let verdict = self.uniform(VERDICT);
+            if verdict != AGAIN {
+                return verdict;
+            }
+        }
+    }
+
+    /// An end of a request, if it is a cell.
+    #[inline(always)]
+    fn end(&self, request: u32, end: u64) -> Option<u32> {
+        let word = self.p.requests.get(u64::from(request) * 2 + end)?;
+        // SAFETY: in range of a live array that nothing writes.
+        let cell = unsafe { self.lane.load_relaxed_32(word) };
+        (cell < self.cells).then_some(cell)
+    }
+
+    /// Step 1. The block's memory is in use again only after a barrier.
+    #[inline(always)]
+    fn snapshot(&self) {
+        let step = u64::from(self.lane.block_dim());
+        let cells = u64::from(self.cells);
+        let mut i = u64::from(self.lane.thread_index());
+        while i < cells {
+            let at: [u64; BATCH as usize] = core::array::from_fn(|j| i + j as u64 * step);
+            // Past the end, the last cell again.
+            let found = at.map(|c| self.load(self.grid, c.min(cells - 1) as u32));
+            for (c, found) in at.iter().zip(found) {
+                if *c < cells {
+                    let seen = if found == FREE { UNSEEN } else { BLOCKED };
+                    self.store(self.distances, *c as u32, seen);
+                }
+            }
+            i += u64::from(BATCH) * step;
+        }
+    }
+
+    /// The six neighbours of a cell; off the grid, the cell itself.
+    #[inline(always)]
+    fn neighbours(&self, cell: u32) -> [u32; 6] {
+        let (row, plane) = (self.p.row, self.p.plane);
+        [
+            cell.wrapping_sub(1),
+            cell.wrapping_add(1),
+            cell.wrapping_sub(row),
+            cell.wrapping_add(row),
+            cell.wrapping_sub(plane),
+            cell.wrapping_add(plane),
+        ]
+        .map(|near| if near < self.cells { near } else { cell })
+    }
+
+    /// Step 2: the distance of the destination, if it can be reached; the same
+    /// for all threads.
+    #[inline(always)]
+    fn expand(&self, source: u32, destination: u32) -> Option<u32> {
+        let lane = self.lane;
+        lane.barrier();
+        if lane.thread_index() == 0 {
+            let open = self.load(self.grid, source) == RESERVED
+                && self.load(self.grid, destination) == RESERVED;
+            self.store(self.distances, source, 0);
+            self.store(self.distances, destination, UNSEEN);
+            self.store(self.reached, 0, source);
+            // SAFETY: words of the block's shared memory.
+            unsafe {
+                // An end on another request's path: nothing to expand.
+                lane.shared_store_32(REACHED, u32::from(open));
+                lane.shared_store_32(FOUND, 0);
+            }
+        }
+        let (mut from, mut distance) = (0, 0);
+        loop {
+            lane.barrier();
+            // SAFETY: words of the block's shared memory.
+            let (to, found) = unsafe { (lane.shared_load_32(REACHED), lane.shared_load_32(FOUND)) };
+            // Nobody changes them before all have them.
+            lane.barrier();
+            if found != 0 {
+                return Some(distance);
+            }
+            if from == to {
+                return None;
+            }
+            distance += 1;
+            let mut i = from + lane.thread_index();
+            while i < to {
+                self.enter_neighbours(self.load(self.reached, i), distance, destination);
+                i += lane.block_dim();
+            }
+            from = to;
+        }
+    }
+
+    /// Enters every neighbour of a cell that was not seen before.
+    #[inline(always)]
+    fn enter_neighbours(&self, cell: u32, distance: u32, destination: u32) {
+        let near = self.neighbours(cell);
+        let seen = near.map(|c| self.load(self.distances, c));
+        for (c, seen) in near.iter().zip(seen) {
+            if seen != UNSEEN {
+                continue;
+            }
+            // SAFETY: a word of the router's memory. Relaxed: the exchange
+            // alone decides who enters the cell.
+            let found = unsafe {
+                self.lane
+                    .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
+            };
+            if found == UNSEEN {
+                // SAFETY: a word of the block's shared memory. Each cell is
+                // entered once, so the number is below the cells.
+                let at = unsafe { self.lane.shared_fetch_add_32(REACHED, 1) };
+                self.store(self.reached, at, *c);
+                if *c == destination {
+                    // SAFETY: a word of the block's shared memory.
+                    unsafe { self.lane.shared_store_32(FOUND, 1) };
+                }
+            }
+        }
+    }
+
+    /// Steps 3 and 4, by thread 0.
+    #[inline(always)]
+    fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
+        let Some(distance) = distance else {
+            return self.record(request, UNROUTED);
+        };
+        let cells = distance + 1;
+        let room = u64::from(self.p.path_cells_max);
+        let first = u64::from(request) * room;
+        let (Some(path), Some(_)) = (
+            self.p.paths.get(first),
+            self.p.paths.get(first + u64::from(distance)),
+        ) else {
+            return self.record(request, TOO_LONG | cells);
+        };
+        if u64::from(cells) > room {
+            return self.record(request, TOO_LONG | cells);
+        }
+        self.trace(path, destination, distance);
+        match self.claim(request, path, cells) {
+            Ok(()) => self.record(request, cells),
+            // Taken by another path, or given up after too many conflicts.
+            Err(abort) if abort == Abort::User || abort.is_conflict() => AGAIN,
+            Err(_) => STOP,
+        }
+    }
+
+    /// Notes what became of a request.
+    #[inline(always)]
+    fn record(&self, request: u32, result: u32) -> u32 {
+        let Some(word) = self.p.results.get(u64::from(request)) else {
+            return STOP;
+        };
+        // SAFETY: in range of a live array; only this thread has the request.
+        unsafe { self.lane.store_relaxed_32(word, result) };
+        SETTLED
+    }
+
+    /// Step 3: from the destination to the source, each cell one step nearer.
+    #[inline(always)]
+    fn trace(&self, path: *mut u32, destination: u32, distance: u32) {
+        let (mut cell, mut distance) = (destination, distance);
+        loop {
+            // SAFETY: at most the length that `conclude` compared with the
+            // room; nobody else has the request.
+            unsafe {
+                self.lane
+                    .private_store_32(path.wrapping_add(distance as usize), cell);
+            }
+            if distance == 0 {
+                return;
+            }
+            distance -= 1;
+            let near = self.neighbours(cell);
+            let found = near.map(|c| self.load(self.distances, c));
+            for (c, found) in near.iter().zip(found) {
+                if found == distance {
+                    cell = *c;
+                }
+            }
+        }
+    }
+
+    /// Step 4: the path becomes the request's, or nothing happens.
+    #[inline(always)]
+    fn claim(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
+        let (lane, grid) = (self.lane, &self.p.grid);
+        let cell = |i: u32| {
+            // SAFETY: below the length that `trace` wrote.
+            u64::from(unsafe { lane.private_load_32(path.wrapping_add(i as usize)) })
+        };
+        let last = cells - 1;
+        // The ends are the request's own, until a path takes them.
+        let open = |i: u32, found: u32| found == if i == 0 || i == last { RESERVED } else { FREE };
+        self.p.stm.atomically(lane, |tx| {
+            let mut i = 0;
+            while i < cells {
+                let mut free = true;
+                if cells - i >= BATCH {
+                    let at: [u64; BATCH as usize] = core::array::from_fn(|j| cell(i + j as u32));
+                    let found = tx.read_many(grid, at)?;
+                    for (j, found) in (0..).zip(found) {
+                        free &= open(i + j, found);
+                    }
+                    i += BATCH;
+                } else {
+                    free = open(i, tx.read(grid, cell(i))?);
+                    i += 1;
+                }
+                if !free {
+                    return tx.cancel();
+                }
+            }
+            for i in 0..cells {
+                tx.write(grid, cell(i), cell_of_path(request))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+entries!(Labyrinth, LabyrinthParams, {
+    Cgl => lb_cgl, lb_cgl_recorded;
+    Egpgv => lb_egpgv, lb_egpgv_recorded;
+    Vbv => lb_vbv, lb_vbv_recorded;
+    TbvSorting => lb_tbv_sorting, lb_tbv_sorting_recorded;
+    HvSorting => lb_hv_sorting, lb_hv_sorting_recorded;
+    HvBackoff => lb_hv_backoff, lb_hv_backoff_recorded;
+});
