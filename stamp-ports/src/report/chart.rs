@@ -254,7 +254,7 @@ pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
 /// Bars of segments that sum up to one, a row each. A segment wide enough
 /// has its share written in it.
 pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
-    let (left, right) = (NAMES, WIDTH - 8.0);
+    let (left, right) = (NAMES, WIDTH - SIDES.1);
     let bottom = TOP + ROW.0 * stacks.len() as f64;
     let mut marks = heading(texts);
     for (i, label) in ["0", "25", "50", "75", "100"].into_iter().enumerate() {

@@ -13,8 +13,6 @@ use super::xml::Element;
 const GAP: f64 = 18.0;
 /// The height of a row of a file's legend.
 const LEGEND_ROW: f64 = 20.0;
-/// The width of a sample in a legend.
-const SAMPLE: f64 = 36.0;
 /// A letter's width, more or less, in the legend's size.
 const LETTER: f64 = 6.9;
 
@@ -31,6 +29,8 @@ pub struct Figure {
     pub legend: Vec<Key>,
     /// Its panels.
     pub panels: Vec<Panel>,
+    /// Whether panels belong together two by two.
+    pub pairs: bool,
 }
 
 /// An entry of a legend.
@@ -56,9 +56,17 @@ pub enum Sample {
 }
 
 impl Sample {
+    /// Its width, with the gap to its name.
+    const fn width(self) -> f64 {
+        match self {
+            Self::Fill(_) | Self::Marker(_) => 20.0,
+            Self::Line(..) | Self::Stroke(_) => 36.0,
+        }
+    }
+
     /// The sample at a place, 12 units high.
     fn draw(self, x: f64, y: f64) -> Element {
-        let (left, right, middle) = (x + 1.0, x + SAMPLE - 7.0, y + 6.0);
+        let (left, right, middle) = (x + 1.0, x + self.width() - 7.0, y + 6.0);
         let stroke = |hue: Hue| {
             let line = Element::new("line")
                 .num("x1", left)
@@ -81,7 +89,7 @@ impl Sample {
         };
         match self {
             Self::Fill(hue) => Element::new("rect")
-                .num("x", x + 14.0)
+                .num("x", x)
                 .num("y", y)
                 .num("width", 14.0)
                 .num("height", 12.0)
@@ -103,7 +111,7 @@ impl Figure {
         let keys = self.legend.iter().map(|key| {
             let sample = Element::new("svg")
                 .at("class", "fig")
-                .num("width", SAMPLE)
+                .num("width", key.sample.width())
                 .at("height", "12")
                 .at("aria-hidden", "true")
                 .add(key.sample.draw(0.0, 0.0));
@@ -119,10 +127,15 @@ impl Figure {
             .at("viewBox", format!("0 0 {WIDTH} {}", panel.height))
             .all(panel.marks.iter().cloned())
         });
+        let layout = if self.pairs || self.panels.len() < 3 {
+            "panels wide"
+        } else {
+            "panels"
+        };
         Element::new("div")
             .at("class", "figure")
             .add(Element::new("ul").at("class", "legend").all(keys))
-            .add(Element::new("div").at("class", "panels").all(panels))
+            .add(Element::new("div").at("class", layout).all(panels))
     }
 
     /// The figure as a file, with all that it needs.
@@ -130,6 +143,7 @@ impl Figure {
         let columns = match self.panels.len() {
             0 | 1 => 1,
             2 | 4 => 2,
+            _ if self.pairs => 2,
             _ => 3,
         };
         let width = columns as f64 * (WIDTH + GAP) + GAP;
@@ -142,14 +156,14 @@ impl Figure {
         ];
         let (mut x, mut y) = (GAP, GAP + 26.0);
         for key in &self.legend {
-            let wide = SAMPLE + LETTER * key.name.chars().count() as f64 + 14.0;
+            let wide = key.sample.width() + LETTER * key.name.chars().count() as f64 + 14.0;
             if x > GAP && x + wide > width - GAP {
                 (x, y) = (GAP, y + LEGEND_ROW);
             }
             marks.push(key.sample.draw(x, y));
             marks.push(
                 Element::new("text")
-                    .num("x", x + SAMPLE)
+                    .num("x", x + key.sample.width())
                     .num("y", y + 10.0)
                     .text(key.name.as_str()),
             );

@@ -93,6 +93,7 @@ fn speedups(paper: &Paper) -> Figure {
             })
             .collect(),
         panels: or_empty(panels, "Speed-up over cgl"),
+        pairs: false,
     }
 }
 
@@ -181,6 +182,7 @@ fn threads(paper: &Paper) -> Figure {
         about: sentences::threads(paper),
         legend: lines_legend(points.iter().map(|p| p.variant.as_str())),
         panels: or_empty(panels, "Throughput and threads"),
+        pairs: false,
     }
 }
 
@@ -206,12 +208,12 @@ fn locks(paper: &Paper) -> Figure {
             .filter(|p| total(p.blocks, p.threads) == threads)
             .filter(ran)
             .collect();
-        for (what, y, measure) in [
-            ("transactions a second", axes[0], rate),
-            ("attempts that aborted, %", axes[1], aborted),
+        for (name, what, y, measure) in [
+            ("throughput", "transactions a second", axes[0], rate),
+            ("aborts", "attempts that aborted, %", axes[1], aborted),
         ] {
             let texts = Texts {
-                title: &format!("{} threads", count(threads)),
+                title: &format!("{} threads: {name}", count(threads)),
                 below: what,
                 x: "words of shared data",
                 about: &sentences::locks_at(paper, threads),
@@ -237,6 +239,7 @@ fn locks(paper: &Paper) -> Figure {
         about: sentences::locks(paper),
         legend,
         panels: or_empty(panels, "Shared data and locks"),
+        pairs: true,
     }
 }
 
@@ -304,6 +307,7 @@ fn phases(paper: &Paper) -> Figure {
             })
             .collect(),
         panels: or_empty(panels, "Time by phase"),
+        pairs: false,
     }
 }
 

@@ -88,11 +88,21 @@ fn opening(paper: &Paper) -> Vec<Element> {
             "The run was interrupted or is still going: points are missing.",
         ));
     }
-    let wrong = paper.speedups.iter().filter(|run| !run.verified).count();
-    if wrong > 0 {
+    let wrong: Vec<String> = paper
+        .speedups
+        .iter()
+        .filter(|run| !run.verified)
+        .map(|run| {
+            let why = run.error.as_deref().unwrap_or("no reason given");
+            format!("{} {}: {why}", label(&run.workload), run.variant)
+        })
+        .collect();
+    if !wrong.is_empty() {
         parts.push(warning(&format!(
-            "{wrong} of {} results are not verified. They are marked, and no sentence counts them.",
-            paper.speedups.len()
+            "Not verified, {} of {}: {}. No sentence counts these.",
+            wrong.len(),
+            paper.speedups.len(),
+            wrong.join("; ")
         )));
     }
     for note in &paper.notes {
@@ -186,12 +196,6 @@ fn facts(paper: &Paper) -> Element {
         ))
 }
 
-fn details(summary: &str, body: impl IntoIterator<Item = Element>) -> Element {
-    Element::new("details")
-        .add(Element::new("summary").text(summary))
-        .all(body)
-}
-
 fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
     let mut sections = Vec::new();
     for figure in figures {
@@ -201,35 +205,39 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
                  the fastest or level with it in all five workloads; hv-sorting is ahead of \
                  tbv-sorting in RA and LB, whose data outnumber the 1M locks; KM gains nothing \
                  (section 4.2). About 20\u{d7} for GN-2 (section 4.4).",
-                vec![tables::speedups(paper)]
-                    .into_iter()
-                    .chain(tables::kernels(paper))
-                    .collect(),
+                or_details(
+                    std::iter::once(tables::speedups(paper))
+                        .chain(tables::kernels(paper))
+                        .filter(|_| !paper.speedups.is_empty())
+                        .collect(),
+                ),
                 "fig2",
             ),
             "figure-3" => (
                 "The paper: vbv does not scale, because of its one lock; egpgv ends at few \
                  threads; the others scale until the hardware is full, and more threads bring \
                  more conflicts. cgl was not shown (section 4.2).",
-                or_details(tables::threads(paper), "The same in numbers"),
+                or_details(tables::threads(paper)),
                 "fig3",
             ),
             "figure-4" => (
                 "The paper, 1M to 64M words and locks: hv and tbv are level below 1K threads and \
                  with 1M words; with more data tbv gains much from more locks, and hv is near \
                  its best with 4M; hv aborts less, which here gains little time (section 4.3).",
-                if paper.eigenbench.is_empty() {
-                    Vec::new()
-                } else {
-                    vec![details("The same in numbers", [tables::locks(paper)])]
-                },
+                or_details(
+                    std::iter::once(tables::locks(paper))
+                        .filter(|_| !paper.eigenbench.is_empty())
+                        .collect(),
+                ),
                 "fig4",
             ),
             _ => (
                 "The paper: GN-2 pays most, for beginning transactions above all; LB and KM, \
                  whose sets are large, pay for buffering; most of KM's attempts abort \
                  (section 4.4). It leaves out RA, HT and EB, which do nothing else.",
-                vec![tables::phases(paper)],
+                std::iter::once(tables::phases(paper))
+                    .filter(|_| !paper.breakdown.is_empty())
+                    .collect(),
                 "fig5",
             ),
         };
@@ -249,12 +257,16 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
     sections
 }
 
-fn or_details(tables: Vec<Element>, summary: &str) -> Vec<Element> {
+/// The tables behind a figure, which open on demand, if there are any.
+fn or_details(tables: Vec<Element>) -> Vec<Element> {
     if tables.is_empty() {
-        Vec::new()
-    } else {
-        vec![details(summary, tables)]
+        return Vec::new();
     }
+    vec![
+        Element::new("details")
+            .add(Element::new("summary").text("The same in numbers"))
+            .all(tables),
+    ]
 }
 
 fn table_sections(paper: &Paper) -> Vec<Section> {

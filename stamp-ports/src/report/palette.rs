@@ -42,12 +42,12 @@ const fn hue(
 /// The variants, in the order of every legend.
 pub const VARIANTS: [Hue; 7] = [
     hue("cgl", "v0", ["#6f6f6f", "#9a9a9a"], "2 3"),
-    hue("egpgv", "v1", ["#ac1a18", "#fb4f08"], "7 3 2 3"),
-    hue("vbv", "v2", ["#04a87a", "#41fde5"], "8 4"),
-    hue("tbv-sorting", "v3", ["#da720b", "#ffc871"], "4 3"),
-    hue("hv-sorting", "v4", ["#1a41ac", "#2f58de"], ""),
-    hue("hv-backoff", "v5", ["#ce6aec", "#e274fe"], "10 3"),
-    hue("optimized", "v6", ["#691459", "#b13187"], "12 3 2 3 2 3"),
+    hue("egpgv", "v1", ["#ac1a18", "#e62e51"], "7 3 2 3"),
+    hue("vbv", "v2", ["#04a87a", "#62e9a6"], "8 4"),
+    hue("tbv-sorting", "v3", ["#da720b", "#f19d51"], "4 3"),
+    hue("hv-sorting", "v4", ["#1a41ac", "#5787ff"], ""),
+    hue("hv-backoff", "v5", ["#ce6aec", "#d2a4ef"], "10 3"),
+    hue("optimized", "v6", ["#691459", "#c045b6"], "12 3 2 3 2 3"),
 ];
 
 /// The phases of a thread's time, in the order of the stack.

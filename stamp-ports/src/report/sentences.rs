@@ -70,9 +70,7 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
         .collect();
     if !wrong.is_empty() {
         told.push(format!(
-            "{} of {} results were not verified and count for nothing here: {}.",
-            wrong.len(),
-            paper.speedups.len(),
+            "Not verified, and counted nowhere here: {}.",
             and(&wrong)
         ));
     }
@@ -152,7 +150,7 @@ fn optimized<'p>(paper: &'p Paper, all: &[&'p str]) -> Option<String> {
         of_workloads(&near, found.len())
     );
     if !far.is_empty() {
-        told += &format!("; it reaches {} of the fastest rate", and(&far));
+        told += &format!("; of the fastest rate it reaches {}", and(&far));
     }
     Some(told + ".")
 }
@@ -244,7 +242,7 @@ pub fn threads(paper: &Paper) -> Vec<String> {
     let missing = paper.threads.iter().filter(|p| p.tx_per_s <= 0.0).count();
     if missing > 0 {
         told.push(format!(
-            "{missing} of {} launches did not run and leave a gap.",
+            "{missing} of {} launches did not run and are left out.",
             paper.threads.len()
         ));
     }
@@ -339,8 +337,8 @@ pub fn locks(paper: &Paper) -> Vec<String> {
             pairs.len()
         ),
         format!(
-            "Its best is {} the rate of tbv-sorting, with {}, where {} against {} of attempts \
-             abort.",
+            "At most it has {} the rate of tbv-sorting: with {}, where {} of its attempts abort \
+             and {} of those of tbv-sorting.",
             times(most.gain()),
             most.setting(),
             percent(most.hv.abort_rate),
@@ -355,8 +353,8 @@ pub fn locks(paper: &Paper) -> Vec<String> {
     };
     if let (Some(shared), Some(own)) = (gains(true), gains(false)) {
         told.push(format!(
-            "Its rate over that of tbv-sorting, in the middle of the settings: {} where words \
-             share locks, {} where each has its own.",
+            "The median of its rate over that of tbv-sorting is {} where words outnumber locks, \
+             {} where they do not.",
             times(shared),
             times(own)
         ));

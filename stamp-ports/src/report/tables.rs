@@ -3,8 +3,7 @@
 use super::palette;
 use super::published;
 use super::view::{
-    abort_rate, distinct, label, measured, over_cgl, percent, runs, times, total, variants,
-    workloads,
+    abort_rate, label, measured, over_cgl, percent, runs, times, total, variants, workloads,
 };
 use super::xml::Element;
 use crate::numbers::{bytes, count, digits3, short};
@@ -13,8 +12,9 @@ use crate::paper::document::{Paper, Speedup};
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";
 
-/// A table that scrolls within itself. The first `left` columns are words, the
-/// others numbers.
+/// A table that scrolls within itself; its first column stays. The first
+/// `left` columns are words, the others numbers. Where several rows begin with
+/// the same word, rows that begin with another are set apart.
 pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Element {
     let class = |i: usize| if i < left { "word" } else { "number" };
     let cells = |row: &[String]| -> Vec<Element> {
@@ -41,9 +41,17 @@ pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> El
             .at("class", class(i))
             .text(*text)
     });
-    let body = rows
-        .iter()
-        .map(|row| Element::new("tr").all(cells(row.as_slice())));
+    let word = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
+    let first = |i: usize| i > 0 && word(i) != word(i - 1);
+    let groups = (0..rows.len()).filter(|&i| first(i)).count() + 1;
+    let body = rows.iter().enumerate().map(|(i, row)| {
+        let line = Element::new("tr").all(cells(row.as_slice()));
+        if first(i) && groups < rows.len() {
+            line.at("class", "first")
+        } else {
+            line
+        }
+    });
     Element::new("div")
         .at("class", "scroll")
         .at("role", "region")
@@ -85,27 +93,18 @@ fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NONE.into(), text)
 }
 
-/// Whether a result is right, and what is wrong if not.
-fn verdict(run: &Speedup) -> String {
-    match (&run.error, run.verified) {
-        (_, true) => "yes".into(),
-        (None, false) => "NO".into(),
-        (Some(why), false) => format!("NO: {why}"),
-    }
+/// What a row is about.
+fn name(workload: &str, variant: &str) -> String {
+    format!("{} {variant}", label(workload))
 }
 
 /// Figure 2 in numbers.
 pub fn speedups(paper: &Paper) -> Element {
     let rows: Vec<Vec<String>> = in_order(paper)
         .map(|run| {
-            let ran = if run.resolved == run.variant {
-                run.variant.clone()
-            } else {
-                format!("{} ({})", run.variant, run.resolved)
-            };
             vec![
-                label(&run.workload),
-                ran,
+                name(&run.workload, &run.variant),
+                run.resolved.clone(),
                 known(over_cgl(paper, run), times),
                 short(run.tx_per_s),
                 format!("{} to {}", short(run.tx_per_s_min), short(run.tx_per_s_max)),
@@ -123,13 +122,13 @@ pub fn speedups(paper: &Paper) -> Element {
                 },
                 count(run.commits),
                 known(abort_rate(run), percent),
-                verdict(run),
+                if run.verified { "yes" } else { "NO" }.into(),
             ]
         })
         .collect();
     let head = [
-        "Workload",
-        "Variant",
+        "Result",
+        "Ran as",
         "Over cgl",
         "tx/s",
         "Range",
@@ -246,11 +245,7 @@ pub fn phases(paper: &Paper) -> Element {
             .collect();
         here.sort_by_key(|b| palette::rank(&b.variant));
         for b in here {
-            let mut row = vec![
-                label(workload),
-                b.variant.clone(),
-                shape(b.blocks, b.threads),
-            ];
+            let mut row = vec![name(workload, &b.variant), shape(b.blocks, b.threads)];
             row.extend(
                 palette::PHASES
                     .iter()
@@ -260,10 +255,10 @@ pub fn phases(paper: &Paper) -> Element {
             rows.push(row);
         }
     }
-    let mut head = vec!["Workload", "Variant", "Launch"];
+    let mut head = vec!["Result", "Launch"];
     head.extend(palette::PHASES.iter().map(|hue| hue.name));
     head.push("Time with the measuring");
-    or_none("Share of a thread's time", &head, &rows, 2)
+    or_none("Share of a thread's time", &head, &rows, 1)
 }
 
 /// Table 1: measured, and below each row the paper's.
@@ -277,8 +272,7 @@ pub fn characteristics(paper: &Paper) -> Element {
             .filter(|c| c.workload == workload)
         {
             rows.push(vec![
-                label(workload),
-                format!("measured, {}", c.variant),
+                name(workload, &c.variant),
                 count(c.shared_words),
                 known(c.reads_per_tx, number),
                 known(c.writes_per_tx, number),
@@ -296,14 +290,13 @@ pub fn characteristics(paper: &Paper) -> Element {
                 row.time,
                 row.conflicts,
             ];
-            let mut paper_row = vec![label(workload), "paper".into()];
+            let mut paper_row = vec![name(workload, "in the paper")];
             paper_row.extend(cells.map(String::from));
             rows.push(paper_row);
         }
     }
     let head = [
-        "Workload",
-        "",
+        "Result",
         "Shared words",
         "Reads / tx",
         "Writes / tx",
@@ -311,7 +304,7 @@ pub fn characteristics(paper: &Paper) -> Element {
         "Time in tx",
         "Conflicts",
     ];
-    or_none("Characteristics of the workloads", &head, &rows, 2)
+    or_none("Characteristics of the workloads", &head, &rows, 1)
 }
 
 /// Table 2: the best launch of each variant, beside the paper's.
@@ -360,8 +353,7 @@ pub fn aborts(paper: &Paper) -> Element {
     let rows: Vec<Vec<String>> = in_order(paper)
         .map(|run| {
             let mut row = vec![
-                label(&run.workload),
-                run.variant.clone(),
+                name(&run.workload, &run.variant),
                 known(run.active_lanes, |lanes| {
                     format!("{lanes:.1} of {}", run.warp_width)
                 }),
@@ -376,9 +368,9 @@ pub fn aborts(paper: &Paper) -> Element {
         })
         .collect();
     let words: Vec<String> = reasons.iter().map(|r| r.replace('_', " ")).collect();
-    let mut head = vec!["Workload", "Variant", "Active lanes", "Commits", "Aborted"];
+    let mut head = vec!["Result", "Active lanes", "Commits", "Aborted"];
     head.extend(words.iter().map(String::as_str));
-    or_none("Aborts by reason, and active lanes a warp", &head, &rows, 2)
+    or_none("Aborts by reason, and active lanes a warp", &head, &rows, 1)
 }
 
 /// What a variant costs beside its time.
@@ -386,8 +378,7 @@ pub fn costs(paper: &Paper) -> Element {
     let rows: Vec<Vec<String>> = in_order(paper)
         .map(|run| {
             vec![
-                label(&run.workload),
-                run.variant.clone(),
+                name(&run.workload, &run.variant),
                 bytes(run.metadata_bytes),
                 if run.jit_ms > 0.0 {
                     format!("{:.0} ms", run.jit_ms)
@@ -399,15 +390,8 @@ pub fn costs(paper: &Paper) -> Element {
             ]
         })
         .collect();
-    let head = [
-        "Workload",
-        "Variant",
-        "Metadata",
-        "JIT",
-        "Kernel launches",
-        "Registers",
-    ];
-    or_none("Memory, compilation and launches", &head, &rows, 2)
+    let head = ["Result", "Metadata", "JIT", "Kernel launches", "Registers"];
+    or_none("Memory, compilation and launches", &head, &rows, 1)
 }
 
 /// The kernels of workloads with several.
@@ -418,8 +402,7 @@ pub fn kernels(paper: &Paper) -> Option<Element> {
             let attempts = part.commits as f64 + part.aborts as f64;
             let rate = (attempts > 0.0).then(|| part.aborts as f64 / attempts);
             rows.push(vec![
-                label(&run.workload),
-                run.variant.clone(),
+                name(&run.workload, &run.variant),
                 part.kernel.clone(),
                 part.launches.to_string(),
                 format!("{} ms", digits3(part.time_ms)),
@@ -431,10 +414,5 @@ pub fn kernels(paper: &Paper) -> Option<Element> {
     let head = [
         "Workload", "Variant", "Kernel", "Launches", "Time", "Commits", "Aborted",
     ];
-    (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 3))
-}
-
-/// Numbers of threads of Figure 4.
-pub fn eigenbench_threads(paper: &Paper) -> Vec<u64> {
-    distinct(paper.eigenbench.iter().map(|p| total(p.blocks, p.threads)))
+    (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }
