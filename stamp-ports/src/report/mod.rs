@@ -32,6 +32,9 @@ pub mod tables;
 pub mod view;
 pub mod xml;
 
+#[cfg(test)]
+mod tests;
+
 use crate::cli::ReportArgs;
 use crate::error::{Error, Result};
 use crate::numbers::of;

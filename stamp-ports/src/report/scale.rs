@@ -1,6 +1,7 @@
 //! Axes: from a value to a place, and the values worth a tick.
 
 use crate::numbers::{count, digits3, short};
+use std::ops::RangeInclusive;
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,10 @@ pub enum Spread {
     /// By their logarithm; ticks at powers of two, for sizes.
     Binary,
 }
+
+/// What an axis stretches for. No measurement is beyond, and a document may
+/// hold anything.
+const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 
 /// A range of values along an axis, never empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +35,7 @@ impl Axis {
     pub fn over(spread: Spread, values: impl IntoIterator<Item = f64>) -> Self {
         let usable = values
             .into_iter()
-            .filter(|v| v.is_finite() && (spread == Spread::Linear || *v > 0.0));
+            .filter(|v| SHOWN.contains(v) || (spread == Spread::Linear && *v == 0.0));
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in usable {
             low = low.min(value);
@@ -193,7 +198,7 @@ mod tests {
         let sizes = Axis::over(Spread::Binary, [32.0, 262_144.0]);
         assert_eq!(texts(sizes, 5), ["32", "256", "2K", "16K", "128K"]);
         let rates = Axis::over(Spread::Decimal, [2e5, 9e8]);
-        assert_eq!(texts(rates, 5), ["1M", "10M", "100M"]);
+        assert_eq!(texts(rates, 5), ["1M", "10M", "100M", "1G"]);
         let shares = Axis::over(Spread::Linear, [0.0, 83.0]);
         assert_eq!(texts(shares, 5), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(texts(Axis::over(Spread::Linear, [0.0]), 5)[0], "0");
@@ -202,7 +207,13 @@ mod tests {
     #[test]
     fn no_value_or_one_value_still_makes_an_axis() {
         for spread in [Spread::Linear, Spread::Decimal, Spread::Binary] {
-            for values in [&[][..], &[7.0], &[f64::NAN, f64::INFINITY], &[0.0, 0.0]] {
+            for values in [
+                &[][..],
+                &[7.0],
+                &[f64::NAN, f64::INFINITY],
+                &[0.0, 0.0],
+                &[f64::MIN_POSITIVE, f64::MAX],
+            ] {
                 let axis = Axis::over(spread, values.iter().copied());
                 assert!(!axis.ticks(5).is_empty(), "{spread:?} {values:?}");
                 assert!(axis.place(1.0).is_some_and(f64::is_finite));

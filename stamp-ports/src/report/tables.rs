@@ -411,8 +411,6 @@ pub fn kernels(paper: &Paper) -> Option<Element> {
             ]);
         }
     }
-    let head = [
-        "Workload", "Variant", "Kernel", "Launches", "Time", "Commits", "Aborted",
-    ];
+    let head = ["Result", "Kernel", "Launches", "Time", "Commits", "Aborted"];
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

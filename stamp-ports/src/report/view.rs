@@ -79,13 +79,14 @@ pub fn times(ratio: f64) -> String {
     digits3(ratio) + "\u{d7}"
 }
 
-/// A share from 0 to 1 in per cent: `31 %`, `0.4 %`.
+/// A share from 0 to 1 in per cent: `31 %`, `0.4 %`, with a space that does
+/// not break.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value != 0.0 && value.abs() < 9.95 {
-        format!("{value:.1} %")
+        format!("{value:.1}\u{a0}%")
     } else {
-        format!("{value:.0} %")
+        format!("{value:.0}\u{a0}%")
     }
 }
 
