@@ -119,6 +119,17 @@ fn heading(texts: &Texts<'_>) -> Vec<Element> {
     ]
 }
 
+/// In the place of a panel that there are no data for.
+pub fn nothing(title: &str) -> Panel {
+    let texts = Texts {
+        title,
+        below: "not measured",
+        x: "",
+        about: "not measured",
+    };
+    panel(&texts, TOP, heading(&texts))
+}
+
 /// Lines over two axes.
 pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
     let (left, right) = (SIDES.0, WIDTH - SIDES.1);

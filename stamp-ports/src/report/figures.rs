@@ -9,7 +9,7 @@ use super::view::{
     baseline, counts, distinct, heading, label, measured, over_cgl, percent, runs, times, total,
     variants, workloads,
 };
-use crate::numbers::{count, short};
+use crate::numbers::{count, of, short};
 use crate::paper::document::{Breakdown, EigenbenchPoint, Paper, Speedup, ThreadPoint};
 
 /// Every figure, in the paper's order. What was not measured is an empty one
@@ -23,14 +23,7 @@ fn or_empty(panels: Vec<Panel>, title: &str) -> Vec<Panel> {
     if !panels.is_empty() {
         return panels;
     }
-    let texts = Texts {
-        title,
-        below: "",
-        x: "",
-        about: "not measured",
-    };
-    let axis = Axis::over(Spread::Linear, []);
-    vec![chart::lines(&texts, &axis, &axis, &[])]
+    vec![chart::nothing(title)]
 }
 
 fn lines_legend<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<Key> {
@@ -132,8 +125,8 @@ fn bar(paper: &Paper, run: &Speedup) -> Bar {
 /// Figure 3.
 fn threads(paper: &Paper) -> Figure {
     let points = &paper.threads;
-    let of = |p: &ThreadPoint| total(p.blocks, p.threads);
-    let x = Axis::over(Spread::Binary, points.iter().map(|p| of(p) as f64));
+    let sum = |p: &ThreadPoint| total(p.blocks, p.threads);
+    let x = Axis::over(Spread::Binary, points.iter().map(|p| sum(p) as f64));
     let panels = workloads(points.iter().map(|p| p.workload.as_str()))
         .into_iter()
         .map(|workload| {
@@ -143,19 +136,19 @@ fn threads(paper: &Paper) -> Figure {
                 .into_iter()
                 .map(|variant| {
                     let mut line: Vec<_> = here.iter().filter(|p| p.variant == variant).collect();
-                    line.sort_by_key(|p| of(p));
+                    line.sort_by_key(|p| sum(p));
                     let points = line
                         .into_iter()
                         .map(|p| {
                             let told = format!(
-                                "{variant}, {} threads ({} x {}): {} tx/s, {} of attempts aborted",
-                                count(of(p)),
+                                "{variant}, {} ({} x {}): {} tx/s, {} of attempts aborted",
+                                of(sum(p), "thread"),
                                 p.blocks,
                                 p.threads,
                                 short(p.tx_per_s),
                                 percent(p.abort_rate)
                             );
-                            (of(p) as f64, p.tx_per_s, told)
+                            (sum(p) as f64, p.tx_per_s, told)
                         })
                         .collect();
                     Line {
@@ -199,7 +192,11 @@ fn locks(paper: &Paper) -> Figure {
     let x = Axis::over(Spread::Binary, points.iter().map(|p| p.hot_words as f64));
     let axes = [
         Axis::over(Spread::Decimal, points.iter().map(rate)),
-        Axis::over(Spread::Linear, points.iter().filter(ran).map(aborted)),
+        // A hundredth at least: below, the shape of a line says nothing.
+        Axis::over(
+            Spread::Linear,
+            points.iter().filter(ran).map(aborted).chain([1.0]),
+        ),
     ];
     let mut panels = Vec::new();
     for threads in distinct(points.iter().map(|p| total(p.blocks, p.threads))) {
@@ -213,7 +210,7 @@ fn locks(paper: &Paper) -> Figure {
             ("aborts", "attempts that aborted, %", axes[1], aborted),
         ] {
             let texts = Texts {
-                title: &format!("{} threads: {name}", count(threads)),
+                title: &format!("{}: {name}", of(threads, "thread")),
                 below: what,
                 x: "words of shared data",
                 about: &sentences::locks_at(paper, threads),
@@ -301,6 +298,7 @@ fn phases(paper: &Paper) -> Figure {
         about: sentences::phases(paper),
         legend: palette::PHASES
             .iter()
+            .filter(|_| !paper.breakdown.is_empty())
             .map(|hue| Key {
                 name: hue.name.into(),
                 sample: Sample::Fill(*hue),

@@ -105,8 +105,12 @@ fn opening(paper: &Paper) -> Vec<Element> {
             wrong.join("; ")
         )));
     }
-    for note in &paper.notes {
-        parts.push(Element::new("p").at("class", "note").text(note.as_str()));
+    if !paper.notes.is_empty() {
+        let notes = paper
+            .notes
+            .iter()
+            .map(|note| Element::new("li").text(note.as_str()));
+        parts.push(Element::new("ul").at("class", "note").all(notes));
     }
     parts.push(facts(paper));
     parts

@@ -1,7 +1,7 @@
 //! What the tables show, in sentences computed from the document.
 
 use super::view::{counts, label, percent, total};
-use crate::numbers::{bytes, count};
+use crate::numbers::{bytes, count, of};
 use crate::paper::document::{Characteristics, Paper, Speedup};
 
 /// About Table 1.
@@ -50,8 +50,8 @@ pub fn launches(paper: &Paper) -> Vec<String> {
     let best = || paper.speedups.iter().filter(|run| counts(run));
     if let (Some(low), Some(high)) = (best().min_by_key(largest), best().max_by_key(largest)) {
         told.push(format!(
-            "The best launches go from {} threads ({} in {}) to {} ({} in {}).",
-            count(largest(&low)),
+            "The best launches go from {} ({} in {}) to {} ({} in {}).",
+            of(largest(&low), "thread"),
             low.variant,
             label(&low.workload),
             count(largest(&high)),

@@ -108,10 +108,16 @@ impl Axis {
                 .filter(|v| self.holds(*v))
                 .collect()
         };
-        let fine = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]]
-            .into_iter()
-            .map(at)
-            .find(|ticks| ticks.len() <= most);
+        let fine = [
+            &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0][..],
+            &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            &[1.0, 2.0, 5.0],
+            &[1.0, 3.0],
+            &[1.0],
+        ]
+        .into_iter()
+        .map(at)
+        .find(|ticks| ticks.len() <= most);
         let ticks = fine.unwrap_or_else(|| {
             let all = at(&[1.0]);
             let every = all.len().div_ceil(most.max(1));

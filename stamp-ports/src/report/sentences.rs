@@ -4,10 +4,10 @@
 
 use super::published;
 use super::view::{
-    and, counts, distinct, fastest, headline, label, measured, over_cgl, percent, runs, times,
+    and, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs, times,
     total, variants, workloads,
 };
-use crate::numbers::{count, short};
+use crate::numbers::{count, of, short};
 use crate::paper::document::{EigenbenchPoint, Paper};
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
 }
 
 fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
-    let (run, ratio) = headline(paper)?;
+    let (run, ratio) = largest(paper, |_| true)?;
     let mut told = format!(
         "The largest speed-up over cgl is {}, of {} in {}",
         times(ratio),
@@ -183,11 +183,11 @@ pub fn peak(paper: &Paper, workload: &str) -> Option<String> {
         .filter(|p| p.workload == workload && p.tx_per_s > 0.0)
         .max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))?;
     Some(format!(
-        "{} peaks at {} tx/s, {} with {} threads",
+        "{} peaks at {} tx/s, {} with {}",
         label(workload),
         short(best.tx_per_s),
         best.variant,
-        count(total(best.blocks, best.threads))
+        of(total(best.blocks, best.threads), "thread")
     ))
 }
 
@@ -262,10 +262,10 @@ impl Pair<'_> {
 
     fn setting(&self) -> String {
         format!(
-            "{} words, {} locks and {} threads",
-            count(self.hv.hot_words),
-            count(self.hv.locks),
-            count(total(self.hv.blocks, self.hv.threads))
+            "{}, {} and {}",
+            of(self.hv.hot_words, "word"),
+            of(self.hv.locks, "lock"),
+            of(total(self.hv.blocks, self.hv.threads), "thread")
         )
     }
 }
@@ -290,11 +290,11 @@ fn pairs(paper: &Paper) -> Vec<Pair<'_>> {
 
 /// About the panels of Figure 4 with so many threads.
 pub fn locks_at(paper: &Paper, threads: u64) -> String {
-    let of = |p: &&EigenbenchPoint| total(p.blocks, p.threads) == threads && p.tx_per_s > 0.0;
+    let here = |p: &&EigenbenchPoint| total(p.blocks, p.threads) == threads && p.tx_per_s > 0.0;
     let best = paper
         .eigenbench
         .iter()
-        .filter(of)
+        .filter(here)
         .max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
     best.map_or_else(
         || "No launch of it ran.".into(),
