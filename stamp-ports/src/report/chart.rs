@@ -109,7 +109,7 @@ fn told(mark: Element, words: &str) -> Element {
     if words.is_empty() {
         return mark;
     }
-    mark.add(Element::new("title").text(words))
+    mark.with(Element::new("title").text(words))
 }
 
 fn heading(texts: &Texts<'_>) -> Vec<Element> {
@@ -168,7 +168,7 @@ pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
             // Writing to a String cannot fail.
             let _ = write!(path, "{letter}{px:.1} {py:.1}");
             let mark = marker(line.marker, px, py);
-            let group = Element::new("g").at("class", line.hue.class).add(mark);
+            let group = Element::new("g").at("class", line.hue.class).with(mark);
             points.push(told(group, words));
         }
         if !path.is_empty() {

@@ -81,7 +81,7 @@ impl Sample {
             }
         };
         let mark = |class, shape| {
-            Element::new("g").at("class", class).add(marker(
+            Element::new("g").at("class", class).with(marker(
                 shape,
                 f64::midpoint(left, right),
                 middle,
@@ -96,8 +96,8 @@ impl Sample {
                 .num("rx", 2.0)
                 .at("class", format!("{} bar", hue.class)),
             Self::Line(hue, shape) => Element::new("g")
-                .add(stroke(hue))
-                .add(mark(hue.class, shape)),
+                .with(stroke(hue))
+                .with(mark(hue.class, shape)),
             Self::Stroke(hue) => stroke(hue),
             Self::Marker(shape) => mark("v0", shape),
         }
@@ -114,8 +114,8 @@ impl Figure {
                 .num("width", key.sample.width())
                 .at("height", "12")
                 .at("aria-hidden", "true")
-                .add(key.sample.draw(0.0, 0.0));
-            Element::new("li").add(sample).text(key.name.as_str())
+                .with(key.sample.draw(0.0, 0.0));
+            Element::new("li").with(sample).text(key.name.as_str())
         });
         let panels = self.panels.iter().enumerate().map(|(i, panel)| {
             let id = format!("{}-{}", self.id, i + 1);
@@ -134,8 +134,8 @@ impl Figure {
         };
         Element::new("div")
             .at("class", "figure")
-            .add(Element::new("ul").at("class", "legend").all(keys))
-            .add(Element::new("div").at("class", layout).all(panels))
+            .with(Element::new("ul").at("class", "legend").all(keys))
+            .with(Element::new("div").at("class", layout).all(panels))
     }
 
     /// The figure as a file, with all that it needs.
@@ -186,8 +186,8 @@ impl Figure {
             .at("viewBox", format!("0 0 {width} {y}"))
             .at("width", width)
             .at("height", y)
-            .add(Element::style(palette::rules()))
-            .add(
+            .with(Element::style(palette::rules()))
+            .with(
                 Element::new("rect")
                     .at("width", width)
                     .at("height", y)
@@ -205,6 +205,6 @@ fn drawing(id: &str, title: &str, about: &str) -> Element {
         .at("class", "fig")
         .at("role", "img")
         .at("aria-labelledby", format!("{title_id} {about_id}"))
-        .add(Element::new("title").at("id", title_id).text(title))
-        .add(Element::new("desc").at("id", about_id).text(about))
+        .with(Element::new("title").at("id", title_id).text(title))
+        .with(Element::new("desc").at("id", about_id).text(about))
 }

@@ -5,7 +5,7 @@ use super::palette;
 use super::published;
 use super::remarks;
 use super::tables;
-use super::view::{headline, label, times};
+use super::view::{self, headline, label, times};
 use super::xml::Element;
 use crate::numbers::{bytes, count};
 use crate::paper::document::Paper;
@@ -29,30 +29,30 @@ struct Section {
 pub fn page(paper: &Paper, figures: &[Figure], title: &str) -> String {
     let sections = sections(paper, figures);
     let links = sections.iter().map(|section| {
-        Element::new("li").add(
+        Element::new("li").with(
             Element::new("a")
                 .at("href", format!("#{}", section.id))
                 .text(section.name.as_str()),
         )
     });
     let header = Element::new("header")
-        .add(Element::new("h1").text(title))
+        .with(Element::new("h1").text(title))
         .all(opening(paper))
-        .add(
+        .with(
             Element::new("nav")
                 .at("aria-label", "Sections")
-                .add(Element::new("ul").all(links)),
+                .with(Element::new("ul").all(links)),
         );
     let main = Element::new("main").all(sections.into_iter().map(|s| section(paper, s)));
     let html = Element::new("html")
         .at("lang", "en")
         .at("xmlns", "http://www.w3.org/1999/xhtml")
-        .add(head(title))
-        .add(
+        .with(head(title))
+        .with(
             Element::new("body")
-                .add(header)
-                .add(main)
-                .add(footer(paper)),
+                .with(header)
+                .with(main)
+                .with(footer(paper)),
         );
     format!("<!DOCTYPE html>\n{html}\n")
 }
@@ -61,18 +61,18 @@ fn head(title: &str) -> Element {
     let named =
         |name: &str, content: &str| Element::new("meta").at("name", name).at("content", content);
     Element::new("head")
-        .add(Element::new("meta").at("charset", "utf-8"))
-        .add(named("viewport", "width=device-width, initial-scale=1"))
+        .with(Element::new("meta").at("charset", "utf-8"))
+        .with(named("viewport", "width=device-width, initial-scale=1"))
         // Nothing is loaded and nothing runs, whatever the document held.
-        .add(
+        .with(
             Element::new("meta")
                 .at("http-equiv", "Content-Security-Policy")
                 .at("content", "default-src 'none'; style-src 'unsafe-inline'"),
         )
-        .add(named("color-scheme", "light dark"))
-        .add(Element::new("title").text(title))
-        .add(Element::style(include_str!("page.css")))
-        .add(Element::style(palette::rules()))
+        .with(named("color-scheme", "light dark"))
+        .with(Element::new("title").text(title))
+        .with(Element::style(include_str!("page.css")))
+        .with(Element::style(palette::rules()))
 }
 
 fn opening(paper: &Paper) -> Vec<Element> {
@@ -124,15 +124,20 @@ fn warning(text: &str) -> Element {
 fn big(paper: &Paper) -> Element {
     let part = |class: &str, number: &str, what: String| {
         Element::new("div")
-            .add(Element::new("span").at("class", class).text(number))
-            .add(Element::new("span").at("class", "what").text(what))
+            .with(Element::new("span").at("class", class).text(number))
+            .with(Element::new("span").at("class", "what").text(what))
     };
     let ours = match headline(paper) {
         Some((run, ratio)) => part(
             "big",
             &times(ratio),
             format!(
-                "the largest speed-up over coarse-grained locking: {} in {}, on {}",
+                "the largest speed-up over coarse-grained locking in {}: {} in {}, on {}",
+                if view::THEIRS.contains(&published::plain(&run.workload).as_str()) {
+                    "the paper's workloads"
+                } else {
+                    "these workloads"
+                },
                 run.variant,
                 label(&run.workload),
                 paper.device.name
@@ -146,8 +151,8 @@ fn big(paper: &Paper) -> Element {
     };
     Element::new("div")
         .at("class", "headline")
-        .add(ours)
-        .add(part(
+        .with(ours)
+        .with(part(
             "second",
             &format!("up to {}", times_short(published::SPEEDUP_MAX)),
             format!("in the paper (2014), on {}", published::DEVICE),
@@ -165,8 +170,8 @@ fn facts(paper: &Paper) -> Element {
         device.name, device.id, device.processors
     );
     if let Some(gpu) = &device.gpu {
-        machine += &format!(
-            ", compute capability {}, {} of memory, {} of L2, driver for CUDA {}",
+        machine = format!(
+            "{machine}, compute capability {}, {} of memory, {} of L2, driver for CUDA {}",
             gpu.compute_capability,
             bytes(gpu.memory_bytes),
             bytes(gpu.l2_bytes),
@@ -182,7 +187,7 @@ fn facts(paper: &Paper) -> Element {
     let row = |name: &str, content: Element| {
         [
             Element::new("dt").text(name),
-            Element::new("dd").add(content),
+            Element::new("dd").with(content),
         ]
     };
     let plain = |text: String| Element::new("span").text(text);
@@ -247,7 +252,7 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
         };
         let drawing = Element::new("figure")
             .at("aria-label", &figure.title)
-            .add(figure.in_page());
+            .with(figure.in_page());
         sections.push(Section {
             id: figure.id,
             name: figure.title.clone(),
@@ -268,7 +273,7 @@ fn or_details(tables: Vec<Element>) -> Vec<Element> {
     }
     vec![
         Element::new("details")
-            .add(Element::new("summary").text("The same in numbers"))
+            .with(Element::new("summary").text("The same in numbers"))
             .all(tables),
     ]
 }
@@ -339,24 +344,24 @@ fn section(paper: &Paper, section: Section) -> Element {
         .map(|text| Element::new("p").at("class", "theirs").text(text));
     Element::new("section")
         .at("id", section.id)
-        .add(Element::new("h2").text(section.name))
-        .add(shows)
+        .with(Element::new("h2").text(section.name))
+        .with(shows)
         .all(theirs)
         .all(section.body)
-        .add(
+        .with(
             Element::new("p")
                 .at("class", "by")
                 .text("Measured by ")
-                .add(Element::new("code").text(paper.command.as_str()))
+                .with(Element::new("code").text(paper.command.as_str()))
                 .text("; this part alone: the same with ")
-                .add(Element::new("code").text(format!("--only {}", section.only)))
+                .with(Element::new("code").text(format!("--only {}", section.only)))
                 .text("."),
         )
 }
 
 fn footer(paper: &Paper) -> Element {
     Element::new("footer")
-        .add(Element::new("p").text(format!(
+        .with(Element::new("p").text(format!(
             "Rates are of committed transactions, by the kernel's own time; K, M and G of rates \
              are powers of 1000, of sizes and threads powers of 1024 (8M words are {}). A \
              speed-up is the median rate over the median rate of cgl with the same workload, \
@@ -364,14 +369,14 @@ fn footer(paper: &Paper) -> Element {
              the same.",
             8u64 << 20
         )))
-        .add(Element::new("p").text(format!(
+        .with(Element::new("p").text(format!(
             "The paper is {}; it used {} locks on an {}. Its Figures 2 to 5 print no numbers, so \
              only what its text and tables give is quoted.",
             published::SOURCE,
             count(published::LOCKS),
             published::DEVICE
         )))
-        .add(Element::new("p").text(format!(
+        .with(Element::new("p").text(format!(
             "Made by stamp report from paper.json (format {}).",
             paper.format
         )))

@@ -18,8 +18,8 @@ pub fn characteristics(paper: &Paper) -> Vec<String> {
         percent(most.abort_rate)
     );
     if least.abort_rate < most.abort_rate {
-        told += &format!(
-            "; {} the fewest: {}",
+        told = format!(
+            "{told}; {} the fewest: {}",
             label(&least.workload),
             percent(least.abort_rate)
         );

@@ -49,7 +49,7 @@ impl Axis {
                 high = nice_above(high);
                 low = 0.0;
             }
-            Spread::Decimal | Spread::Binary if low == high => {
+            Spread::Decimal | Spread::Binary if low >= high => {
                 low /= 2.0;
                 high *= 2.0;
             }

@@ -85,6 +85,11 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
         run.variant,
         label(&run.workload)
     );
+    let lost: Vec<String> = all
+        .iter()
+        .filter(|workload| fastest(paper, workload).is_some_and(|best| best.variant == "cgl"))
+        .map(|workload| label(workload))
+        .collect();
     let least = all
         .iter()
         .filter_map(|workload| {
@@ -95,7 +100,7 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
         .filter(|(least, _)| least.workload != run.workload);
     if let Some((least, ratio)) = least {
         let end = if least.variant == "cgl" {
-            format!("in {} nothing is faster than cgl", label(&least.workload))
+            format!("nothing is faster than cgl in {}", and(&lost))
         } else {
             format!(
                 "the least that a workload gains at its best is {}, of {} in {}",
@@ -150,7 +155,7 @@ fn optimized<'p>(paper: &'p Paper, all: &[&'p str]) -> Option<String> {
         of_workloads(&near, found.len())
     );
     if !far.is_empty() {
-        told += &format!("; of the fastest rate it reaches {}", and(&far));
+        told = format!("{told}; of the fastest rate it reaches {}", and(&far));
     }
     Some(told + ".")
 }

@@ -57,11 +57,11 @@ pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> El
         .at("role", "region")
         .at("tabindex", "0")
         .at("aria-label", name)
-        .add(
+        .with(
             Element::new("table")
-                .add(Element::new("caption").text(name))
-                .add(Element::new("thead").add(Element::new("tr").all(header)))
-                .add(Element::new("tbody").all(body)),
+                .with(Element::new("caption").text(name))
+                .with(Element::new("thead").with(Element::new("tr").all(header)))
+                .with(Element::new("tbody").all(body)),
         )
 }
 

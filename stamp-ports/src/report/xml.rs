@@ -58,7 +58,7 @@ impl Element {
 
     /// With an element after what is in it already.
     #[must_use]
-    pub fn add(mut self, child: Self) -> Self {
+    pub fn with(mut self, child: Self) -> Self {
         self.children.push(Node::Element(child));
         self
     }
