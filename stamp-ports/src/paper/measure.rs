@@ -3,7 +3,7 @@
 use super::document::{Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried};
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::launches;
 use crate::progress::Progress;
 use crate::runner::{Report, Session, Spec, resolve};
@@ -317,8 +317,8 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         };
         let statistics = &run.statistics;
         let mut rows = vec![Characteristics {
-            reads_per_tx: accesses.map(|a| a.reads_per_tx()),
-            writes_per_tx: accesses.map(|a| a.writes_per_tx()),
+            reads_per_tx: accesses.map(Accesses::reads_per_tx),
+            writes_per_tx: accesses.map(Accesses::writes_per_tx),
             ..row(name, statistics.commits, statistics.aborted())
         }];
         let parts: Vec<_> = run.kernels.iter().filter(|k| k.commits > 0).collect();
