@@ -1,15 +1,24 @@
 //! The command `stamp report`: what it writes, and one line for every folder
 //! that it cannot report on.
 
-mod common;
-
-use common::{stamp, text};
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Output};
 
 const SAMPLE: &str = include_str!("data/paper-sample.json");
 
-fn report(folder: &Path) -> std::process::Output {
+fn stamp(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stamp"))
+        .args(arguments)
+        .output()
+        .expect("stamp starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+fn report(folder: &Path) -> Output {
     stamp(&["report", folder.to_str().unwrap()])
 }
 

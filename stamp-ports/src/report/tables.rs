@@ -264,7 +264,13 @@ pub fn phases(paper: &Paper) -> Element {
 /// Table 1: measured, and below each row the paper's.
 pub fn characteristics(paper: &Paper) -> Element {
     let mut rows = Vec::new();
-    let number = |x: f64| digits3(x).trim_end_matches(".00").to_owned();
+    let number = |x: f64| {
+        if x.fract() == 0.0 {
+            format!("{x:.0}")
+        } else {
+            digits3(x)
+        }
+    };
     for workload in workloads(paper.characteristics.iter().map(|c| c.workload.as_str())) {
         for c in paper
             .characteristics
