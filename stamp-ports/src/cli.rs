@@ -98,6 +98,25 @@ Examples:
     /// Measure what a publication shows
     #[command(subcommand)]
     Bench(Bench),
+    /// Write a page and figures about what `bench paper` measured
+    #[command(after_help = "\
+Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
+beside itself, and each of its figures as DIR/figure-N.svg.
+
+Example:
+  stamp report results --title \"The evaluation on our machine\"")]
+    Report(ReportArgs),
+}
+
+/// Of `report`.
+#[derive(Args, Debug, Clone)]
+pub struct ReportArgs {
+    /// The folder that `bench paper --out` wrote
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The page's title
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
 }
 
 /// What `bench` measures.

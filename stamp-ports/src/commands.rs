@@ -51,6 +51,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Device(args)) => device(*args),
         Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Tune(args)) => tune(args, &command_line(&arguments)),
+        Some(Command::Report(args)) => crate::report::report(args),
         Some(Command::Bench(Bench::Paper(args))) => paper(args, &command_line(&arguments)),
         Some(Command::Bench(Bench::Floor(args))) => floor(args, &command_line(&arguments)),
     };

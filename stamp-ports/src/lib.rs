@@ -20,6 +20,7 @@
 //! | [`floor`] | the same without transactions, measured beside |
 //! | [`out_file`] | the file that the search writes |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
+//! | [`report`] | `report`: the page and the figures about that document |
 //! | [`output`] | tables for people, JSON for programs |
 //! | [`profile`] | where the lanes' time goes, and what it costs to ask |
 //! | [`progress`] | a spinner on standard error, when somebody may be watching |
@@ -45,6 +46,7 @@ pub mod paper;
 pub mod profile;
 pub mod progress;
 pub mod ra;
+pub mod report;
 pub mod runner;
 pub mod timed;
 pub mod tune;

@@ -126,7 +126,11 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// Of the file system; what was there is then as it was.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let part = part_of(path);
     let mut file = create(&part)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| {

@@ -1,0 +1,106 @@
+//! `stamp report DIR`: one page about what `stamp bench paper` measured.
+//!
+//! `DIR/paper.json` goes in; `DIR/report.html` and a file `DIR/figure-N.svg`
+//! for each figure come out. The page needs nothing beside itself and runs no
+//! script. It follows the reader's light or dark theme, is a column on a
+//! phone, and prints in black on white.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | [`xml`] | elements of SVG and HTML, written and escaped |
+//! | [`scale`] | axes and their ticks |
+//! | [`palette`] | colours, dashes and markers, the same everywhere |
+//! | [`chart`] | panels of lines, bars and stacks |
+//! | [`figure`] | panels with a legend, in the page or as a file |
+//! | [`view`] | names, orders, ratios: what all below ask of the document |
+//! | [`figures`] | the paper's figures from the document |
+//! | [`sentences`] | what these show, in words computed from it |
+//! | [`tables`], [`remarks`] | the tables, and what they show |
+//! | [`published`] | what the paper says in figures |
+//! | [`page`] | the page |
+
+pub mod chart;
+pub mod figure;
+pub mod figures;
+pub mod page;
+pub mod palette;
+pub mod published;
+pub mod remarks;
+pub mod scale;
+pub mod sentences;
+pub mod tables;
+pub mod view;
+pub mod xml;
+
+#[cfg(test)]
+mod tests;
+
+use crate::cli::ReportArgs;
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::out_file::write_whole;
+use crate::paper::document::{FILE_NAME, Paper};
+use std::fs;
+use std::io::{ErrorKind, Write, stdout};
+use std::path::Path;
+
+/// The page's name in the folder.
+pub const PAGE: &str = "report.html";
+
+/// The files of a report by their names, the page first.
+pub fn files(paper: &Paper, title: Option<&str>) -> Vec<(String, String)> {
+    let figures = figures::all(paper);
+    let page = page::page(paper, &figures, title.unwrap_or(page::TITLE));
+    let drawings = figures
+        .iter()
+        .map(|figure| (format!("{}.svg", figure.id), figure.file()));
+    std::iter::once((PAGE.into(), page))
+        .chain(drawings)
+        .collect()
+}
+
+/// The command `report`.
+///
+/// # Errors
+/// One line: no folder, no document in it, another format, a file that cannot
+/// be written.
+pub fn report(args: &ReportArgs) -> Result<bool> {
+    let paper = read(&args.folder)?;
+    let files = files(&paper, args.title.as_deref());
+    for (name, text) in &files {
+        let path = args.folder.join(name);
+        write_whole(&path, text).map_err(|error| {
+            Error::Usage(format!(
+                "cannot write {}: {error}: make the folder one that can be written",
+                path.display()
+            ))
+        })?;
+    }
+    writeln!(
+        stdout(),
+        "{} and {}",
+        args.folder.join(PAGE).display(),
+        of(files.len() as u64 - 1, "figure")
+    )?;
+    Ok(true)
+}
+
+fn read(folder: &Path) -> Result<Paper> {
+    let path = folder.join(FILE_NAME);
+    let shown = path.display();
+    let bytes = fs::read(&path).map_err(|error| {
+        let fix = "give the folder that `stamp bench paper --out` wrote";
+        Error::Usage(if folder.is_file() {
+            format!("{} is a file: {fix}", folder.display())
+        } else if !folder.is_dir() {
+            format!("there is no folder {}: {fix}", folder.display())
+        } else if error.kind() == ErrorKind::NotFound {
+            format!("there is no {shown}: {fix}")
+        } else {
+            format!("cannot read {shown}: {error}: {fix}")
+        })
+    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))?;
+    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
+}

@@ -1,0 +1,339 @@
+//! The whole report, from documents: what must be in it, and that nothing in
+//! a document can break it.
+
+use super::view::{self, times};
+use super::{PAGE, figures, files};
+use crate::numbers::short;
+use crate::paper::document::Paper;
+use roxmltree::{Document, Node, ParsingOptions};
+use serde_json::Value;
+
+const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
+
+fn sample() -> Paper {
+    Paper::parse(SAMPLE).unwrap()
+}
+
+/// The sample after a change of its JSON.
+fn changed(change: impl FnOnce(&mut Value)) -> Paper {
+    let mut value: Value = serde_json::from_str(SAMPLE).unwrap();
+    change(&mut value);
+    Paper::parse(&value.to_string()).unwrap()
+}
+
+fn empty() -> Paper {
+    changed(|value| {
+        for section in [
+            "speedups",
+            "threads",
+            "eigenbench",
+            "breakdown",
+            "characteristics",
+            "search",
+        ] {
+            value[section] = Value::Array(Vec::new());
+        }
+    })
+}
+
+fn parse(text: &str) -> Document<'_> {
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn file(paper: &Paper, name: &str) -> String {
+    let mut found = files(paper, None).into_iter();
+    found.find(|(n, _)| n == name).unwrap().1
+}
+
+/// All the text below a node.
+fn words(node: Node<'_, '_>) -> String {
+    let texts = node.descendants().filter(Node::is_text);
+    texts.filter_map(|n| n.text()).collect()
+}
+
+fn section<'a, 'd>(page: &'a Document<'d>, id: &str) -> Node<'a, 'd> {
+    let mut all = page.descendants();
+    all.find(|n| n.attribute("id") == Some(id)).unwrap()
+}
+
+#[test]
+fn every_file_is_well_formed_and_needs_nothing_else() {
+    for paper in [sample(), empty()] {
+        let files = files(&paper, None);
+        let names: Vec<&str> = files.iter().map(|f| f.0.as_str()).collect();
+        let figures = [
+            "figure-2.svg",
+            "figure-3.svg",
+            "figure-4.svg",
+            "figure-5.svg",
+        ];
+        assert_eq!(names, [&[PAGE], &figures[..]].concat());
+        for (name, text) in &files {
+            let parsed = parse(text);
+            for node in parsed.descendants().filter(Node::is_element) {
+                assert_ne!(node.tag_name().name(), "script", "{name}");
+                for attribute in node.attributes() {
+                    let (key, value) = (attribute.name(), attribute.value());
+                    assert!(!key.starts_with("on") && key != "src", "{name}: {key}");
+                    assert!(key != "href" || value.starts_with('#'), "{name}: {value}");
+                }
+            }
+            assert!(
+                !text.contains("url(") && !text.contains("@import"),
+                "{name}"
+            );
+            for bad in ["NaN", "inf ", "\"inf", "\"-inf"] {
+                assert!(!text.contains(bad), "{name} has {bad}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_are_unique_and_links_lead_somewhere() {
+    let text = file(&sample(), PAGE);
+    let page = parse(&text);
+    let mut ids: Vec<&str> = page
+        .descendants()
+        .filter_map(|n| n.attribute("id"))
+        .collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for node in page.descendants() {
+        if let Some(target) = node.attribute("href") {
+            assert!(ids.contains(&&target[1..]), "{target}");
+        }
+        for id in node
+            .attribute("aria-labelledby")
+            .into_iter()
+            .flat_map(str::split_whitespace)
+        {
+            assert!(ids.contains(&id), "{id}");
+        }
+    }
+}
+
+#[test]
+fn every_drawing_can_be_read_aloud() {
+    let paper = sample();
+    for (name, text) in files(&paper, None) {
+        let parsed = parse(&text);
+        let drawings = parsed
+            .descendants()
+            .filter(|n| n.attribute("role") == Some("img"));
+        let mut number = 0;
+        for drawing in drawings {
+            number += 1;
+            for tag in ["title", "desc"] {
+                let told = drawing
+                    .children()
+                    .find(|n| n.has_tag_name(tag) || n.tag_name().name() == tag);
+                assert!(told.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
+            }
+        }
+        assert!(number > 0, "{name}");
+    }
+}
+
+#[test]
+fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
+    let paper = sample();
+    let all = figures::all(&paper);
+    let keys = |i: usize| -> Vec<&str> { all[i].legend.iter().map(|k| k.name.as_str()).collect() };
+    let titles =
+        |i: usize| -> Vec<&str> { all[i].panels.iter().map(|p| p.title.as_str()).collect() };
+    for run in &paper.speedups {
+        assert!(keys(0).contains(&run.variant.as_str()), "{}", run.variant);
+        assert!(titles(0).contains(&view::heading(&run.workload).as_str()));
+    }
+    for point in &paper.threads {
+        assert!(
+            keys(1).contains(&point.variant.as_str()),
+            "{}",
+            point.variant
+        );
+        assert!(titles(1).contains(&view::heading(&point.workload).as_str()));
+    }
+    for point in &paper.eigenbench {
+        assert!(keys(2).contains(&point.variant.as_str()));
+        let locks = format!("{} locks", crate::numbers::count(point.locks));
+        assert!(keys(2).contains(&locks.as_str()), "{locks}");
+    }
+    for bar in &paper.breakdown {
+        assert!(
+            bar.shares
+                .keys()
+                .all(|phase| keys(3).contains(&phase.as_str()))
+        );
+        assert!(titles(3).contains(&bar.variant.as_str()));
+    }
+    for figure in &all {
+        let (page, alone) = (figure.in_page().to_string(), figure.file());
+        for key in &figure.legend {
+            assert!(page.contains(&key.name) && alone.contains(&key.name));
+        }
+    }
+}
+
+#[test]
+fn the_numbers_of_the_text_are_those_of_the_document() {
+    let paper = sample();
+    // By hand, without the code under test: the largest ratio to cgl.
+    let mut best = (0.0, String::new(), String::new());
+    for run in paper.speedups.iter().filter(|run| run.verified) {
+        let cgl = paper
+            .speedups
+            .iter()
+            .find(|c| c.workload == run.workload && c.variant == "cgl")
+            .unwrap();
+        let ratio = run.tx_per_s / cgl.tx_per_s;
+        if ratio > best.0 && run.variant != "optimized" {
+            best = (ratio, run.variant.clone(), run.workload.clone());
+        }
+    }
+    let text = file(&paper, PAGE);
+    let page = parse(&text);
+    let mut spans = page.descendants();
+    let big = spans.find(|n| n.attribute("class") == Some("big")).unwrap();
+    assert_eq!(words(big), times(best.0));
+    let told = words(section(&page, "figure-2"));
+    let sentence = format!(
+        "The largest speed-up over cgl is {}, of {} in {}",
+        times(best.0),
+        best.1,
+        view::label(&best.2)
+    );
+    assert!(told.contains(&sentence), "{sentence}: {told}");
+    for run in paper.speedups.iter().filter(|run| run.verified) {
+        assert!(told.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
+    }
+    assert!(words(page.root()).contains(&paper.command));
+    assert!(words(page.root()).contains(&paper.device.name));
+}
+
+#[test]
+fn a_result_that_is_not_verified_is_marked_and_never_the_best() {
+    let paper = changed(|value| {
+        let runs = value["speedups"].as_array_mut().unwrap();
+        let run = runs
+            .iter_mut()
+            .find(|r| r["workload"] == "ra" && r["variant"] == "egpgv")
+            .unwrap();
+        run["tx_per_s"] = 1e15.into();
+        run["verified"] = false.into();
+        run["error"] = "word 3 is 1, not 2".into();
+    });
+    let (best, _) = view::headline(&paper).unwrap();
+    assert!(best.verified);
+    let text = file(&paper, PAGE);
+    assert!(text.contains("RA egpgv: word 3 is 1, not 2"));
+    assert!(file(&paper, "figure-2.svg").contains("not verified"));
+    // Nor is a baseline that is wrong a baseline.
+    let paper = changed(|value| {
+        for run in value["speedups"].as_array_mut().unwrap() {
+            if run["variant"] == "cgl" {
+                run["verified"] = false.into();
+            }
+        }
+    });
+    assert!(view::headline(&paper).is_none());
+    assert!(file(&paper, PAGE).contains("no verified cgl to compare with"));
+}
+
+#[test]
+fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
+    let paper = empty();
+    let text = file(&paper, PAGE);
+    let page = parse(&text);
+    for id in [
+        "figure-2", "figure-3", "figure-4", "figure-5", "table-1", "table-2", "aborts", "costs",
+    ] {
+        let told = words(section(&page, id)).to_lowercase();
+        assert!(told.contains("not measured"), "{id}: {told}");
+    }
+    for figure in figures::all(&paper) {
+        assert!(figure.file().contains("not measured"));
+    }
+    for (section, id) in [
+        ("threads", "figure-3"),
+        ("eigenbench", "figure-4"),
+        ("breakdown", "figure-5"),
+        ("characteristics", "table-1"),
+    ] {
+        let paper = changed(|value| value[section] = Value::Array(Vec::new()));
+        let text = file(&paper, PAGE);
+        let page = parse(&text);
+        assert!(
+            words(self::section(&page, id)).contains("Not measured"),
+            "{id}"
+        );
+        assert!(!words(self::section(&page, "figure-2")).contains("Not measured"));
+    }
+}
+
+#[test]
+fn quick_and_interrupted_runs_say_so() {
+    let text = file(&sample(), PAGE);
+    assert!(!text.contains("A quick run") && !text.contains("interrupted"));
+    let paper = changed(|value| {
+        value["quick"] = true.into();
+        value["complete"] = false.into();
+    });
+    let text = file(&paper, PAGE);
+    assert!(text.contains("A quick run") && text.contains("interrupted"));
+}
+
+#[test]
+fn hostile_texts_and_numbers_stay_text_and_numbers() {
+    let hostile = "</style></svg><script>alert('x')</script>\u{0}\" onload=\"x & y";
+    let paper = changed(|value| {
+        value["command"] = hostile.into();
+        value["notes"] = vec![hostile].into();
+        value["device"]["name"] = hostile.into();
+        for section in ["speedups", "threads", "breakdown", "characteristics"] {
+            value[section][0]["workload"] = hostile.into();
+            value[section][1]["variant"] = hostile.into();
+        }
+        value["speedups"][2]["aborts"] = serde_json::json!({hostile: u64::MAX, "b": u64::MAX});
+        value["speedups"][3]["tx_per_s"] = (-1.0).into();
+        value["speedups"][4]["tx_per_s_max"] = f64::MAX.into();
+        value["threads"][2]["tx_per_s"] = f64::MIN_POSITIVE.into();
+        value["threads"][3]["blocks"] = u32::MAX.into();
+        value["eigenbench"][0]["hot_words"] = 0.into();
+        value["breakdown"][0]["shares"]["native"] = 1e300.into();
+        value["speedups"][5]["commits"] = u64::MAX.into();
+    });
+    for (name, text) in files(&paper, Some(hostile)) {
+        let parsed = parse(&text);
+        for node in parsed.descendants() {
+            assert_ne!(node.tag_name().name(), "script", "{name}");
+            assert!(node.attribute("onload").is_none(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_title_is_the_one_given() {
+    let files = files(&sample(), Some("Ours & theirs"));
+    let page = parse(&files[0].1);
+    let mut all = page.descendants();
+    let title = all.find(|n| n.tag_name().name() == "title").unwrap();
+    assert_eq!(words(title), "Ours & theirs");
+    let heading = all.find(|n| n.tag_name().name() == "h1").unwrap();
+    assert_eq!(words(heading), "Ours & theirs");
+}
+
+#[test]
+fn figures_without_the_page_follow_the_reader_too() {
+    for (name, text) in &files(&sample(), None)[1..] {
+        for part in ["prefers-color-scheme:dark", "viewBox", "xmlns="] {
+            assert!(text.contains(part), "{name} lacks {part}");
+        }
+    }
+}

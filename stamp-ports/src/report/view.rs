@@ -1,0 +1,178 @@
+//! What figures, tables and sentences ask of the document: names, orders,
+//! ratios, the best of each workload.
+//!
+//! A result that was not verified is shown, marked, and never counts: not as
+//! the best, not as the baseline, not in a sentence.
+
+use super::palette;
+use super::published::plain;
+use crate::numbers::digits3;
+use crate::paper::document::{Paper, Speedup};
+
+/// The workloads in the paper's order, with its names and what they are.
+const NAMES: [(&str, &str, &str); 9] = [
+    ("ra", "RA", "random array"),
+    ("ht", "HT", "hash table"),
+    ("genome", "GN", "genome"),
+    ("gn1", "GN-1", "genome, segments"),
+    ("gn2", "GN-2", "genome, matching"),
+    ("labyrinth", "LB", "labyrinth"),
+    ("kmeans", "KM", "k-means"),
+    ("eigenbench", "EB", "EigenBench"),
+    ("bank", "bank", "transfers and audits"),
+];
+
+/// The workloads of the paper's Figure 2.
+pub const THEIRS: [&str; 7] = ["ra", "ht", "genome", "gn1", "gn2", "labyrinth", "kmeans"];
+
+/// A short name: the paper's, where it has one.
+pub fn label(workload: &str) -> String {
+    let plain = plain(workload);
+    let known = NAMES.iter().find(|(name, ..)| *name == plain);
+    known.map_or_else(|| workload.to_owned(), |(_, short, _)| (*short).to_owned())
+}
+
+/// The short name and what it stands for.
+pub fn heading(workload: &str) -> String {
+    let plain = plain(workload);
+    let known = NAMES.iter().find(|(name, ..)| *name == plain);
+    known.map_or_else(
+        || workload.to_owned(),
+        |(_, short, long)| format!("{short}, {long}"),
+    )
+}
+
+fn rank(workload: &str) -> usize {
+    let plain = plain(workload);
+    let known = NAMES.iter().position(|(name, ..)| *name == plain);
+    known.unwrap_or(NAMES.len())
+}
+
+/// Names without repetition, in the paper's order, others behind by name.
+pub fn workloads<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut found: Vec<&str> = names.into_iter().collect();
+    found.sort_by_key(|name| (rank(name), *name));
+    found.dedup();
+    found
+}
+
+/// Names without repetition, in the order of the legends.
+pub fn variants<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut found: Vec<&str> = names.into_iter().collect();
+    found.sort_by_key(|name| (palette::rank(name), *name));
+    found.dedup();
+    found
+}
+
+/// Numbers without repetition, ascending.
+pub fn distinct(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut found: Vec<u64> = numbers.into_iter().collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Threads of a launch.
+pub fn total(blocks: u32, threads: u32) -> u64 {
+    u64::from(blocks) * u64::from(threads)
+}
+
+/// `413×`.
+pub fn times(ratio: f64) -> String {
+    digits3(ratio) + "\u{d7}"
+}
+
+/// A share from 0 to 1 in per cent: `31 %`, `0.4 %`, with a space that does
+/// not break.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value > 0.0 && value < 0.005 {
+        "< 0.01\u{a0}%".into()
+    } else if value > 0.0 && value < 0.095 {
+        format!("{value:.2}\u{a0}%")
+    } else if value > 0.0 && value < 9.95 {
+        format!("{value:.1}\u{a0}%")
+    } else {
+        format!("{value:.0}\u{a0}%")
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn and(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Aborts over attempts; `None` if nothing was attempted.
+pub fn abort_rate(run: &Speedup) -> Option<f64> {
+    let aborts: f64 = run.aborts.values().map(|&n| n as f64).sum();
+    let attempts = aborts + run.commits as f64;
+    (attempts > 0.0).then(|| aborts / attempts)
+}
+
+/// The results of a workload, in the order of the legends.
+pub fn runs<'p>(paper: &'p Paper, workload: &str) -> Vec<&'p Speedup> {
+    let mut found: Vec<&Speedup> = paper
+        .speedups
+        .iter()
+        .filter(|run| run.workload == workload)
+        .collect();
+    found.sort_by_key(|run| palette::rank(&run.variant));
+    found
+}
+
+/// The workloads with results.
+pub fn measured(paper: &Paper) -> Vec<&str> {
+    workloads(paper.speedups.iter().map(|run| run.workload.as_str()))
+}
+
+/// The rate of the coarse-grained lock.
+pub fn baseline<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
+    paper
+        .speedups
+        .iter()
+        .find(|run| run.workload == workload && run.variant == "cgl" && counts(run))
+}
+
+/// Whether a result counts.
+pub fn counts(run: &Speedup) -> bool {
+    run.verified && run.tx_per_s.is_finite() && run.tx_per_s > 0.0
+}
+
+/// The rate over that of the coarse-grained lock, if both count.
+pub fn over_cgl(paper: &Paper, run: &Speedup) -> Option<f64> {
+    if !counts(run) {
+        return None;
+    }
+    baseline(paper, &run.workload).map(|cgl| run.tx_per_s / cgl.tx_per_s)
+}
+
+/// The fastest algorithm of a workload; `optimized` is one of the others and
+/// would win by chance.
+pub fn fastest<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
+    runs(paper, workload)
+        .into_iter()
+        .filter(|run| counts(run) && run.variant != "optimized")
+        .max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))
+}
+
+/// The largest speed-up over the coarse-grained lock, and of which result: in
+/// the workloads of the paper's Figure 2, if one of them was measured, so that
+/// it may stand beside the paper's.
+pub fn headline(paper: &Paper) -> Option<(&Speedup, f64)> {
+    let theirs = |run: &Speedup| THEIRS.contains(&plain(&run.workload).as_str());
+    largest(paper, theirs).or_else(|| largest(paper, |_| true))
+}
+
+/// The largest speed-up over the coarse-grained lock, of these results.
+pub fn largest(paper: &Paper, of: impl Fn(&Speedup) -> bool) -> Option<(&Speedup, f64)> {
+    paper
+        .speedups
+        .iter()
+        .filter(|run| run.variant != "optimized" && run.variant != "cgl" && of(run))
+        .filter_map(|run| Some((run, over_cgl(paper, run)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}

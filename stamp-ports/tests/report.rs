@@ -1,0 +1,89 @@
+//! The command `stamp report`: what it writes, and one line for every folder
+//! that it cannot report on.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SAMPLE: &str = include_str!("data/paper-sample.json");
+
+fn stamp(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stamp"))
+        .args(arguments)
+        .output()
+        .expect("stamp starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+fn report(folder: &Path) -> Output {
+    stamp(&["report", folder.to_str().unwrap()])
+}
+
+#[test]
+fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("paper.json"), SAMPLE).unwrap();
+    for title in ["First", "Second"] {
+        let output = stamp(&["report", folder.path().to_str().unwrap(), "--title", title]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("report.html"));
+        let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+        assert!(page.contains(&format!("<h1>{title}</h1>")));
+    }
+    let mut names: Vec<String> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "figure-2.svg",
+        "figure-3.svg",
+        "figure-4.svg",
+        "figure-5.svg",
+        "paper.json",
+        "report.html",
+    ];
+    assert_eq!(names, expected);
+    let unchanged = fs::read_to_string(folder.path().join("paper.json")).unwrap();
+    assert_eq!(unchanged, SAMPLE);
+}
+
+#[test]
+fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("paper.json");
+    let refused = |folder: &Path, parts: &[&str]| {
+        let output = report(folder);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        for part in parts {
+            assert!(errors.contains(part), "{errors} lacks {part:?}");
+        }
+        assert!(!folder.join("report.html").exists());
+    };
+    refused(
+        folder.path(),
+        &["there is no", "paper.json", "stamp bench paper --out"],
+    );
+    refused(
+        &folder.path().join("none"),
+        &["there is no folder", "stamp bench paper --out"],
+    );
+    let truncated = &SAMPLE.as_bytes()[..SAMPLE.len() / 2];
+    for (bytes, part) in [
+        (&b""[..], "not JSON"),
+        (truncated, "not JSON"),
+        (b"\xff\xfe\x00", "no text"),
+        (b"[1, 2]", "no \"format\""),
+        (b"{\"format\": \"stamp-paper/9\"}", "stamp-paper/9"),
+        (b"{\"format\": \"stamp-paper/1\", \"quick\": 3}", "field"),
+    ] {
+        fs::write(&document, bytes).unwrap();
+        refused(folder.path(), &["paper.json", part]);
+    }
+    refused(&document, &["is a file", "give the folder"]);
+}
