@@ -9,7 +9,7 @@ use xtask::Error;
 /// A step's name and what it runs.
 type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 9] = [
     ("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     }),
@@ -26,14 +26,35 @@ const STEPS: [Step; 7] = [
     }),
     // A million transactions in the simulator, every variant, each checked.
     ("fuzz", |tree| {
-        let command = "run --release --package verify -- fuzz --transactions 1M";
+        // The build of the tests: another profile would build all of it again.
+        let command = "run --all-features --bin verify -- fuzz --transactions 1M";
         cargo(tree, command, &[])
+    }),
+    // Every figure and table of the evaluation, small, and the page about it.
+    ("paper", |tree| {
+        stamp(
+            tree,
+            "bench paper --quick --fresh --device cpu --out target/paper-quick",
+        )?;
+        stamp(tree, "report target/paper-quick")
+    }),
+    ("floor", |tree| {
+        stamp(tree, "bench floor --quick --device cpu")
     }),
     ("ptx", build::check),
     ("ptxas", |tree| {
         ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
     }),
 ];
+
+/// Runs `stamp`, of the build of the tests.
+fn stamp(tree: &Tree, arguments: &str) -> Result<(), Error> {
+    cargo(
+        tree,
+        &format!("run --all-features --bin stamp -- {arguments}"),
+        &[],
+    )
+}
 
 /// Runs the steps that `--skip` does not name and stops at the first failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {

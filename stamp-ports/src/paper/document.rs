@@ -235,9 +235,9 @@ pub struct EigenbenchPoint {
     pub note: Option<String>,
 }
 
-/// The paper's phases of [`Breakdown::shares`], in its order. There is `warp`
-/// beside them: waiting for the warp's other lanes.
-pub const PHASES: [&str; 7] = [
+/// The phases of [`Breakdown::shares`]: the paper's, in its order, and `warp`,
+/// waiting for the warp's other lanes, for which the paper has no place.
+pub const PHASES: [&str; 8] = [
     "native",
     "initialisation",
     "buffering",
@@ -245,6 +245,7 @@ pub const PHASES: [&str; 7] = [
     "locks",
     "commit",
     "aborted",
+    "warp",
 ];
 
 /// A bar of Figure 5.
@@ -258,7 +259,7 @@ pub struct Breakdown {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Share of the lanes' time, by [`PHASES`] and `warp`; the sum is 1.
+    /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
     pub shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub cost: f64,

@@ -51,7 +51,7 @@ pub const VARIANTS: [Hue; 7] = [
 ];
 
 /// The phases of a thread's time, in the order of the stack.
-pub const PHASES: [Hue; 7] = [
+pub const PHASES: [Hue; 8] = [
     hue("native", "p0", ["#8c959f", "#7d8590"], ""),
     hue("initialisation", "p1", ["#3f2a6b", "#8d78c9"], ""),
     hue("buffering", "p2", ["#2f5f9e", "#5b8fd6"], ""),
@@ -59,6 +59,7 @@ pub const PHASES: [Hue; 7] = [
     hue("locks", "p4", ["#5f9a3c", "#8fce6b"], ""),
     hue("commit", "p5", ["#a88a00", "#e0cf5c"], ""),
     hue("aborted", "p6", ["#b3261e", "#f2705f"], ""),
+    hue("warp", "p7", ["#8a5a2b", "#c99a6b"], ""),
 ];
 
 /// For names that are none of the known ones.
