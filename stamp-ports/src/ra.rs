@@ -8,9 +8,10 @@
 use crate::error::{Error, Result};
 use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Device, Shared};
 use stm_core::logs::Capacity;
 use stm_core::probe::Silent;
+use stm_core::view::Layout;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -30,7 +31,7 @@ pub struct Ra {
 pub struct RaData<D: Device> {
     seed: u64,
     plan: RaPlan,
-    array: Buffer<D, u32>,
+    array: Shared<D, u32>,
     /// The array after so many transactions, kept for repeated runs.
     expected: Option<(u64, Vec<u32>)>,
 }
@@ -153,9 +154,13 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: Buffer::zeroed(device, self.words as usize, "the array of ra")?,
+            array: Shared::zeroed(device, Layout::Plain, self.words as usize, "the array of ra")?,
             expected: None,
         })
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut RaData<D>) -> Result<()> {
+        Ok(data.array.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
@@ -195,7 +200,7 @@ where
     ) -> RaParams<A> {
         RaParams {
             stm,
-            words: data.array.tarray(),
+            words: data.array.view::<A>(),
             transactions,
             plan: data.plan,
         }

@@ -232,7 +232,8 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             Granule::Lane | Granule::LaneInTurn => u64::from(blocks) * u64::from(threads),
             Granule::Block => u64::from(blocks),
         };
-        self.workload.fit(self.device, &mut self.data, lanes)
+        self.workload.fit(self.device, &mut self.data, lanes)?;
+        self.workload.arrange::<D, A>(&mut self.data)
     }
 
     fn launch<A: Algorithm<Probe = Silent>>(

@@ -2,7 +2,9 @@
 //! algorithm to launch, and a result to verify.
 
 use crate::error::{Error, Result};
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
 use stm_core::host::{Cpu, Device};
 use stm_core::logs::Capacity;
 use stm_core::{Kernel, StmRef};
@@ -73,6 +75,17 @@ pub trait Workload {
         Ok(())
     }
 
+    /// Lays out the arrays that transactions share as algorithm `A` wants them,
+    /// for a transactional memory that has not used them yet. Called after
+    /// [`fit`](Self::fit), for workloads whose arrays are
+    /// [`Shared`](stm_core::host::Shared).
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn arrange<D: Device, A: Algorithm>(&self, _data: &mut Self::Data<D>) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes the data fit for another launch whose result nobody looks at: a
     /// cheaper [`reset`](Self::reset).
     ///
@@ -120,6 +133,8 @@ pub trait AllAlgorithms:
     + Launches<TbvSorting>
     + Launches<HvSorting>
     + Launches<HvBackoff>
+    + Launches<Fast>
+    + Launches<FastTable>
 {
 }
 
@@ -130,6 +145,8 @@ impl<W> AllAlgorithms for W where
         + Launches<TbvSorting>
         + Launches<HvSorting>
         + Launches<HvBackoff>
+    + Launches<Fast>
+    + Launches<FastTable>
 {
 }
 

@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 pub const STATISTICS_STRIPES: u32 = 64;
 
 /// Counters of one stripe of the statistics.
-pub const COUNTERS: usize = 16;
+pub const COUNTERS: usize = 32;
 
 /// What a counter of the statistics counts; aborts by reason follow
 /// [`Counter::AbortsFrom`].

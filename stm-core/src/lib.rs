@@ -43,6 +43,7 @@ extern crate std;
 pub mod abort;
 pub mod algorithm;
 pub mod bloom;
+pub mod entry_set;
 pub mod globals;
 pub mod history_layout;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -58,8 +59,10 @@ mod run;
 pub mod stm_ref;
 pub mod stripe;
 pub mod tarray;
+pub mod tcells;
 pub mod tx;
 pub mod version;
+pub mod view;
 pub mod word;
 pub mod write_set;
 
@@ -68,5 +71,7 @@ pub use kernel::Kernel;
 pub use lane::Lane;
 pub use stm_ref::StmRef;
 pub use tarray::TArray;
+pub use tcells::TCells;
 pub use tx::Tx;
+pub use view::View;
 pub use word::Element;

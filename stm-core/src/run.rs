@@ -8,6 +8,7 @@
 
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
+use crate::entry_set::Scratch;
 use crate::globals::{self, Counter, FaultRecord};
 use crate::lane::Lane;
 use crate::probe::{Event, Probe};
@@ -92,7 +93,8 @@ impl<A: Algorithm> StmRef<A> {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
-        let mut tx = Tx::new(lane, self);
+        let mut scratch = A::Scratch::NEW;
+        let mut tx = Tx::new(lane, self, &mut scratch);
         if !tx.logs.open(lane) {
             self.nested(lane);
             return Err(Abort::Nested);
@@ -174,7 +176,8 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
-        let mut tx = Tx::new(lane, self);
+        let mut scratch = A::Scratch::NEW;
+        let mut tx = Tx::new(lane, self, &mut scratch);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
         let opened = tx.logs.open(lane);
@@ -283,12 +286,12 @@ impl<A: Algorithm> StmRef<A> {
         }
         tx.observe(|tx| match end {
             Err(abort) => Event::Abort(abort, A::now(tx)),
-            Ok(()) if tx.writes.is_empty() => Event::CommitReadOnly(A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
         let Err(abort) = end else {
             counts.commits += 1;
-            counts.read_only += u64::from(tx.writes.is_empty());
+            counts.read_only += u64::from(!A::wrote(tx));
             *conflicts = 0;
             return Outcome::Committed;
         };

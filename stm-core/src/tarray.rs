@@ -1,5 +1,6 @@
 //! A typed view of an array in shared memory.
 
+use crate::view::{Layout, View};
 use crate::word::Element;
 use core::marker::PhantomData;
 
@@ -78,5 +79,24 @@ impl<T: Element> TArray<T> {
     #[inline(always)]
     pub fn get(&self, i: u64) -> Option<*mut T> {
         (i < self.len).then(|| self.at(i))
+    }
+}
+
+impl<T: Element> View<T> for TArray<T> {
+    const LAYOUT: Layout = Layout::Plain;
+
+    unsafe fn from_start(start: *mut u8, len: u64) -> Self {
+        // SAFETY: the caller's promises are the same.
+        unsafe { Self::from_raw(start.cast(), len) }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn place(&self, i: u64) -> *mut T {
+        self.at(i)
     }
 }

@@ -17,13 +17,12 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
-use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{Buffer, Device, Launch, Shared, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
 use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
-use stm_core::word::WordAddress;
-use stm_core::{Element, Kernel, StmRef};
+use stm_core::{Element, Kernel, StmRef, View};
 use stm_kernels::draw::draw;
 use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
 use stm_kernels::mutants::RaMutant;
@@ -253,7 +252,7 @@ struct Session<'a, D: Device, A, R = RandomArray<A>> {
     stm: Stm<D>,
     /// Of RA: the array as it must be; of HT nothing.
     expected: Vec<u32>,
-    words: Option<Buffer<D, u32>>,
+    words: Option<Shared<D, u32>>,
     /// What is wrong with the memory that a launch left.
     wrong_state: Option<String>,
     kernel: std::marker::PhantomData<(A, R)>,
@@ -291,7 +290,8 @@ where
             let initial: Vec<u32> = (0..u64::from(words))
                 .map(|w| draw(settings.seed, w, u32::MAX) as u32)
                 .collect();
-            let buffer = Buffer::from_slice(device, &initial, "the array of ra")?;
+            let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+            let buffer = Shared::from_slice(device, layout, &initial, "the array of ra")?;
             (initial, Some(buffer))
         } else {
             (Vec::new(), None)
@@ -456,13 +456,13 @@ where
         let Some(array) = &self.words else {
             return Err(Error::Usage("ra has no array".into()));
         };
-        let initial = initial(array.as_mut_ptr(), &self.expected);
         let params = RaParams {
             stm,
-            words: array.tarray(),
+            words: array.view::<A>(),
             transactions,
             plan,
         };
+        let initial = initial(&params.words, &self.expected);
         // SAFETY: the array and the records live in the caller, and nothing
         // but these transactions touches them.
         let (kernel, statistics) = unsafe { self.stm.launch::<R>(&params)? };
@@ -499,20 +499,23 @@ where
         }
         let keys_host: Vec<u32> = (0..nodes as u32).map(|n| key_of_node(seed, n)).collect();
         let keys = Buffer::from_slice(self.device, &keys_host, "the keys of ht")?;
-        let heads = Buffer::<D, u32>::zeroed(self.device, buckets as usize, "the buckets of ht")?;
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let buckets = buckets as usize;
+        let heads =
+            Shared::<D, u32>::zeroed(self.device, layout, buckets, "the buckets of ht")?;
         // Full of wrong links, so that one that is not written shows.
         let unlinked = vec![u32::MAX; nodes as usize];
-        let nexts = Buffer::from_slice(self.device, &unlinked, "the nodes of ht")?;
-        // Nodes are written and never read, so their first values are of no use.
-        let initial = initial(heads.as_mut_ptr(), &vec![0; buckets as usize]);
+        let nexts = Shared::from_slice(self.device, layout, &unlinked, "the nodes of ht")?;
         let params = HtParams {
             stm,
-            heads: heads.tarray(),
-            nexts: nexts.tarray(),
+            heads: heads.view::<A>(),
+            nexts: nexts.view::<A>(),
             keys: keys.tarray(),
             transactions,
             keys_per_tx,
         };
+        // Nodes are written and never read, so their first values are of no use.
+        let initial = initial(&params.heads, &vec![0; buckets]);
         // SAFETY: all buffers live in this function and the caller's, and
         // nothing but these transactions writes them.
         let (kernel, statistics) = unsafe { self.stm.launch::<HashTable<A>>(&params)? };
@@ -521,11 +524,10 @@ where
     }
 }
 
-fn initial<T: Element>(base: *mut T, values: &[T]) -> InitialMemory {
-    let address = |i: usize| WordAddress::of(base.wrapping_add(i).cast_const()).bits();
+fn initial<T: Element>(array: &impl View<T>, values: &[T]) -> InitialMemory {
     InitialMemory {
         words: (0..)
-            .map(address)
+            .map(|i| array.word(i).bits())
             .zip(values.iter().map(|v| v.to_bits64()))
             .collect(),
         rest: Rest::Value(0),

@@ -12,6 +12,7 @@ use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
@@ -80,6 +81,8 @@ impl<P: Probe> Algorithm for Vbv<P> {
     const GRANULE: Granule = Granule::Lane;
 
     type Probe = P;
+    type Array<T: Element> = TArray<T>;
+    type Scratch = ();
 
     /// Two steps of the sequence are one commit; a writer that is in has not
     /// committed.
@@ -119,9 +122,6 @@ impl<P: Probe> Algorithm for Vbv<P> {
         }
         Ok(())
     }
-
-    #[inline(always)]
-    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {

@@ -26,6 +26,7 @@ use crate::lane::Lane;
 use crate::lock_log::{Access, Entry};
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 use crate::word::{self, Element, WordAddress};
@@ -76,6 +77,8 @@ where
     };
 
     type Probe = P;
+    type Array<T: Element> = TArray<T>;
+    type Scratch = ();
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {

@@ -6,6 +6,7 @@
 //! | [`Cpu`] | OS threads; always there |
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
+//! | [`Shared`] | an array that transactions share, in the layout that their algorithm wants |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 
 //!
@@ -53,6 +54,7 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+mod shared;
 mod stm;
 
 pub use crate::logs::Capacity;
@@ -63,4 +65,5 @@ pub use cpu::Cpu;
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use shared::Shared;
 pub use stm::{Statistics, Stm, StmConfig};
