@@ -288,26 +288,41 @@ impl EntrySet {
         }
         for k in 0..R {
             if own >> k & 1 == 0 {
-                if self.len >= at.capacity() && !Mutant::LogsUnchecked.on(at.lane) {
-                    let (_, known) = self.find(at, address[k]);
-                    if let Some(i) = known {
-                        // SAFETY: below the count.
-                        if unsafe { at.get(Column::Seen, i) } != seen[k] {
-                            return Err(Abort::ReadStale);
-                        }
-                        continue;
-                    }
-                    self.compact(at)?;
-                    if self.len >= at.capacity() {
-                        return Err(Abort::ReadSetFull);
-                    }
-                }
-                // SAFETY: below the capacity.
-                unsafe { at.store(self.len, address[k].bits(), seen[k], value[k]) };
-                self.len += 1;
+                let (set, end) = self.read_one(at, address[k], seen[k], value[k]);
+                *self = set;
+                end?;
             }
         }
         Ok(())
+    }
+
+    /// Adds one word read. Not inlined, and by value, as [`Self::buffer_apart`].
+    #[inline(never)]
+    fn read_one<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        seen: u64,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
+        if self.len >= at.capacity() && !Mutant::LogsUnchecked.on(at.lane) {
+            let (_, known) = self.find(at, address);
+            if let Some(i) = known {
+                // SAFETY: below the count.
+                let same = unsafe { at.get(Column::Seen, i) } == seen;
+                return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
+            }
+            if let Err(abort) = self.compact(at) {
+                return (self, Err(abort));
+            }
+            if self.len >= at.capacity() {
+                return (self, Err(Abort::ReadSetFull));
+            }
+        }
+        // SAFETY: below the capacity.
+        unsafe { at.store(self.len, address.bits(), seen, value) };
+        self.len += 1;
+        (self, Ok(()))
     }
 
     /// Buffers a write: into the entry of the word, if there is one.
@@ -330,19 +345,36 @@ impl EntrySet {
                 return Ok(());
             }
         }
+        let (set, end) = self.buffer_apart(at, address, value);
+        *self = set;
+        end
+    }
+
+    /// [`Self::buffer`] where the hint does not help. Not inlined: a
+    /// transaction's code has a copy of the rest for each of its writes. By
+    /// value, so that the set stays in registers.
+    #[inline(never)]
+    fn buffer_apart<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
         if self.words.may_contain(address) {
             let (written, first) = self.find(at, address);
             if let Some(i) = written.or(first) {
                 // SAFETY: below the count.
                 let entry = unsafe { at.get(Column::Address, i) };
                 self.mark(at, i, entry, value);
-                return Ok(());
+                return (self, Ok(()));
             }
         }
         if self.len >= at.capacity() && !Mutant::LogsUnchecked.on(at.lane) {
-            self.compact(at)?;
+            if let Err(abort) = self.compact(at) {
+                return (self, Err(abort));
+            }
             if self.len >= at.capacity() {
-                return Err(Abort::WriteSetFull);
+                return (self, Err(Abort::WriteSetFull));
             }
         }
         self.words.insert(address);
@@ -351,7 +383,7 @@ impl EntrySet {
         unsafe { at.store(self.len, entry, 0, value) };
         self.len += 1;
         self.mark(at, self.len - 1, entry, value);
-        Ok(())
+        (self, Ok(()))
     }
 
     /// Makes entry `i` a written one.

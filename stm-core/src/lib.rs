@@ -53,6 +53,7 @@ pub mod lane;
 pub mod lock_log;
 pub mod logs;
 pub mod mutant;
+mod pace;
 pub mod probe;
 pub mod read_set;
 mod run;

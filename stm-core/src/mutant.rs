@@ -97,6 +97,8 @@ mutants! {
     NoC1Acquire = "no-c1-acquire",
     /// `cgl`: the lock is released without release.
     NoC1Release = "no-c1-release",
+    /// `fast`: attempts begin while another transaction is served alone.
+    ElderIgnored = "elder-ignored",
 }
 
 impl Mutant {

@@ -277,6 +277,7 @@ fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
         read_polls: 1,
         acquire_tries: 1,
         retries_max: 1,
+        ..Patience::DEFAULT
     };
     let config = StmConfig {
         locks: 1,
@@ -367,6 +368,7 @@ mod configuration {
             read_polls: 0,
             acquire_tries: 1,
             retries_max: 0,
+            ..Patience::DEFAULT
         };
         assert!(
             refused(StmConfig {

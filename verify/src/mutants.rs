@@ -27,7 +27,7 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// The variant in which a mutant is looked for, and the directed programs made
 /// for it.
 pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
-    use Variant::{Cgl, HvBackoff, HvSorting, TbvSorting, Vbv};
+    use Variant::{Cgl, Fast, HvBackoff, HvSorting, TbvSorting, Vbv};
     match mutant {
         Mutant::ClockBeforeWords
         | Mutant::NewReadNotValidated
@@ -59,6 +59,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (Vbv, &["torn-pair", "torn-batch"])
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
+        Mutant::ElderIgnored => (Fast, &["write-skew"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -52,6 +52,7 @@ fn runs(variant: Variant, workload: Workload, width: u32, seeds: u64) -> u64 {
                     read_polls: 8,
                     acquire_tries: 8,
                     retries_max: 0,
+                    ..Patience::DEFAULT
                 },
                 seed,
                 attempts: 4,

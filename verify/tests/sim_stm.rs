@@ -79,6 +79,7 @@ fn bank<A: Algorithm<Probe = Silent>>(config: SimConfig, stripe_bytes: u64) -> u
             read_polls: 16,
             acquire_tries: 4,
             retries_max: 0,
+            ..Patience::DEFAULT
         },
         ..StmConfig::default()
     };

@@ -64,6 +64,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// Who runs transactions.
     const GRANULE: Granule;
+    /// Whether the warp decides how many of its lanes make an attempt at a
+    /// time, and lanes that fail for long stand in a queue.
+    const SCHEDULED: bool = false;
     /// Who observes.
     type Probe: Probe;
     /// What transactions read and write. A kernel that names its arrays

@@ -47,6 +47,7 @@ pub type FastTable<P = Silent> = Versioned<Table, P>;
 impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, INLINE> {
     const NAME: &'static str = S::NAME;
     const GRANULE: Granule = Granule::Lane;
+    const SCHEDULED: bool = true;
 
     type Probe = P;
     type Array<T: Element> = S::Array<T>;
@@ -555,10 +556,22 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     at.batch(Column::Seen, i, len),
                 )
             };
+            let mut apart = false;
+            for (j, &entry) in entries.iter().enumerate() {
+                apart |= i + (j as u32) < len
+                    && entry & (WRITTEN | SHARES) == WRITTEN
+                    && !S::is_packed(word_of(entry));
+            }
+            if apart {
+                // ORDER(F6): who reads the old version from this store sees
+                // the value that goes with it, as from the store it replaces.
+                lane.fence();
+            }
             for j in 0..BATCH {
                 if i + (j as u32) < len && entries[j] & (WRITTEN | SHARES) == WRITTEN {
                     // SAFETY: the version word of an element in range
-                    // (Tx::locate). Relaxed: nothing else has changed.
+                    // (Tx::locate). Relaxed: a packed word is all there is to
+                    // see; F6 precedes the others.
                     unsafe {
                         lane.store_relaxed_64(
                             Self::version_word(tx, word_of(entries[j])),

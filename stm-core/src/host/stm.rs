@@ -3,7 +3,7 @@
 use super::{Device, Error, Launch, Memory, StopAt};
 use crate::abort::Abort;
 use crate::algorithm::Algorithm;
-use crate::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::kernel::Kernel;
 use crate::logs::Capacity;
 use crate::probe::Silent;
@@ -43,11 +43,7 @@ impl Default for StmConfig {
                 reads: 32,
                 writes: 32,
             },
-            patience: Patience {
-                read_polls: 8,
-                acquire_tries: 8,
-                retries_max: 0,
-            },
+            patience: Patience::DEFAULT,
             time_limit: None,
         }
     }
@@ -101,6 +97,14 @@ impl StmConfig {
                 "the number of tries at the locks",
                 self.patience.acquire_tries,
             ),
+            (
+                "the conflicts before the queue",
+                self.patience.elder_after,
+            ),
+            (
+                "the number of lanes at a time",
+                self.patience.width_max,
+            ),
         ] {
             if value == 0 {
                 return bad(what, 0, "at least 1");
@@ -126,6 +130,10 @@ pub struct Statistics {
     pub gave_up: u64,
     /// Attempts that did not commit, by [`Abort`] number.
     pub aborts: [u64; Abort::COUNT],
+    /// Rounds in which a warp made attempts, in loops over transactions.
+    pub rounds: u64,
+    /// Attempts made in them: divided by the rounds, lanes active a warp.
+    pub round_lanes: u64,
 }
 
 impl Statistics {
@@ -279,9 +287,12 @@ impl<D: Device> Stm<D> {
         Ok((time, statistics))
     }
 
-    /// Clears the stop flag, the fault and the statistics; clock and versions
-    /// stay.
+    /// Clears the queue, the stop flag, the fault and the statistics; clock
+    /// and versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
+        // A launch that was stopped leaves lanes in the queue.
+        let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
+        self.globals.write(queue, &[0; 8])?;
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)
@@ -327,6 +338,8 @@ impl<D: Device> Stm<D> {
             read_only_commits: sums[Counter::ReadOnlyCommits as usize],
             gave_up: sums[Counter::GaveUp as usize],
             aborts,
+            rounds: sums[Counter::Rounds as usize],
+            round_lanes: sums[Counter::RoundLanes as usize],
         };
         Ok((statistics, sums[Counter::Unfinished as usize]))
     }

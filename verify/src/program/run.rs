@@ -182,6 +182,8 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
             read_polls: program.patience.0,
             acquire_tries: program.patience.1,
             retries_max: 0,
+            elder_after: program.patience.1,
+            ..Patience::DEFAULT
         },
         time_limit: None,
     }
