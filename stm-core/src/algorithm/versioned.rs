@@ -29,6 +29,7 @@ use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
+use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::Version;
@@ -81,7 +82,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
             let (mut locked, mut newest) = (false, Version(0));
             for (k, &word) in seen.iter().enumerate() {
                 if own >> k & 1 == 0 {
-                    locked |= S::is_locked(word);
+                    locked |= S::is_locked(word) && !Mutant::LockBitIgnored.on(lane);
                     newest = newest.max(S::version(word));
                 }
             }
@@ -147,22 +148,25 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         let acquired = Self::acquire(tx);
         // ORDER(F3): the locks of all lanes before the clock. Pairs with F1
         // and with F4 of later versions.
-        lane.sync_warp(writers);
-        lane.fence();
+        if !Mutant::NoF3.on(lane) {
+            lane.sync_warp(writers);
+            lane.fence();
+        }
         let holders = lane.ballot(writers, acquired.is_ok());
         acquired?;
+        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
         // A word read and not written, or one that shares its lock.
         let reads = tx.set.len != tx.set.writes;
         if lane.ballot(holders, reads) != 0 {
             // ORDER(F4): the clock before the validation. Pairs with F3 of
             // lower versions: their locks are seen, or what followed.
-            lane.fence();
+            Mutant::NoF4.fence(lane);
         }
         // What the leader has seen, all have: F4, and that the clock has
         // passed, so that no lane begins with an older snapshot after this.
         lane.sync_warp(holders);
-        if reads && !Self::validate(tx) {
+        if reads && !early && !Mutant::ReadsNotValidated.on(lane) && !Self::validate(tx) {
             Self::restore(tx, tx.set.len);
             return Err(Abort::CommitStale);
         }
@@ -187,7 +191,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         // ORDER(F1): acquire; pairs with F3. Who reads c here sees the locks of
         // every commit up to c, or what followed them.
         // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+        Version(unsafe {
+            if Mutant::NoF1.on(tx.lane) {
+                tx.lane.load_relaxed_64(tx.stm.clock())
+            } else {
+                tx.lane.load_acquire_64(tx.stm.clock())
+            }
+        })
     }
 
     #[inline(always)]
@@ -227,13 +237,16 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         // ORDER(F2): version, value, version. The first fence pairs with F5:
         // who sees version w free sees its value. The second pairs with F3:
         // who sees a value sees the lock under which it was stored.
-        lane.fence();
+        Mutant::NoF2Value.fence(lane);
         for k in 0..N {
             // SAFETY: as above.
             v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
         }
-        lane.fence();
+        Mutant::NoF2Version.fence(lane);
         let again = versions();
+        if Mutant::VersionAfterOnly.on(lane) {
+            return again;
+        }
         core::array::from_fn(|k| {
             if again[k] == seen[k] {
                 seen[k]
@@ -248,7 +261,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let now = Self::clock(tx);
         let at = Self::entries(tx);
-        let len = tx.set.len;
+        let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
+            0
+        } else {
+            tx.set.len
+        };
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
@@ -361,7 +378,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     let word = Self::version_word(tx, word_of(entries[j]));
                     // SAFETY: the version word of an element in range
                     // (Tx::locate). Relaxed: F3 follows.
-                    unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], me)) }
+                    unsafe {
+                        if Mutant::LockedByStore.on(lane) {
+                            lane.store_relaxed_64(word, S::locked(seen[j], me));
+                            seen[j]
+                        } else {
+                            lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], me))
+                        }
+                    }
                 } else {
                     seen[j]
                 }
@@ -565,7 +589,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             if apart {
                 // ORDER(F6): who reads the old version from this store sees
                 // the value that goes with it, as from the store it replaces.
-                lane.fence();
+                Mutant::NoF6.fence(lane);
             }
             for j in 0..BATCH {
                 if i + (j as u32) < len && entries[j] & (WRITTEN | SHARES) == WRITTEN {
@@ -586,8 +610,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
 
     /// Stores the new values, then the version words with the new version.
     #[inline(always)]
-    fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, version: Version) {
+    fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version) {
         let lane = tx.lane;
+        if Mutant::VersionNotRaised.on(lane) {
+            version = tx.snapshot;
+        }
         let at = Self::entries(tx);
         let len = tx.set.len;
         let mut apart = false;
@@ -626,7 +653,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             return;
         }
         // ORDER(F5): values before versions; pairs with F2.
-        lane.fence();
+        Mutant::NoF5.fence(lane);
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
