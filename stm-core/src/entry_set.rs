@@ -23,7 +23,7 @@
 use crate::abort::Abort;
 use crate::bloom::Bloom;
 use crate::lane::Lane;
-use crate::logs::Logs;
+use crate::logs::{Capacity, Logs};
 use crate::mutant::Mutant;
 use crate::word::WordAddress;
 
@@ -100,11 +100,16 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         Self { lane, logs, inline }
     }
 
-    /// Room for entries: for as many words as the two sets of the other
-    /// algorithms hold together.
+    /// The lane.
     #[inline(always)]
-    pub(crate) const fn capacity(self) -> u32 {
-        self.logs.capacity().locks()
+    pub(crate) const fn lane(self) -> &'a L {
+        self.lane
+    }
+
+    /// Room: for so many words read, and so many written.
+    #[inline(always)]
+    const fn capacity(self) -> Capacity {
+        self.logs.capacity()
     }
 
     #[inline(always)]
@@ -168,15 +173,22 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// past `len` is of no meaning.
     ///
     /// # Safety
-    /// `i < len`, and `len` is the count.
+    /// `i < len`, `i` is a multiple of [`BATCH`], and `len` is at most the
+    /// count.
     #[inline(always)]
     pub(crate) unsafe fn batch(self, column: Column, i: u32, len: u32) -> [u64; BATCH] {
-        if i as usize + BATCH <= N {
-            // SAFETY: inside the array, which is never uninitialised.
+        const { assert!(N.is_multiple_of(BATCH), "batches do not straddle the stack's end") }
+        if (i as usize) < N {
+            // SAFETY: inside the array, as i is a multiple of BATCH, which is
+            // never uninitialised.
             core::array::from_fn(|j| unsafe { *self.inline(column, i + j as u32) })
         } else {
-            // SAFETY: below the count.
-            core::array::from_fn(|j| unsafe { self.get(column, (i + j as u32).min(len - 1)) })
+            // SAFETY: below the count, so stored in this attempt.
+            core::array::from_fn(|j| unsafe {
+                let i = (i + j as u32).min(len - 1);
+                self.lane
+                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+            })
         }
     }
 }
@@ -188,6 +200,8 @@ pub struct EntrySet {
     pub(crate) len: u32,
     /// Written ones.
     pub(crate) writes: u32,
+    /// Those of them that were not read.
+    blind: u32,
     /// Where the next write is looked for first.
     hint: u32,
     /// Over all words.
@@ -201,6 +215,7 @@ impl EntrySet {
     pub const EMPTY: Self = Self {
         len: 0,
         writes: 0,
+        blind: 0,
         hint: 0,
         words: Bloom::EMPTY,
         written: Bloom::EMPTY,
@@ -273,7 +288,8 @@ impl EntrySet {
         for word in address {
             self.words.insert(word);
         }
-        if own == 0 && self.len as usize + R <= N && self.len + R as u32 <= at.capacity() {
+        let room = self.len - self.blind + R as u32 <= at.capacity().reads;
+        if own == 0 && self.len as usize + R <= N && room {
             for k in 0..R {
                 let i = self.len + k as u32;
                 // SAFETY: below N, and below the capacity.
@@ -296,6 +312,17 @@ impl EntrySet {
         Ok(())
     }
 
+    #[inline(always)]
+    fn reads_full<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>) -> bool {
+        self.len - self.blind >= at.capacity().reads
+    }
+
+    /// Whether another word may be written, or `entry`, which is one already.
+    #[inline(always)]
+    fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
+        self.writes < at.capacity().writes || entry & WRITTEN != 0
+    }
+
     /// Adds one word read. Not inlined, and by value, as [`Self::buffer_apart`].
     #[inline(never)]
     fn read_one<L: Lane, const N: usize>(
@@ -305,7 +332,7 @@ impl EntrySet {
         seen: u64,
         value: u64,
     ) -> (Self, Result<(), Abort>) {
-        if self.len >= at.capacity() && !Mutant::LogsUnchecked.on(at.lane) {
+        if self.reads_full(at) {
             let (_, known) = self.find(at, address);
             if let Some(i) = known {
                 // SAFETY: below the count.
@@ -315,7 +342,7 @@ impl EntrySet {
             if let Err(abort) = self.compact(at) {
                 return (self, Err(abort));
             }
-            if self.len >= at.capacity() {
+            if self.reads_full(at) {
                 return (self, Err(Abort::ReadSetFull));
             }
         }
@@ -340,7 +367,8 @@ impl EntrySet {
         if hint < self.len {
             // SAFETY: below the count.
             let entry = unsafe { at.get(Column::Address, hint) };
-            if word_of(entry) == address || Mutant::HintUnchecked.on(at.lane) {
+            let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
+            if same && self.takes(at, entry) {
                 self.mark(at, hint, entry, value);
                 return Ok(());
             }
@@ -360,28 +388,33 @@ impl EntrySet {
         address: WordAddress,
         value: u64,
     ) -> (Self, Result<(), Abort>) {
+        if self.writes >= at.capacity().writes
+            && self.find(at, address).0.is_none()
+            && let Err(abort) = self.compact(at)
+        {
+            return (self, Err(abort));
+        }
         if self.words.may_contain(address) {
             let (written, first) = self.find(at, address);
             if let Some(i) = written.or(first) {
                 // SAFETY: below the count.
                 let entry = unsafe { at.get(Column::Address, i) };
+                if !self.takes(at, entry) {
+                    return (self, Err(Abort::WriteSetFull));
+                }
                 self.mark(at, i, entry, value);
                 return (self, Ok(()));
             }
         }
-        if self.len >= at.capacity() && !Mutant::LogsUnchecked.on(at.lane) {
-            if let Err(abort) = self.compact(at) {
-                return (self, Err(abort));
-            }
-            if self.len >= at.capacity() {
-                return (self, Err(Abort::WriteSetFull));
-            }
+        if !self.takes(at, 0) {
+            return (self, Err(Abort::WriteSetFull));
         }
         self.words.insert(address);
         let entry = address.bits() | BLIND;
-        // SAFETY: below the capacity; the address follows.
+        // SAFETY: below the capacity of the array, which is that of both sets.
         unsafe { at.store(self.len, entry, 0, value) };
         self.len += 1;
+        self.blind += 1;
         self.mark(at, self.len - 1, entry, value);
         (self, Ok(()))
     }
@@ -415,6 +448,7 @@ impl EntrySet {
         let mut kept = Self {
             len: 0,
             writes: 0,
+            blind: 0,
             hint: 0,
             ..*self
         };
@@ -436,6 +470,7 @@ impl EntrySet {
                     at.store(kept.len, entry, seen, value);
                     kept.len += 1;
                     kept.writes += u32::from(entry & WRITTEN != 0);
+                    kept.blind += u32::from(entry & BLIND != 0);
                 }
             }
         }

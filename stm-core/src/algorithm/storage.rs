@@ -3,6 +3,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::stm_ref::StmRef;
+use crate::stripe::StripeMap;
 use crate::tarray::TArray;
 use crate::tcells::TCells;
 use crate::version::{CellWord, LockWord, Version};
@@ -22,10 +23,17 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// What transactions read and write.
     type Array<T: Element>: View<T>;
 
+    /// What finds the word of a version.
+    type Map: Copy;
+
+    /// Whether the values of a type are in the words of their versions.
+    fn packs<T: Element>() -> bool;
     /// Whether a word's value is in the word of its version.
     fn is_packed(word: WordAddress) -> bool;
+    /// What finds the words of the versions.
+    fn map<A: Algorithm>(stm: &StmRef<A>) -> Self::Map;
     /// The word of the version.
-    fn version_word<A: Algorithm>(stm: &StmRef<A>, word: WordAddress) -> *mut u64;
+    fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
     /// The address of the value, if it is not packed.
     fn value(word: WordAddress) -> WordAddress;
 
@@ -51,13 +59,20 @@ impl Storage for Cells {
     const VERSION_MAX: Version = CellWord::VERSION_MAX;
 
     type Array<T: Element> = TCells<T>;
+    type Map = ();
 
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        !T::WIDE
+    }
+    #[inline(always)]
+    fn map<A: Algorithm>(_stm: &StmRef<A>) {}
     #[inline(always)]
     fn is_packed(word: WordAddress) -> bool {
         word.bits() & 1 == 0
     }
     #[inline(always)]
-    fn version_word<A: Algorithm>(_stm: &StmRef<A>, word: WordAddress) -> *mut u64 {
+    fn version_word((): (), word: WordAddress) -> *mut u64 {
         word.address() as *mut u64
     }
     #[inline(always)]
@@ -108,14 +123,24 @@ impl Storage for Table {
     const VERSION_MAX: Version = Version(u64::MAX >> 1);
 
     type Array<T: Element> = TArray<T>;
+    type Map = (*mut u64, StripeMap);
 
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        false
+    }
+    #[inline(always)]
+    fn map<A: Algorithm>(stm: &StmRef<A>) -> Self::Map {
+        (stm.locks, stm.map)
+    }
     #[inline(always)]
     fn is_packed(_word: WordAddress) -> bool {
         false
     }
     #[inline(always)]
-    fn version_word<A: Algorithm>(stm: &StmRef<A>, word: WordAddress) -> *mut u64 {
-        stm.lock_of(word.address())
+    fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
+        // In the table: the map masks.
+        locks.wrapping_add(map.stripe(word.address()).0 as usize)
     }
     #[inline(always)]
     fn value(word: WordAddress) -> WordAddress {

@@ -167,11 +167,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         // passed, so that no lane begins with an older snapshot after this.
         lane.sync_warp(holders);
         if reads && !early && !Mutant::ReadsNotValidated.on(lane) && !Self::validate(tx) {
-            Self::restore(tx, tx.set.len);
+            Self::give_back(tx);
             return Err(Abort::CommitStale);
         }
         if version > S::VERSION_MAX {
-            Self::restore(tx, tx.set.len);
+            Self::give_back(tx);
             return Err(Abort::VersionsUsedUp);
         }
         Self::publish(tx, version);
@@ -210,7 +210,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// The word of a version.
     #[inline(always)]
     fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
-        S::version_word(tx.stm, word)
+        S::version_word(S::map(tx.stm), word)
     }
 
     /// Loads the version words of some words into the result and their values
@@ -228,7 +228,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         // does, and of later ones the clock is asked.
         let versions = || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
         let seen = versions();
-        if words.iter().all(|&word| S::is_packed(word)) {
+        if S::packs::<T>() {
             for k in 0..N {
                 v[k] = T::from_bits64(u64::from(seen[k] as u32));
             }
@@ -357,6 +357,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let at = Self::entries(tx);
+        let map = S::map(tx.stm);
         let me = lane.grid_thread();
         let len = tx.set.len;
         let mut i = 0;
@@ -392,14 +393,18 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             });
             let lost = Self::differing(found, seen);
             if locked {
-                Self::restore(tx, i);
+                Self::restore(at, map, i);
                 return Err(Abort::CommitLocked);
             }
-            if lost != 0
-                && let Err(abort) = Self::settle(tx, i, lost, found)
-            {
-                Self::restore(tx, (i + BATCH as u32).min(len));
-                return Err(abort);
+            if lost != 0 {
+                let mut held = false;
+                for j in 0..BATCH {
+                    held |= lost >> j & 1 != 0 && S::is_locked(found[j]);
+                }
+                if let Err(abort) = Self::settle(at, map, i, lost, held) {
+                    Self::restore(at, map, (i + BATCH as u32).min(len));
+                    return Err(abort);
+                }
             }
             i += BATCH as u32;
         }
@@ -456,18 +461,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     ///
     /// # Errors
     /// A word is held by another transaction, or has changed.
-    #[inline(always)]
+    #[inline(never)]
     fn settle<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
         first: u32,
         mut lost: u32,
-        found: [u64; BATCH],
+        locked: bool,
     ) -> TxResult<()> {
-        let at = Self::entries(tx);
-        let mut locked = false;
-        for (j, &word) in found.iter().enumerate() {
-            locked |= lost >> j & 1 != 0 && S::is_locked(word);
-        }
         let mut end = Ok(());
         while lost != 0 {
             let i = first + lost.trailing_zeros();
@@ -476,7 +477,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             unsafe {
                 let entry = at.get(Column::Address, i);
                 at.put(Column::Address, i, entry | SHARES);
-                let holder = Self::holder(tx, i, entry);
+                let holder = Self::holder(at, map, i, entry);
                 if let Some(holder) = holder
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
@@ -497,17 +498,23 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         end
     }
 
-    /// The entry before `end` that holds the lock of an entry's word.
-    #[inline(always)]
-    fn holder<L: Lane>(tx: &mut Tx<'_, L, Self>, end: u32, entry: u64) -> Option<u32> {
-        let at = Self::entries(tx);
-        let word = Self::version_word(tx, word_of(entry));
+    /// The entry before `end` that holds the lock of an entry's word. Seldom
+    /// needed, so not inlined; by value, so that the transaction stays in
+    /// registers.
+    #[inline(never)]
+    fn holder<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        end: u32,
+        entry: u64,
+    ) -> Option<u32> {
+        let word = S::version_word(map, word_of(entry));
         let mut i = 0;
         while i < end {
             // SAFETY: below the count.
             let other = unsafe { at.get(Column::Address, i) };
             if other & (WRITTEN | SHARES) == WRITTEN
-                && Self::version_word(tx, word_of(other)) == word
+                && S::version_word(map, word_of(other)) == word
             {
                 return Some(i);
             }
@@ -535,6 +542,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     #[inline(always)]
     fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
+        let map = S::map(tx.stm);
         let len = tx.set.len;
         let mut i = 0;
         while i < len {
@@ -554,7 +562,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 unsafe {
                     let entry = at.get(Column::Address, k);
                     // Held by this transaction itself, from what was seen here.
-                    match Self::holder(tx, len, entry) {
+                    match Self::holder(at, map, len, entry) {
                         Some(holder)
                             if at.get(Column::Seen, holder) == at.get(Column::Seen, k) => {}
                         _ => return false,
@@ -566,11 +574,17 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         true
     }
 
-    /// Gives back what the first `len` entries hold, as it was.
+    /// Gives back all that the transaction holds, as it was.
     #[inline(always)]
-    fn restore<L: Lane>(tx: &mut Tx<'_, L, Self>, len: u32) {
-        let lane = tx.lane;
-        let at = Self::entries(tx);
+    fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        Self::restore(Self::entries(tx), S::map(tx.stm), tx.set.len);
+    }
+
+    /// Gives back what the first `len` entries hold, as it was. Not inlined,
+    /// as [`Self::holder`].
+    #[inline(never)]
+    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) {
+        let lane = at.lane();
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
@@ -597,10 +611,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     // (Tx::locate). Relaxed: a packed word is all there is to
                     // see; F6 precedes the others.
                     unsafe {
-                        lane.store_relaxed_64(
-                            Self::version_word(tx, word_of(entries[j])),
-                            seen[j],
-                        );
+                        lane.store_relaxed_64(S::version_word(map, word_of(entries[j])), seen[j]);
                     }
                 }
             }

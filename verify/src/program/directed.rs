@@ -160,6 +160,21 @@ pub const ALL: &[Directed] = &[
         &[0, 0],
     ),
     Directed::new(
+        "crossed-pair",
+        "the same over and over: a warp that lets both go at a time comes to nothing",
+        &[
+            "r1 w0+1 / r1 w0+1 / r1 w0+1 / r1 w0+1",
+            "r0 w1+1 / r0 w1+1 / r0 w1+1 / r0 w1+1",
+        ],
+        &[0, 0],
+    ),
+    Directed::new(
+        "restored-version",
+        "a commit that fails puts a version back under which another's value is not yet seen",
+        &["r0 w1=1 / r1 r0", "w1=2 w0=2 / w0=3", "w0=4 r1 w1+1", "r0 r1 / r1 r0"],
+        &[0, 0],
+    ),
+    Directed::new(
         "opposite-order",
         "two transactions that meet the same stripes in opposite order",
         &["r0 r1 w0+1 w1=5", "r1 r0 w1+1 w0=6"],

@@ -174,10 +174,6 @@ impl Program {
                 }
             }
         }
-        if matches!(variant, Variant::Fast | Variant::FastTable) {
-            // One array has room for the words of both sets.
-            return reads.union(&writes).count() as u32 > self.sets.0 + self.sets.1;
-        }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1
     }
 }
