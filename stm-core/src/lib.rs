@@ -9,10 +9,10 @@
 //! [`StmRef`]:
 //!
 //! ```
-//! use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
+//! use stm_core::{Lane, StmRef, algorithm::Algorithm};
 //!
 //! /// Moves one unit from account `from` to account `to`.
-//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &TArray<u32>, from: u64, to: u64) {
+//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, from: u64, to: u64) {
 //!     let outcome = stm.atomically(lane, |tx| {
 //!         let [a, b] = tx.read_many(accounts, [from, to])?;
 //!         if a == 0 {

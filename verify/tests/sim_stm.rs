@@ -147,6 +147,16 @@ fn money_is_conserved_by_tbv_sorting() {
 }
 
 #[test]
+fn money_is_conserved_by_fast() {
+    assert_ne!(all_schedules::<Fast>(), 0);
+}
+
+#[test]
+fn money_is_conserved_by_fast_table() {
+    assert_ne!(all_schedules::<FastTable>(), 0);
+}
+
+#[test]
 fn money_is_conserved_by_vbv() {
     assert_ne!(all_schedules::<Vbv>(), 0);
 }

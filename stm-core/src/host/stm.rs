@@ -219,6 +219,16 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
+    /// Sets the clock of a memory that no launch has used, as so many rounds
+    /// of commits would: for tests of what happens when versions run out.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
+        let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
+        self.globals.write(clock, &to.to_le_bytes())
+    }
+
     /// The shape of the launches.
     pub const fn shape(&self) -> Launch {
         self.launch
