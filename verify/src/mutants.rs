@@ -67,7 +67,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (Fast, &["write-skew"])
         }
         Mutant::VersionNotRaised => (FastTable, &["torn-pair", "increments"]),
-        Mutant::HintUnchecked => (Fast, &["second-write"]),
+        Mutant::HintUnchecked => (Fast, &["write-elsewhere"]),
         Mutant::NoF1 | Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
         Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
             (FastTable, &["torn-pair", "torn-batch"])

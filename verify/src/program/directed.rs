@@ -191,6 +191,12 @@ pub const ALL: &[Directed] = &[
         &[0, 0],
     ),
     Directed::new(
+        "write-elsewhere",
+        "a write that does not go where the first word was read",
+        &["r0 r1 w1=1"],
+        &[0, 0],
+    ),
+    Directed::new(
         "opposite-order",
         "two transactions that meet the same stripes in opposite order",
         &["r0 r1 w0+1 w1=5", "r1 r0 w1+1 w0=6"],
