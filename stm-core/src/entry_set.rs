@@ -26,6 +26,7 @@ use crate::lane::Lane;
 use crate::logs::{Capacity, Logs};
 use crate::mutant::Mutant;
 use crate::word::WordAddress;
+use core::mem::MaybeUninit;
 
 /// The entry is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
@@ -62,10 +63,10 @@ impl Scratch for () {
 
 /// The first `N` entries.
 #[derive(Debug)]
-pub struct Inline<const N: usize>([[u64; N]; 3]);
+pub struct Inline<const N: usize>(MaybeUninit<[[u64; N]; 3]>);
 
 impl<const N: usize> Scratch for Inline<N> {
-    const NEW: Self = Self([[0; N]; 3]);
+    const NEW: Self = Self(MaybeUninit::uninit());
 }
 
 /// The word address in an entry, without flags.
@@ -126,8 +127,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// `i` is below the count.
     #[inline(always)]
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
-        // SAFETY: below N in the array, which is never uninitialised; else in
-        // the lane's own column, stored in this attempt.
+        // SAFETY: below N in the array, else in the lane's own column; stored in
+        // this attempt.
         unsafe {
             if (i as usize) < N {
                 *self.inline(column, i)
@@ -179,9 +180,12 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     pub(crate) unsafe fn batch(self, column: Column, i: u32, len: u32) -> [u64; BATCH] {
         const { assert!(N.is_multiple_of(BATCH), "batches do not straddle the stack's end") }
         if (i as usize) < N {
-            // SAFETY: inside the array, as i is a multiple of BATCH, which is
-            // never uninitialised.
-            core::array::from_fn(|j| unsafe { *self.inline(column, i + j as u32) })
+            core::array::from_fn(|j| {
+                let i = i + j as u32;
+                // SAFETY: below the count, so stored in this attempt; below N,
+                // as is the batch.
+                if i < len { unsafe { *self.inline(column, i) } } else { 0 }
+            })
         } else {
             // SAFETY: below the count, so stored in this attempt.
             core::array::from_fn(|j| unsafe {

@@ -236,9 +236,9 @@ impl<A: Algorithm> StmRef<A> {
             let mut going = working;
             if A::SCHEDULED {
                 // SAFETY: the queue is live (StmRef::from_raw).
-                let admitted = work && unsafe { ticket.admits(lane, self.queue()) };
+                let admitted = work & unsafe { ticket.admits(lane, self.queue()) };
                 let admitted_all = lane.ballot(all, admitted);
-                go = admitted && width.takes(lane, admitted_all);
+                go = admitted & width.takes(lane, admitted_all);
                 going = lane.ballot(all, go);
                 if going == 0 {
                     counts.stopped = self.stopped(lane);
