@@ -314,7 +314,12 @@ impl Workload for Eigenbench {
         Ok(EigenbenchData {
             plan,
             lanes: 0,
-            hot: Shared::zeroed(device, Layout::Plain, plan.hot_words as usize, "the hot array")?,
+            hot: Shared::zeroed(
+                device,
+                Layout::Plain,
+                plan.hot_words as usize,
+                "the hot array",
+            )?,
             mild: Shared::zeroed(device, Layout::Plain, 0, "nothing yet")?,
             cold: none()?,
             checksums: none()?,

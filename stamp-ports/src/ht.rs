@@ -157,7 +157,12 @@ impl Workload for Ht {
         let keys_host: Vec<u32> = (0..nodes as u32).map(|n| key_of_node(seed, n)).collect();
         Ok(HtData {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: Shared::zeroed(device, Layout::Plain, self.buckets as usize, "the buckets of ht")?,
+            heads: Shared::zeroed(
+                device,
+                Layout::Plain,
+                self.buckets as usize,
+                "the buckets of ht",
+            )?,
             nexts: Shared::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
             keys_host,
         })

@@ -154,7 +154,12 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: Shared::zeroed(device, Layout::Plain, self.words as usize, "the array of ra")?,
+            array: Shared::zeroed(
+                device,
+                Layout::Plain,
+                self.words as usize,
+                "the array of ra",
+            )?,
             expected: None,
         })
     }

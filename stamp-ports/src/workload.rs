@@ -145,8 +145,8 @@ impl<W> AllAlgorithms for W where
         + Launches<TbvSorting>
         + Launches<HvSorting>
         + Launches<HvBackoff>
-    + Launches<Fast>
-    + Launches<FastTable>
+        + Launches<Fast>
+        + Launches<FastTable>
 {
 }
 

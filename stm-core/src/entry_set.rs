@@ -178,13 +178,21 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// count.
     #[inline(always)]
     pub(crate) unsafe fn batch(self, column: Column, i: u32, len: u32) -> [u64; BATCH] {
-        const { assert!(N.is_multiple_of(BATCH), "batches do not straddle the stack's end") }
+        const {
+            assert!(
+                N.is_multiple_of(BATCH),
+                "batches do not straddle the stack's end"
+            );
+        }
         if (i as usize) < N {
             core::array::from_fn(|j| {
                 let i = i + j as u32;
+                if i >= len {
+                    return 0;
+                }
                 // SAFETY: below the count, so stored in this attempt; below N,
                 // as is the batch.
-                if i < len { unsafe { *self.inline(column, i) } } else { 0 }
+                unsafe { *self.inline(column, i) }
             })
         } else {
             // SAFETY: below the count, so stored in this attempt.
@@ -459,8 +467,8 @@ impl EntrySet {
         for i in 0..self.len {
             // SAFETY: below the count, as what is kept is.
             unsafe {
-                let [entry, seen, value] = [Column::Address, Column::Seen, Column::Value]
-                    .map(|column| at.get(column, i));
+                let [entry, seen, value] =
+                    [Column::Address, Column::Seen, Column::Value].map(|column| at.get(column, i));
                 let (written, first) = kept.find(at, word_of(entry));
                 if let Some(k) = written.or(first) {
                     if at.get(Column::Seen, k) != seen {

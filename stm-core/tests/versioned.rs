@@ -49,50 +49,51 @@ impl<A: Algorithm> Kernel for Many<A> {
 
     fn run<L: Lane>(lane: &L, p: &Params<A>) {
         let n = p.words.len();
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| match p.job {
-            Job::Backwards => {
-                let mut sum = 0;
-                for k in 0..n {
-                    let [a, b] = tx.read_many(&p.words, [k, k / 2])?;
-                    sum += u64::from(a) + u64::from(b);
-                }
-                for k in (0..n).rev() {
-                    let v = tx.read(&p.words, k)?;
-                    tx.write(&p.words, k, v + 1)?;
-                }
-                tx.write(&p.sums, i % 2, sum)
-            }
-            Job::Blind => {
-                for k in 0..n {
-                    tx.write(&p.words, k, i as u32)?;
-                }
-                for k in 0..n {
-                    if tx.read(&p.words, k)? != i as u32 {
-                        return tx.write(&p.sums, 0, 1);
+        p.stm
+            .for_each(lane, 0..p.transactions, |tx, i| match p.job {
+                Job::Backwards => {
+                    let mut sum = 0;
+                    for k in 0..n {
+                        let [a, b] = tx.read_many(&p.words, [k, k / 2])?;
+                        sum += u64::from(a) + u64::from(b);
                     }
-                }
-                Ok(())
-            }
-            Job::Twice => {
-                let mut k = 0;
-                while k < n {
-                    let at = [k, k + 1, k, k + 1];
-                    let v = tx.read_many(&p.words, at)?;
-                    for (at, v) in at.into_iter().zip(v) {
-                        tx.write(&p.words, at, v + 1)?;
+                    for k in (0..n).rev() {
+                        let v = tx.read(&p.words, k)?;
+                        tx.write(&p.words, k, v + 1)?;
                     }
-                    k += 2;
+                    tx.write(&p.sums, i % 2, sum)
                 }
-                Ok(())
-            }
-            Job::ManyReads => {
-                for k in 0..n {
-                    tx.read(&p.words, k)?;
+                Job::Blind => {
+                    for k in 0..n {
+                        tx.write(&p.words, k, i as u32)?;
+                    }
+                    for k in 0..n {
+                        if tx.read(&p.words, k)? != i as u32 {
+                            return tx.write(&p.sums, 0, 1);
+                        }
+                    }
+                    Ok(())
                 }
-                let v = tx.read(&p.sums, 0)?;
-                tx.write(&p.sums, 0, v + 1)
-            }
-        });
+                Job::Twice => {
+                    let mut k = 0;
+                    while k < n {
+                        let at = [k, k + 1, k, k + 1];
+                        let v = tx.read_many(&p.words, at)?;
+                        for (at, v) in at.into_iter().zip(v) {
+                            tx.write(&p.words, at, v + 1)?;
+                        }
+                        k += 2;
+                    }
+                    Ok(())
+                }
+                Job::ManyReads => {
+                    for k in 0..n {
+                        tx.read(&p.words, k)?;
+                    }
+                    let v = tx.read(&p.sums, 0)?;
+                    tx.write(&p.sums, 0, v + 1)
+                }
+            });
     }
 }
 
@@ -102,7 +103,7 @@ fn run<A: Algorithm<Probe = Silent>>(
     job: Job,
     transactions: u64,
     locks: u64,
-) -> (Statistics, Vec<u32>, Vec<u64>) {
+) -> Outcome {
     let cpu = Cpu::new();
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let words = Shared::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();
@@ -137,7 +138,10 @@ fn run<A: Algorithm<Probe = Silent>>(
     )
 }
 
-fn both(test: fn(u64, fn(Job, u64, u64) -> (Statistics, Vec<u32>, Vec<u64>))) {
+/// What a launch did, and the two arrays after it.
+type Outcome = (Statistics, Vec<u32>, Vec<u64>);
+
+fn both(test: fn(u64, fn(Job, u64, u64) -> Outcome)) {
     test(1 << 10, run::<Fast>);
     // Eight locks: most words share one with others of the transaction.
     for locks in [1 << 10, 8, 1] {

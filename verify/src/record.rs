@@ -501,8 +501,7 @@ where
         let keys = Buffer::from_slice(self.device, &keys_host, "the keys of ht")?;
         let layout = <A::Array<u32> as View<u32>>::LAYOUT;
         let buckets = buckets as usize;
-        let heads =
-            Shared::<D, u32>::zeroed(self.device, layout, buckets, "the buckets of ht")?;
+        let heads = Shared::<D, u32>::zeroed(self.device, layout, buckets, "the buckets of ht")?;
         // Full of wrong links, so that one that is not written shows.
         let unlinked = vec![u32::MAX; nodes as usize];
         let nexts = Shared::from_slice(self.device, layout, &unlinked, "the nodes of ht")?;

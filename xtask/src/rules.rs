@@ -270,7 +270,7 @@ mod tests {
             "call.uni g, ();",
             "call.uni (retval0), g, (param0);",
             "call.uni (retval0), %rd1, (param0), prototype_0;",
-            ".local .align 8 .b8 __local_depot[1025];",
+            ".local .align 8 .b8 __local_depot[1537];",
         ];
         for line in broken {
             let text = GOOD.replace("fence.acq_rel.gpu;", line);

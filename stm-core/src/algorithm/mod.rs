@@ -112,11 +112,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Buffers a write.
     #[inline(always)]
-    fn buffer<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
-        address: WordAddress,
-        value: u64,
-    ) -> TxResult<()> {
+    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
         // SAFETY: the logs are this lane's and hold this write set.
         unsafe { tx.writes.push(tx.lane, &tx.logs, address, value)? };
         Self::note_write(tx, address);

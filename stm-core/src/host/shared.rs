@@ -131,7 +131,8 @@ impl<D: Device, T: Pod + Element> Shared<D, T> {
             for value in chunk {
                 encode(&mut bytes, self.layout, *value);
             }
-            self.memory.write(i * (CHUNK_BYTES / stride) * stride, &bytes)?;
+            self.memory
+                .write(i * (CHUNK_BYTES / stride) * stride, &bytes)?;
         }
         Ok(())
     }

@@ -97,14 +97,8 @@ impl StmConfig {
                 "the number of tries at the locks",
                 self.patience.acquire_tries,
             ),
-            (
-                "the conflicts before the queue",
-                self.patience.elder_after,
-            ),
-            (
-                "the number of lanes at a time",
-                self.patience.width_max,
-            ),
+            ("the conflicts before the queue", self.patience.elder_after),
+            ("the number of lanes at a time", self.patience.width_max),
         ] {
             if value == 0 {
                 return bad(what, 0, "at least 1");

@@ -187,7 +187,12 @@ pub const ALL: &[Directed] = &[
     Directed::new(
         "restored-version",
         "a commit that fails puts a version back under which another's value is not yet seen",
-        &["r0 w1=1 / r1 r0", "w1=2 w0=2 / w0=3", "w0=4 r1 w1+1", "r0 r1 / r1 r0"],
+        &[
+            "r0 w1=1 / r1 r0",
+            "w1=2 w0=2 / w0=3",
+            "w0=4 r1 w1+1",
+            "r0 r1 / r1 r0",
+        ],
         &[0, 0],
     ),
     Directed::new(

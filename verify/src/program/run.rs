@@ -11,12 +11,12 @@ use crate::variant::{Variant, with_recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use stm_core::{Element, View};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig};
 use stm_core::logs::Capacity;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
+use stm_core::{Element, View};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
