@@ -16,8 +16,9 @@ use crate::alias;
 use crate::error::{Error, Result};
 use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory, words_of};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::bank::{
@@ -44,7 +45,7 @@ pub struct BankData<D: Device> {
     seed: u64,
     plan: BankPlan,
     tables_host: Vec<u64>,
-    accounts: Buffer<D, i32>,
+    accounts: Shared<D, i32>,
     sums: Buffer<D, i32>,
     tables: Buffer<D, u64>,
     findings: Buffer<D, u64>,
@@ -283,7 +284,7 @@ impl Workload for Bank {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
-            accounts: Buffer::from_slice(device, &initial, "the accounts of bank")?,
+            accounts: Shared::from_slice(device, Layout::Plain, &initial, "the accounts of bank")?,
             tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             tables_host,
@@ -293,6 +294,10 @@ impl Workload for Bank {
 
     fn initial<D: Device>(&self, data: &BankData<D>) -> Result<Vec<(WordAddress, u64)>> {
         words_of(&data.accounts)
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut BankData<D>) -> Result<()> {
+        Ok(data.accounts.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
@@ -345,7 +350,7 @@ where
     ) -> BankParams<A> {
         BankParams {
             stm,
-            accounts: data.accounts.tarray(),
+            accounts: data.accounts.view::<A>(),
             sums: data.sums.tarray(),
             tables: data.tables.tarray(),
             findings: data.findings.tarray(),

@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory, words_of};
 use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
@@ -32,8 +33,8 @@ pub struct EigenbenchData<D: Device> {
     plan: EigenbenchPlan,
     /// Lanes that the parts were made for.
     lanes: u64,
-    hot: Buffer<D, u32>,
-    mild: Buffer<D, u32>,
+    hot: Shared<D, u32>,
+    mild: Shared<D, u32>,
     cold: Buffer<D, u32>,
     checksums: Buffer<D, u32>,
     /// The arrays after so many transactions, kept for repeated runs.
@@ -314,8 +315,13 @@ impl Workload for Eigenbench {
         Ok(EigenbenchData {
             plan,
             lanes: 0,
-            hot: Buffer::zeroed(device, plan.hot_words as usize, "the hot array")?,
-            mild: none()?,
+            hot: Shared::zeroed(
+                device,
+                Layout::Plain,
+                plan.hot_words as usize,
+                "the hot array",
+            )?,
+            mild: Shared::zeroed(device, Layout::Plain, 0, "nothing yet")?,
             cold: none()?,
             checksums: none()?,
             expected: None,
@@ -329,7 +335,8 @@ impl Workload for Eigenbench {
         // Given back before the next are made: memory.
         data.lanes = 0;
         data.expected = None;
-        for part in [&mut data.mild, &mut data.cold, &mut data.checksums] {
+        data.mild = Shared::zeroed(device, Layout::Plain, 0, "nothing yet")?;
+        for part in [&mut data.cold, &mut data.checksums] {
             *part = Buffer::zeroed(device, 0, "nothing yet")?;
         }
         let (mild, cold) = (mild_words(&data.plan), cold_words(&data.plan));
@@ -343,7 +350,12 @@ impl Workload for Eigenbench {
                 .saturating_mul(2),
             "use fewer --mild-words, --cold-words, --blocks or --threads",
         )?;
-        data.mild = Buffer::zeroed(device, (lanes * mild) as usize, "the mild array")?;
+        data.mild = Shared::zeroed(
+            device,
+            Layout::Plain,
+            (lanes * mild) as usize,
+            "the mild array",
+        )?;
         data.cold = Buffer::zeroed(device, (lanes * cold) as usize, "the cold array")?;
         data.checksums = Buffer::zeroed(device, lanes as usize, "the checksums")?;
         data.lanes = lanes;
@@ -354,6 +366,11 @@ impl Workload for Eigenbench {
         let mut words = words_of(&data.hot)?;
         words.extend(words_of(&data.mild)?);
         Ok(words)
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut EigenbenchData<D>) -> Result<()> {
+        data.hot.arrange::<A>()?;
+        Ok(data.mild.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {
@@ -410,8 +427,8 @@ where
     ) -> EigenbenchParams<A> {
         EigenbenchParams {
             stm,
-            hot: data.hot.tarray(),
-            mild: data.mild.tarray(),
+            hot: data.hot.view::<A>(),
+            mild: data.mild.view::<A>(),
             cold: data.cold.tarray(),
             checksums: data.checksums.tarray(),
             transactions,

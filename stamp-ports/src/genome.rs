@@ -28,10 +28,12 @@ use clap::Args;
 use gene::{GENE_MAX, Gene};
 use serde_json::Value;
 use std::time::Duration;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Launch};
+use stm_core::algorithm::{Algorithm, Cgl, Fast};
+use stm_core::host::{Buffer, Device, Launch, Shared};
 use stm_core::logs::Capacity;
-use stm_core::{Kernel, StmRef};
+use stm_core::probe::Probe;
+use stm_core::view::Layout;
+use stm_core::{Kernel, StmRef, View};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -97,10 +99,10 @@ pub struct GenomeData<D: Device> {
     gene: Gene,
     packed: Vec<u64>,
     words: Buffer<D, u64>,
-    slots: Buffer<D, u32>,
-    nexts: Buffer<D, u64>,
-    prevs: Buffer<D, u32>,
-    others: Buffer<D, u32>,
+    slots: Shared<D, u32>,
+    nexts: Shared<D, u64>,
+    prevs: Shared<D, u32>,
+    others: Shared<D, u32>,
     heads: Buffer<D, u32>,
     chains: Buffer<D, u32>,
     pairs: Buffer<D, u64>,
@@ -117,19 +119,43 @@ impl<D: Device> std::fmt::Debug for GenomeData<D> {
 }
 
 impl<D: Device> GenomeData<D> {
-    fn assembly(&self) -> Assembly {
+    fn assembly<A: Algorithm>(&self) -> Assembly<A> {
         Assembly {
             segments: Segments {
                 words: self.words.tarray(),
                 bases: self.gene.segment,
             },
-            slots: self.slots.tarray(),
-            nexts: self.nexts.tarray(),
-            prevs: self.prevs.tarray(),
-            others: self.others.tarray(),
+            slots: self.slots.view::<A>(),
+            nexts: self.nexts.view::<A>(),
+            prevs: self.prevs.view::<A>(),
+            others: self.others.view::<A>(),
             pairs: self.pairs.tarray(),
             pair_counts: self.pair_counts.tarray(),
         }
+    }
+}
+
+impl<D: Device> GenomeData<D> {
+    /// Launches the search for the pairs of an overlap, by the kernel for the
+    /// arrays of `A`.
+    fn find_pairs<A: Algorithm, P: Probe>(
+        &self,
+        timed: &mut Timed<'_, D, P>,
+        search: &Launch,
+        overlap: u32,
+    ) -> Result<()>
+    where
+        Match<A>: Kernel<Params = MatchParams<A>>,
+    {
+        let params = MatchParams {
+            assembly: self.assembly::<A>(),
+            heads: self.heads.tarray(),
+            chains: self.chains.tarray(),
+            overlap,
+        };
+        // SAFETY: the parameters hold views of buffers that `self` keeps and
+        // nothing else uses.
+        unsafe { timed.launch_plain::<Match<A>>(search, &params) }
     }
 }
 
@@ -237,19 +263,25 @@ impl Workload for Genome {
         let slots = self.slots();
         let tables = slots * u64::from(TABLES);
         let on_device =
-            most * words * 8 + slots * 20 + tables * 8 + u64::from(self.bases) * 8 + 1024;
+            most * words * 8 + slots * 40 + tables * 8 + u64::from(self.bases) * 8 + 1024;
         let on_host = most * (words * 8 + 4) + slots * 16 + u64::from(self.bases) * 80;
         let fix = "use a smaller -n or -g";
         check_memory(device, "genome", on_device, on_host, fix)?;
         let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
         let packed = gene.packed();
         let zeros = |len: u64, what| Buffer::zeroed(device, len as usize, what);
+        let shared = |what| Shared::zeroed(device, Layout::Plain, slots as usize, what);
         Ok(GenomeData {
             words: Buffer::from_slice(device, &packed, "the segments of genome")?,
-            slots: zeros(slots, "the set of genome")?,
-            nexts: Buffer::zeroed(device, slots as usize, "the successors of genome")?,
-            prevs: zeros(slots, "the predecessors of genome")?,
-            others: zeros(slots, "the chains' ends of genome")?,
+            slots: shared("the set of genome")?,
+            nexts: Shared::zeroed(
+                device,
+                Layout::Plain,
+                slots as usize,
+                "the successors of genome",
+            )?,
+            prevs: shared("the predecessors of genome")?,
+            others: shared("the chains' ends of genome")?,
             heads: zeros(tables, "the tables of genome")?,
             chains: zeros(tables, "the entries of genome's tables")?,
             pairs: Buffer::zeroed(device, gene.distinct as usize, "the pairs of genome")?,
@@ -259,22 +291,25 @@ impl Workload for Genome {
         })
     }
 
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut GenomeData<D>) -> Result<()> {
+        data.nexts.arrange::<A>()?;
+        for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
+            array.arrange::<A>()?;
+        }
+        Ok(())
+    }
+
     fn clear<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
         self.reset(data)
     }
 
     fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
         data.nexts.clear()?;
-        for array in [
-            &mut data.slots,
-            &mut data.prevs,
-            &mut data.others,
-            &mut data.heads,
-            &mut data.pair_counts,
-        ] {
+        for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
             array.clear()?;
         }
-        Ok(())
+        data.heads.clear()?;
+        Ok(data.pair_counts.clear()?)
     }
 
     fn verify<D: Device>(
@@ -313,7 +348,10 @@ where
 
     fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
         let sets = device.prepare::<Deduplicate<A>>()?;
-        let matches = device.prepare::<Match>()?;
+        let matches = match <A::Array<u32> as View<u32>>::LAYOUT {
+            Layout::Plain => device.prepare::<Match<Cgl>>()?,
+            Layout::Cells => device.prepare::<Match<Fast>>()?,
+        };
         Ok(sets + matches + device.prepare::<Link<A>>()?)
     }
 
@@ -331,14 +369,10 @@ where
         let (blocks, threads) = launches::plain(&timed.device().limits());
         let search = Launch::new(blocks, threads);
         for overlap in (1..=self.segment).rev() {
-            let params = MatchParams {
-                assembly: data.assembly(),
-                heads: data.heads.tarray(),
-                chains: data.chains.tarray(),
-                overlap,
-            };
-            // SAFETY: as above.
-            unsafe { timed.launch_plain::<Match>(&search, &params)? };
+            match <A::Array<u32> as View<u32>>::LAYOUT {
+                Layout::Plain => data.find_pairs::<Cgl, _>(timed, &search, overlap)?,
+                Layout::Cells => data.find_pairs::<Fast, _>(timed, &search, overlap)?,
+            }
             // The first search only makes the table for the next.
             if overlap == self.segment {
                 continue;

@@ -9,8 +9,9 @@
 use crate::error::{Error, Result};
 use crate::workload::{Launches, Workload, check_memory};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::ht::{HashTable, HtParams, bucket_of_key, key_of_node};
 
@@ -27,8 +28,8 @@ pub struct Ht {
 pub struct HtData<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
-    heads: Buffer<D, u32>,
-    nexts: Buffer<D, u32>,
+    heads: Shared<D, u32>,
+    nexts: Shared<D, u32>,
 }
 
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
@@ -155,10 +156,20 @@ impl Workload for Ht {
         let keys_host: Vec<u32> = (0..nodes as u32).map(|n| key_of_node(seed, n)).collect();
         Ok(HtData {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: Buffer::zeroed(device, self.buckets as usize, "the buckets of ht")?,
-            nexts: Buffer::zeroed(device, nodes, "the nodes of ht")?,
+            heads: Shared::zeroed(
+                device,
+                Layout::Plain,
+                self.buckets as usize,
+                "the buckets of ht",
+            )?,
+            nexts: Shared::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
             keys_host,
         })
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut HtData<D>) -> Result<()> {
+        data.heads.arrange::<A>()?;
+        Ok(data.nexts.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
@@ -196,8 +207,8 @@ where
     ) -> HtParams<A> {
         HtParams {
             stm,
-            heads: data.heads.tarray(),
-            nexts: data.nexts.tarray(),
+            heads: data.heads.view::<A>(),
+            nexts: data.nexts.view::<A>(),
             keys: data.keys.tarray(),
             transactions,
             keys_per_tx: self.keys_per_tx,

@@ -35,8 +35,9 @@ use crate::timed::Timed;
 use crate::workload::{Launches, Workload, check_memory};
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::kmeans::{KMeans, KMeansParams, NOWHERE};
 
@@ -78,7 +79,7 @@ pub struct KmeansData<D: Device> {
     chosen: Vec<u32>,
     points: Buffer<D, f32>,
     centres: Buffer<D, f32>,
-    rows: Buffer<D, u32>,
+    rows: Shared<D, u32>,
     members: Buffer<D, u32>,
     ranks: Buffer<D, u32>,
     changed: Buffer<D, u64>,
@@ -149,7 +150,7 @@ impl Kmeans {
             stm,
             points: data.points.tarray(),
             centres: data.centres.tarray(),
-            rows: data.rows.tarray(),
+            rows: data.rows.view::<A>(),
             members: data.members.tarray(),
             ranks: data.ranks.tarray(),
             changed: data.changed.tarray(),
@@ -363,13 +364,17 @@ impl Workload for Kmeans {
             chosen: self.points.choose(seed, self.clusters_max),
             points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
             centres: Buffer::zeroed(device, centres, "the centres")?,
-            rows: Buffer::zeroed(device, rows, "the sums")?,
+            rows: Shared::zeroed(device, Layout::Plain, rows, "the sums")?,
             members: Buffer::zeroed(device, n, "the points' centres")?,
             ranks: Buffer::zeroed(device, n, "the points' ranks")?,
             changed: Buffer::zeroed(device, 1, "the number of changes")?,
             armed: false,
             found: Found::default(),
         })
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut KmeansData<D>) -> Result<()> {
+        Ok(data.rows.arrange::<A>()?)
     }
 
     /// A launch by itself is a first pass with the most clusters.

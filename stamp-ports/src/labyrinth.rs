@@ -22,8 +22,9 @@ use crate::workload::{Launches, Workload, check_memory, words_of};
 use check::{Left, Routed, check, initial_grid};
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Buffer, Device};
+use stm_core::host::{self, Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::labyrinth::{
@@ -55,7 +56,7 @@ pub struct Labyrinth {
 /// The grid, the requests, and what became of them.
 pub struct LabyrinthData<D: Device> {
     initial: Vec<u32>,
-    grid: Buffer<D, u32>,
+    grid: Shared<D, u32>,
     requests: Buffer<D, u32>,
     results: Buffer<D, u32>,
     next: Buffer<D, u32>,
@@ -213,7 +214,12 @@ impl Workload for Labyrinth {
             .collect();
         let zeros = |len, what| Buffer::zeroed(device, len, what);
         Ok(LabyrinthData {
-            grid: zeros(initial.len(), "the grid of labyrinth")?,
+            grid: Shared::zeroed(
+                device,
+                Layout::Plain,
+                initial.len(),
+                "the grid of labyrinth",
+            )?,
             requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
             results: zeros(self.maze.requests.len(), "the results of labyrinth")?,
             next: zeros(1, "the queue of labyrinth")?,
@@ -227,6 +233,10 @@ impl Workload for Labyrinth {
 
     fn initial<D: Device>(&self, data: &LabyrinthData<D>) -> Result<Vec<(WordAddress, u64)>> {
         words_of(&data.grid)
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
+        Ok(data.grid.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
@@ -275,7 +285,7 @@ where
     ) -> LabyrinthParams<A> {
         LabyrinthParams {
             stm,
-            grid: data.grid.tarray(),
+            grid: data.grid.view::<A>(),
             requests: data.requests.tarray(),
             results: data.results.tarray(),
             paths: data.paths.tarray(),

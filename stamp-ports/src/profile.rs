@@ -5,7 +5,7 @@
 //! so the result says what: the time of the profiled kernel over that of the
 //! other. Both kernels start from the same data, and both results are verified.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::align;
 use crate::runner::{Report, Session, Spec, resolve};
 use crate::timed::Launched;
@@ -109,6 +109,12 @@ pub fn profile<D: Device, W: Profiled>(
             launches::<D, W, HvSorting<Profiler>>(session, spec)
         }
         Variant::HvBackoff => launches::<D, W, HvBackoff<Profiler>>(session, spec),
+        Variant::Fast | Variant::FastTable => {
+            return Err(Error::Usage(format!(
+                "--profile has no kernels for {}: leave that variant out",
+                algorithm.name()
+            )));
+        }
     };
     match ran {
         Ok(Ok((run, profile))) => {

@@ -8,8 +8,9 @@
 use crate::error::{Error, Result};
 use crate::workload::{Launches, Workload, check_memory, words_of};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device};
+use stm_core::host::{Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::draw::draw;
@@ -30,7 +31,7 @@ pub struct Ra {
 pub struct RaData<D: Device> {
     seed: u64,
     plan: RaPlan,
-    array: Buffer<D, u32>,
+    array: Shared<D, u32>,
     /// The array after so many transactions, kept for repeated runs.
     expected: Option<(u64, Vec<u32>)>,
 }
@@ -153,13 +154,22 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: Buffer::zeroed(device, self.words as usize, "the array of ra")?,
+            array: Shared::zeroed(
+                device,
+                Layout::Plain,
+                self.words as usize,
+                "the array of ra",
+            )?,
             expected: None,
         })
     }
 
     fn initial<D: Device>(&self, data: &RaData<D>) -> Result<Vec<(WordAddress, u64)>> {
         words_of(&data.array)
+    }
+
+    fn arrange<D: Device, A: Algorithm>(&self, data: &mut RaData<D>) -> Result<()> {
+        Ok(data.array.arrange::<A>()?)
     }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
@@ -199,7 +209,7 @@ where
     ) -> RaParams<A> {
         RaParams {
             stm,
-            words: data.array.tarray(),
+            words: data.array.view::<A>(),
             transactions,
             plan: data.plan,
         }

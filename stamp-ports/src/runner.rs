@@ -75,6 +75,10 @@ pub struct Report {
     pub tx_per_s: f64,
     /// Whether every repeat left the right result.
     pub verified: bool,
+    /// Lanes of a warp that made attempts together, on average, in the repeat
+    /// of the median time; of loops over transactions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_lanes: Option<f64>,
     /// Device memory of locks, sets and statistics.
     pub metadata_bytes: u64,
     /// The workload's parameters, and those of the transactional memory.
@@ -228,7 +232,8 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             Granule::Lane | Granule::LaneInTurn => u64::from(blocks) * u64::from(threads),
             Granule::Block => u64::from(blocks),
         };
-        self.workload.fit(self.device, &mut self.data, lanes)
+        self.workload.fit(self.device, &mut self.data, lanes)?;
+        self.workload.arrange::<D, A>(&mut self.data)
     }
 
     fn launch<A: Algorithm<Probe = Silent>>(
@@ -344,6 +349,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         };
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
+        report.active_lanes = median.statistics.active_lanes();
         for (name, value) in self.workload.observed(&self.data) {
             report.observed.insert(name.into(), value);
         }
@@ -406,6 +412,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             time_ms: TimeMs::default(),
             tx_per_s: 0.0,
             verified: false,
+            active_lanes: None,
             metadata_bytes: 0,
             parameters,
             observed: Map::new(),

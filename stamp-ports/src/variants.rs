@@ -18,13 +18,30 @@ pub enum Variant {
     HvSorting,
     /// Hierarchical validation, locks as met with back-off.
     HvBackoff,
+    /// Snapshots that are extended, versions beside the values.
+    Fast,
+    /// Snapshots that are extended, versions in the table of locks.
+    FastTable,
     /// The better of two by the sizes.
     Optimized,
 }
 
 impl Variant {
     /// All of them, the baseline first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
+        Self::Cgl,
+        Self::Egpgv,
+        Self::Vbv,
+        Self::TbvSorting,
+        Self::HvSorting,
+        Self::HvBackoff,
+        Self::Fast,
+        Self::FastTable,
+        Self::Optimized,
+    ];
+
+    /// Those of Xu et al. 2014.
+    pub const PAPER: [Self; 7] = [
         Self::Cgl,
         Self::Egpgv,
         Self::Vbv,
@@ -43,6 +60,8 @@ impl Variant {
             Self::TbvSorting => "tbv-sorting",
             Self::HvSorting => "hv-sorting",
             Self::HvBackoff => "hv-backoff",
+            Self::Fast => "fast",
+            Self::FastTable => "fast-table",
             Self::Optimized => "optimized",
         }
     }
@@ -56,6 +75,8 @@ impl Variant {
             Self::TbvSorting => "validation by time stamp, locks in order",
             Self::HvSorting => "by time stamp, then by value; locks in order: GPU-STM",
             Self::HvBackoff => "the same, locks as met, backing off",
+            Self::Fast => "versions beside values, snapshots extended, one clock tick a warp",
+            Self::FastTable => "the same with the lock table, for memory of any layout",
             Self::Optimized => "hv-sorting if stripes outnumber locks, else tbv-sorting",
         }
     }
@@ -74,7 +95,7 @@ impl Variant {
 
     /// Whether the lock table matters to it.
     pub const fn uses_lock_table(self) -> bool {
-        !matches!(self, Self::Cgl | Self::Vbv)
+        !matches!(self, Self::Cgl | Self::Vbv | Self::Fast)
     }
 }
 
@@ -153,6 +174,14 @@ macro_rules! with_algorithm {
                 type $A = stm_core::algorithm::HvBackoff;
                 $body
             }
+            $crate::variants::Variant::Fast => {
+                type $A = stm_core::algorithm::Fast;
+                $body
+            }
+            $crate::variants::Variant::FastTable => {
+                type $A = stm_core::algorithm::FastTable;
+                $body
+            }
         }
     };
 }
@@ -185,7 +214,7 @@ mod tests {
             parse_variants("vbv, cgl,vbv").unwrap(),
             [Variant::Vbv, Variant::Cgl]
         );
-        assert_eq!(parse_variants("all").unwrap().len(), 7);
+        assert_eq!(parse_variants("all").unwrap().len(), 9);
     }
 
     #[test]

@@ -5,8 +5,10 @@ use crate::error::{Error, Result};
 use crate::timed::Timed;
 use serde_json::Value;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Buffer, Cpu, Device, Pod};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
+use stm_core::host::{Cpu, Device, Pod, Shared};
 use stm_core::logs::Capacity;
 use stm_core::word::WordAddress;
 use stm_core::{Element, Kernel, StmRef};
@@ -146,6 +148,17 @@ pub trait Workload {
         false
     }
 
+    /// Lays out the arrays that transactions share as algorithm `A` wants them,
+    /// for a transactional memory that has not used them yet. Called after
+    /// [`fit`](Self::fit), for workloads whose arrays are
+    /// [`Shared`](stm_core::host::Shared).
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn arrange<D: Device, A: Algorithm>(&self, _data: &mut Self::Data<D>) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes the data fit for another launch whose result nobody looks at: a
     /// cheaper [`reset`](Self::reset).
     ///
@@ -219,6 +232,8 @@ pub trait AllAlgorithms:
     + Launches<TbvSorting>
     + Launches<HvSorting>
     + Launches<HvBackoff>
+    + Launches<Fast>
+    + Launches<FastTable>
 {
 }
 
@@ -229,6 +244,8 @@ impl<W> AllAlgorithms for W where
         + Launches<TbvSorting>
         + Launches<HvSorting>
         + Launches<HvBackoff>
+        + Launches<Fast>
+        + Launches<FastTable>
 {
 }
 
@@ -240,13 +257,11 @@ pub const SET_WORDS_MAX: u32 = 1 << 20;
 /// # Errors
 /// Of the device.
 pub fn words_of<D: Device, T: Element + Pod>(
-    buffer: &Buffer<D, T>,
+    array: &Shared<D, T>,
 ) -> Result<Vec<(WordAddress, u64)>> {
-    let first = buffer.as_mut_ptr();
-    let address = |i| WordAddress::of(first.wrapping_add(i).cast_const());
-    let values = buffer.download()?;
+    let values = array.download()?;
     let words = values.iter().map(|value| value.to_bits64());
-    Ok((0..).map(address).zip(words).collect())
+    Ok((0..).map(|i| array.word(i)).zip(words).collect())
 }
 
 /// Refuses data that the device or the host has no room for, before any of it

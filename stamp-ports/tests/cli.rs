@@ -47,6 +47,8 @@ fn json_is_one_object_a_run_and_nothing_else() {
         "tbv-sorting",
         "hv-sorting",
         "hv-backoff",
+        "fast",
+        "fast-table",
         "optimized",
     ];
     for (workload, base) in [
@@ -169,7 +171,7 @@ fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
 fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
     for base in [TINY_RA, TINY_HT, TINY_BANK, TINY_EIGENBENCH] {
         let out = right(&with(&base, &["--variant", "all"]));
-        assert!(out.contains("All 7 results are verified."), "{out}");
+        assert!(out.contains("All 9 results are verified."), "{out}");
         assert!(!out.contains("NO"), "{out}");
         for name in [
             "workload", "launch", "tx/s", "commits", "aborts", "over cgl", "verified",
@@ -225,6 +227,8 @@ fn list_names_workloads_variants_and_devices() {
         "cgl ",
         "egpgv ",
         "hv-backoff ",
+        "fast ",
+        "fast-table ",
         "optimized ",
         "cpu ",
     ] {
@@ -233,7 +237,7 @@ fn list_names_workloads_variants_and_devices() {
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let list: Value = serde_json::from_str(&right(&["list", "--json"])).expect("JSON");
     assert_eq!(list["workloads"][0]["name"], "ra");
-    assert_eq!(list["variants"].as_array().map(Vec::len), Some(7));
+    assert_eq!(list["variants"].as_array().map(Vec::len), Some(9));
     assert_eq!(list["devices"][0]["id"], "cpu");
 }
 

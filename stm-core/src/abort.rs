@@ -36,11 +36,13 @@ pub enum Abort {
     Stopped = 8,
     /// A transaction was begun inside another one on the same memory.
     Nested = 9,
+    /// A commit whose version does not fit into a versioned cell.
+    VersionsUsedUp = 10,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -54,6 +56,7 @@ impl Abort {
         Self::OutOfRange,
         Self::Stopped,
         Self::Nested,
+        Self::VersionsUsedUp,
     ];
 
     /// The reason's name in tables and JSON.
@@ -69,6 +72,7 @@ impl Abort {
             Self::OutOfRange => "out_of_range",
             Self::Stopped => "stopped",
             Self::Nested => "nested",
+            Self::VersionsUsedUp => "versions_used_up",
         }
     }
 
@@ -83,7 +87,11 @@ impl Abort {
     pub const fn is_fault(self) -> bool {
         matches!(
             self,
-            Self::ReadSetFull | Self::WriteSetFull | Self::OutOfRange | Self::Nested
+            Self::ReadSetFull
+                | Self::WriteSetFull
+                | Self::OutOfRange
+                | Self::Nested
+                | Self::VersionsUsedUp
         )
     }
 }

@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 pub const STATISTICS_STRIPES: u32 = 64;
 
 /// Counters of one stripe of the statistics.
-pub const COUNTERS: usize = 16;
+pub const COUNTERS: usize = 32;
 
 /// What a counter of the statistics counts; aborts by reason follow
 /// [`Counter::AbortsFrom`].
@@ -27,9 +27,24 @@ pub enum Counter {
     Unfinished = 4,
     /// The first reason's counter; reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
+    /// Rounds in which a lane of a warp made an attempt (`for_each`).
+    Rounds = 24,
+    /// Lanes that made one, summed over the rounds.
+    RoundLanes = 25,
 }
 
-const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= COUNTERS);
+const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
+const _: () = assert!((Counter::RoundLanes as usize) < COUNTERS);
+
+/// The clock, and on the same line what is read with it.
+#[repr(C, align(128))]
+pub struct Clock {
+    /// The global clock: updates committed, or rounds of them (`g_clock`).
+    pub now: u64,
+    /// The queue of transactions that have failed for long: how many have
+    /// joined it in the upper half, how many have left in the lower one.
+    pub queue: u64,
+}
 
 /// A word alone on its 128-byte line.
 #[repr(C, align(128))]
@@ -66,8 +81,8 @@ impl FaultRecord {
 /// Everything shared but the lock table. All zero at the start.
 #[repr(C)]
 pub struct Globals {
-    /// The global clock: updates committed (`g_clock`).
-    pub clock: Line<u64>,
+    /// The clock and the queue.
+    pub clock: Clock,
     /// The sequence lock of `vbv`: odd while a writer is in.
     pub sequence: Line<u64>,
     /// The lock of `cgl`.

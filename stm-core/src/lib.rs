@@ -9,10 +9,10 @@
 //! [`StmRef`]:
 //!
 //! ```
-//! use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
+//! use stm_core::{Lane, StmRef, algorithm::Algorithm};
 //!
 //! /// Moves one unit from account `from` to account `to`.
-//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &TArray<u32>, from: u64, to: u64) {
+//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, from: u64, to: u64) {
 //!     let outcome = stm.atomically(lane, |tx| {
 //!         let [a, b] = tx.read_many(accounts, [from, to])?;
 //!         if a == 0 {
@@ -43,6 +43,7 @@ extern crate std;
 pub mod abort;
 pub mod algorithm;
 pub mod bloom;
+pub mod entry_set;
 pub mod globals;
 pub mod history_layout;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -52,6 +53,7 @@ pub mod lane;
 pub mod lock_log;
 pub mod logs;
 pub mod mutant;
+mod pace;
 pub mod probe;
 pub mod profile;
 pub mod read_set;
@@ -59,8 +61,10 @@ mod run;
 pub mod stm_ref;
 pub mod stripe;
 pub mod tarray;
+pub mod tcells;
 pub mod tx;
 pub mod version;
+pub mod view;
 pub mod word;
 pub mod write_set;
 
@@ -69,5 +73,7 @@ pub use kernel::Kernel;
 pub use lane::Lane;
 pub use stm_ref::StmRef;
 pub use tarray::TArray;
+pub use tcells::TCells;
 pub use tx::Tx;
+pub use view::View;
 pub use word::Element;

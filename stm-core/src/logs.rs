@@ -133,6 +133,14 @@ impl Logs {
         }
     }
 
+    /// Field `column` of entry `i` of the versioned algorithms, whose array
+    /// takes the place of all three logs: as many entries as the lock log has,
+    /// of three fields each.
+    #[inline(always)]
+    pub(crate) fn entry<L: Lane>(&self, lane: &L, column: u32, i: u32) -> *mut u64 {
+        self.row(lane, column * self.capacity.locks() + i)
+    }
+
     /// Entry `i` of the lock log.
     #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {

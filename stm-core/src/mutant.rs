@@ -97,6 +97,40 @@ mutants! {
     NoC1Acquire = "no-c1-acquire",
     /// `cgl`: the lock is released without release.
     NoC1Release = "no-c1-release",
+    /// `fast`: attempts begin while another transaction is served alone.
+    ElderIgnored = "elder-ignored",
+    /// `fast`: a read takes a locked word for a free one.
+    LockBitIgnored = "lock-bit-ignored",
+    /// `fast`: a word is locked by a store, whatever is there.
+    LockedByStore = "locked-by-store",
+    /// `fast`: the snapshot moves to the present, and the words read before are
+    /// not looked at.
+    ExtensionUnchecked = "extension-unchecked",
+    /// `fast`: words read and not written are not validated.
+    ReadsNotValidated = "reads-not-validated",
+    /// `fast`: words read and not written are validated before the clock is
+    /// advanced.
+    ValidatedBeforeClock = "validated-before-clock",
+    /// `fast`: words written keep their version.
+    VersionNotRaised = "version-not-raised",
+    /// `fast`: a write goes to the entry that the hint names, whatever its word.
+    HintUnchecked = "hint-unchecked",
+    /// `fast`: no order between the clock and the first read.
+    NoF1 = "no-f1",
+    /// `fast`: no fence between version and value in a read.
+    NoF2Value = "no-f2-value",
+    /// `fast`: no fence between value and version in a read.
+    NoF2Version = "no-f2-version",
+    /// `fast`: a read looks at the version after the value only.
+    VersionAfterOnly = "version-after-only",
+    /// `fast`: nothing between the locks of a warp's lanes and the clock.
+    NoF3 = "no-f3",
+    /// `fast`: no fence between the clock and the validation.
+    NoF4 = "no-f4",
+    /// `fast`: no fence between values and versions in a commit.
+    NoF5 = "no-f5",
+    /// `fast`: no fence before a version is put back.
+    NoF6 = "no-f6",
 }
 
 impl Mutant {

@@ -8,8 +8,10 @@
 
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
+use crate::entry_set::Scratch;
 use crate::globals::{self, Counter, FaultRecord};
 use crate::lane::Lane;
+use crate::pace::{Ticket, Width};
 use crate::probe::{Event, Probe};
 use crate::profile::{Phase, mark};
 use crate::stm_ref::StmRef;
@@ -35,6 +37,10 @@ struct Counts {
     attempts: u64,
     commits: u64,
     read_only: u64,
+    /// Rounds in which a lane of the warp made an attempt.
+    rounds: u64,
+    /// Attempts made in them, by all lanes of the warp.
+    round_lanes: u64,
     stopped: bool,
 }
 
@@ -43,6 +49,8 @@ impl Counts {
         attempts: 0,
         commits: 0,
         read_only: 0,
+        rounds: 0,
+        round_lanes: 0,
         stopped: false,
     };
 
@@ -51,6 +59,29 @@ impl Counts {
     fn unfinished<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {
         // SAFETY: the globals are live (StmRef::from_raw).
         unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
+    }
+
+    /// Counts what the lanes of a mask do, each in its turn or all together.
+    #[inline(always)]
+    fn round(&mut self, lanes: u32, in_turn: bool) {
+        let lanes = u64::from(lanes.count_ones());
+        self.rounds += if in_turn { lanes } else { 1 };
+        self.round_lanes += lanes;
+    }
+
+    /// Adds the rounds, which every lane of the warp has counted.
+    #[inline(always)]
+    fn flush_rounds<L: Lane, A: Algorithm>(&self, lane: &L, stm: &StmRef<A>) {
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe {
+            globals::count(lane, stm.globals, Counter::Rounds as usize, self.rounds);
+            globals::count(
+                lane,
+                stm.globals,
+                Counter::RoundLanes as usize,
+                self.round_lanes,
+            );
+        }
     }
 
     #[inline(always)]
@@ -93,13 +124,19 @@ impl<A: Algorithm> StmRef<A> {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
-        let mut tx = Tx::new(lane, self);
+        let mut scratch = A::Scratch::NEW;
+        let mut tx = Tx::new(lane, self, &mut scratch);
         if !tx.logs.open(lane) {
             self.nested(lane);
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
+        let mut ticket = Ticket::NONE;
         let result = loop {
+            if A::SCHEDULED && !self.admit(lane, ticket) {
+                Counts::unfinished(lane, self);
+                break Err(Abort::Stopped);
+            }
             let mut result = Self::execute(&mut tx, &mut body);
             if result.is_ok()
                 && let Err(abort) = A::commit(&mut tx, lane.lane_bit())
@@ -107,13 +144,17 @@ impl<A: Algorithm> StmRef<A> {
                 result = Err(abort);
             }
             let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
-            match self.conclude(
+            let outcome = self.conclude(
                 &mut tx,
                 end,
                 lane.grid_thread(),
                 &mut conflicts,
                 &mut counts,
-            ) {
+            );
+            if A::SCHEDULED {
+                self.stand_in_line(lane, &mut ticket, outcome, conflicts);
+            }
+            match outcome {
                 Outcome::Retry if !counts.stopped => {
                     lane.pause(Self::backoff_ns(lane, conflicts));
                     mark!(A::Probe, tx, Aborted);
@@ -176,9 +217,12 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
-        let mut tx = Tx::new(lane, self);
+        let mut scratch = A::Scratch::NEW;
+        let mut tx = Tx::new(lane, self, &mut scratch);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
+        let mut ticket = Ticket::NONE;
+        let mut width = Width::new(self.patience.width_max);
         let opened = tx.logs.open(lane);
         if !opened {
             self.nested(lane);
@@ -191,6 +235,21 @@ impl<A: Algorithm> StmRef<A> {
             if working == 0 {
                 break;
             }
+            let mut go = work;
+            let mut going = working;
+            if A::SCHEDULED {
+                // SAFETY: the queue is live (StmRef::from_raw).
+                let admitted = work & unsafe { ticket.admits(lane, self.queue()) };
+                let admitted_all = lane.ballot(all, admitted);
+                go = admitted & width.takes(lane, admitted_all);
+                going = lane.ballot(all, go);
+                if going == 0 {
+                    counts.stopped = self.stopped(lane);
+                    Ticket::wait(lane);
+                    continue;
+                }
+            }
+            counts.round(going, A::GRANULE == Granule::LaneInTurn);
             let mut outcome = Outcome::Retry;
             if A::GRANULE == Granule::LaneInTurn {
                 let mut rest = working;
@@ -210,7 +269,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
             } else {
                 let mut end = Err(Abort::Stopped);
-                if work {
+                if go {
                     end = Self::execute(&mut tx, &mut |tx| body(tx, i));
                 }
                 let ready = lane.ballot(all, end.is_ok());
@@ -218,11 +277,18 @@ impl<A: Algorithm> StmRef<A> {
                     mark!(A::Probe, tx, Warp);
                     end = A::commit(&mut tx, ready);
                 }
-                if work {
+                if go {
                     outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                 }
             }
-            if work && outcome != Outcome::Retry {
+            if A::SCHEDULED {
+                if go {
+                    self.stand_in_line(lane, &mut ticket, outcome, conflicts);
+                }
+                let failed = lane.ballot(all, go && outcome == Outcome::Retry);
+                width.learn(lane, going.count_ones(), failed.count_ones());
+            }
+            if go && outcome != Outcome::Retry {
                 then(i);
                 i = i.saturating_add(stride);
                 mark!(A::Probe, tx, Native);
@@ -236,6 +302,41 @@ impl<A: Algorithm> StmRef<A> {
         }
         self.probe.close(lane, tx.cursor);
         counts.flush(lane, self);
+        if all & (lane.lane_bit() - 1) == 0 {
+            counts.flush_rounds(lane, self);
+        }
+    }
+
+    /// Waits until the lane may begin; `false` if it is told to stop.
+    #[inline(always)]
+    fn admit<L: Lane>(&self, lane: &L, ticket: Ticket) -> bool {
+        // SAFETY: the queue is live (StmRef::from_raw).
+        while !unsafe { ticket.admits(lane, self.queue()) } {
+            if self.stopped(lane) {
+                return false;
+            }
+            Ticket::wait(lane);
+        }
+        true
+    }
+
+    /// Joins the queue after many conflicts, and leaves it at the end.
+    #[inline(always)]
+    fn stand_in_line<L: Lane>(
+        &self,
+        lane: &L,
+        ticket: &mut Ticket,
+        outcome: Outcome,
+        conflicts: u32,
+    ) {
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe {
+            if outcome != Outcome::Retry {
+                ticket.leave(lane, self.queue());
+            } else if conflicts >= self.patience.elder_after {
+                ticket.draw(lane, self.queue());
+            }
+        }
     }
 
     /// Reports a transaction begun inside another.
@@ -292,13 +393,13 @@ impl<A: Algorithm> StmRef<A> {
         }
         tx.observe(|tx| match end {
             Err(abort) => Event::Abort(abort, A::now(tx)),
-            Ok(()) if tx.writes.is_empty() => Event::CommitReadOnly(A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
         mark!(A::Probe, tx, Commit);
         let Err(abort) = end else {
             counts.commits += 1;
-            counts.read_only += u64::from(tx.writes.is_empty());
+            counts.read_only += u64::from(!A::wrote(tx));
             *conflicts = 0;
             return Outcome::Committed;
         };

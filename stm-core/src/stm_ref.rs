@@ -21,6 +21,29 @@ pub struct Patience {
     pub acquire_tries: u32,
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,
+    /// Conflicts in a row before a transaction of a scheduled algorithm stands
+    /// in the queue, at whose head it runs alone; 1 or more.
+    pub elder_after: u32,
+    /// Lanes of a warp that make an attempt at a time, at most, with a
+    /// scheduled algorithm; 1 or more.
+    pub width_max: u32,
+}
+
+impl Patience {
+    /// What `StmConfig` has, if nothing is said.
+    pub const DEFAULT: Self = Self {
+        read_polls: 8,
+        acquire_tries: 8,
+        retries_max: 0,
+        elder_after: 128,
+        width_max: 32,
+    };
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// The metadata of a transactional memory whose algorithm is `A`: `Copy`, and
@@ -119,7 +142,14 @@ impl<A: Algorithm> StmRef<A> {
     #[inline(always)]
     pub(crate) fn clock(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
-        unsafe { addr_of_mut!((*self.globals).clock).cast() }
+        unsafe { addr_of_mut!((*self.globals).clock.now) }
+    }
+
+    /// The queue of transactions that have failed for long.
+    #[inline(always)]
+    pub(crate) fn queue(&self) -> *mut u64 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { addr_of_mut!((*self.globals).clock.queue) }
     }
 
     /// The sequence lock.

@@ -1,6 +1,8 @@
 //! A typed view of an array in shared memory.
 
-use crate::word::Element;
+use crate::lane::Lane;
+use crate::view::{Layout, View};
+use crate::word::{self, Element};
 use core::marker::PhantomData;
 
 /// An array that transactions share: a pointer and a length, small enough to
@@ -78,5 +80,31 @@ impl<T: Element> TArray<T> {
     #[inline(always)]
     pub fn get(&self, i: u64) -> Option<*mut T> {
         (i < self.len).then(|| self.at(i))
+    }
+}
+
+impl<T: Element> View<T> for TArray<T> {
+    const LAYOUT: Layout = Layout::Plain;
+
+    unsafe fn from_start(start: *mut u8, len: u64) -> Self {
+        // SAFETY: the caller's promises are the same.
+        unsafe { Self::from_raw(start.cast(), len) }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
+        // SAFETY: in range of a live array.
+        self.get(i)
+            .map(|p| unsafe { word::load_relaxed(lane, p.cast_const()) })
+    }
+
+    #[inline(always)]
+    fn place(&self, i: u64) -> *mut T {
+        self.at(i)
     }
 }

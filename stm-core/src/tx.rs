@@ -2,6 +2,7 @@
 
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
+use crate::entry_set::EntrySet;
 use crate::lane::Lane;
 use crate::lock_log::LockLog;
 use crate::logs::Logs;
@@ -10,8 +11,8 @@ use crate::probe::{Event, Probe};
 use crate::profile::{Phase, mark};
 use crate::read_set::ReadSet;
 use crate::stm_ref::StmRef;
-use crate::tarray::TArray;
 use crate::version::Version;
+use crate::view::View;
 use crate::word::{Element, WordAddress};
 use crate::write_set::WriteSet;
 
@@ -29,6 +30,10 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) reads: ReadSet,
     pub(crate) writes: WriteSet,
     pub(crate) locks: LockLog,
+    /// The sets of the versioned algorithms, which use it and no other.
+    pub(crate) set: EntrySet,
+    /// What the algorithm keeps on the lane's stack.
+    pub(crate) scratch: &'a mut A::Scratch,
     /// The clock (or sequence) at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
     /// The first failure; an attempt that has one cannot commit.
@@ -46,7 +51,7 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An attempt not yet begun.
     #[inline(always)]
-    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>) -> Self {
+    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>, scratch: &'a mut A::Scratch) -> Self {
         Self {
             lane,
             stm,
@@ -54,6 +59,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             reads: ReadSet::EMPTY,
             writes: WriteSet::EMPTY,
             locks: LockLog::EMPTY,
+            set: EntrySet::EMPTY,
+            scratch,
             snapshot: Version(0),
             failed: None,
             doomed: false,
@@ -76,6 +83,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.reads = ReadSet::EMPTY;
         self.writes = WriteSet::EMPTY;
         self.locks = LockLog::EMPTY;
+        self.set = EntrySet::EMPTY;
         self.failed = None;
         self.doomed = false;
         self.observe(|tx| Event::Begin(A::now(tx)));
@@ -129,9 +137,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// The address of element `i`, or an abort that names the index.
     #[inline(always)]
-    fn locate<T: Element>(&mut self, array: &TArray<T>, i: u64) -> TxResult<*mut T> {
-        if let Some(p) = array.get(i) {
-            return Ok(p);
+    fn locate<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<*mut T> {
+        if i < array.len() {
+            return Ok(array.place(i));
         }
         self.out_of_range = (i, array.len());
         self.fail(Abort::OutOfRange)
@@ -143,7 +151,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// A conflict with another transaction, a full read set, or an index past
     /// the end: pass it on with `?`.
     #[inline(always)]
-    pub fn read<T: Element>(&mut self, array: &TArray<T>, i: u64) -> TxResult<T> {
+    pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<T> {
         let [v] = self.read_many(array, [i])?;
         Ok(v)
     }
@@ -156,7 +164,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
-        array: &TArray<T>,
+        array: &A::Array<T>,
         i: [u64; N],
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
@@ -174,12 +182,12 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 self.locate(array, at)?;
             }
         }
-        let p = i.map(|at| array.at(at));
+        let p = i.map(|at| array.place(at));
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
-        if !self.writes.is_empty() {
+        if A::wrote(self) {
             for (k, p) in p.iter().enumerate() {
-                own |= u32::from(self.writes.may_hold(WordAddress::of(p.cast_const()))) << k;
+                own |= u32::from(A::may_own(self, WordAddress::of(p.cast_const()))) << k;
             }
         }
         if own != 0 {
@@ -213,7 +221,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Which of the words that `candidates` names were written: the filter
     /// over the write set has false positives.
     #[inline(always)]
-    fn written<T: Element, const N: usize>(&self, mut candidates: u32, p: [*mut T; N]) -> u32 {
+    fn written<T: Element, const N: usize>(&mut self, mut candidates: u32, p: [*mut T; N]) -> u32 {
         let mut own = 0;
         while candidates != 0 {
             let k = candidates.trailing_zeros();
@@ -226,7 +234,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// The values with those of own writes in place.
     #[inline(always)]
     fn overlay<T: Element, const N: usize>(
-        &self,
+        &mut self,
         mut own: u32,
         p: [*mut T; N],
         mut v: [T; N],
@@ -243,12 +251,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// The value that this transaction wrote to a word.
     #[inline(always)]
-    fn own<T: Element>(&self, p: *mut T) -> Option<u64> {
-        // SAFETY: the logs are this lane's and hold this write set.
-        unsafe {
-            self.writes
-                .get(self.lane, &self.logs, WordAddress::of(p.cast_const()))
-        }
+    fn own<T: Element>(&mut self, p: *mut T) -> Option<u64> {
+        A::own(self, WordAddress::of(p.cast_const()))
     }
 
     /// Writes `array[i]`, to take effect when the transaction commits.
@@ -256,7 +260,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// # Errors
     /// A full write set, or an index past the end: pass it on with `?`.
     #[inline(always)]
-    pub fn write<T: Element>(&mut self, array: &TArray<T>, i: u64, value: T) -> TxResult<()> {
+    pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         mark!(A::Probe, self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
@@ -274,13 +278,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             self.observe(|_| Event::Write(address, value.to_bits64()));
             return Ok(());
         }
-        // SAFETY: the logs are this lane's and hold this write set.
-        let pushed = unsafe {
-            self.writes
-                .push(self.lane, &self.logs, address, value.to_bits64())
-        };
-        self.checked(pushed)?;
-        A::note_write(self, address);
+        let buffered = A::buffer(self, address, value.to_bits64());
+        self.checked(buffered)?;
         mark!(A::Probe, self, Buffering);
         self.observe(|_| Event::Write(address, value.to_bits64()));
         Ok(())

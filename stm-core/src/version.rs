@@ -41,6 +41,54 @@ impl LockWord {
     }
 }
 
+/// The first word of a versioned cell, and for a 32-bit element the only one.
+///
+/// | bits | meaning |
+/// | --- | --- |
+/// | 63..33 | version: the clock at the last commit that wrote the cell |
+/// | 32 | 1 while a committing transaction holds the cell |
+/// | 31..0 | the value of a 32-bit element; 0 for a 64-bit one, whose value is in the next word |
+///
+/// 31 bits of version last for 2^31 rounds of committing warps, as the clock
+/// advances once a round. A commit beyond is a fault
+/// ([`Abort::VersionsUsedUp`](crate::Abort::VersionsUsedUp)), never a version
+/// that begins anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct CellWord(pub u64);
+
+impl CellWord {
+    /// The lock bit.
+    pub const LOCKED: u64 = 1 << 32;
+
+    /// The last version that fits.
+    pub const VERSION_MAX: Version = Version((1 << 31) - 1);
+
+    /// An unlocked word.
+    #[inline(always)]
+    pub const fn unlocked(version: Version, value: u32) -> Self {
+        Self(version.0 << 33 | value as u64)
+    }
+
+    /// Whether a committing transaction holds the cell.
+    #[inline(always)]
+    pub const fn is_locked(self) -> bool {
+        self.0 & Self::LOCKED != 0
+    }
+
+    /// The version, locked or not.
+    #[inline(always)]
+    pub const fn version(self) -> Version {
+        Version(self.0 >> 33)
+    }
+
+    /// The value of a 32-bit element.
+    #[inline(always)]
+    pub const fn value(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +101,20 @@ mod tests {
             assert!(!free.is_locked() && held.is_locked());
             assert_eq!(free.version(), Version(v));
             assert_eq!(held.version(), Version(v));
+        }
+    }
+
+    #[test]
+    fn a_cell_keeps_version_lock_bit_and_value_apart() {
+        for v in [0, 1, 5, CellWord::VERSION_MAX.0] {
+            for value in [0, 1, u32::MAX] {
+                let free = CellWord::unlocked(Version(v), value);
+                let held = CellWord(free.0 | CellWord::LOCKED);
+                assert!(!free.is_locked() && held.is_locked());
+                for word in [free, held] {
+                    assert_eq!((word.version(), word.value()), (Version(v), value));
+                }
+            }
         }
     }
 }

@@ -3,12 +3,14 @@
 
 use core::marker::PhantomData;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
 use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
-use stm_core::{Abort, Kernel, Lane, StmRef, TArray};
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
 /// What a test kernel does, chosen at run time so that one kernel type serves.
 #[derive(Clone, Copy)]
@@ -32,8 +34,8 @@ enum Job {
 #[repr(C)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
-    wide: TArray<u64>,
-    small: TArray<i32>,
+    wide: A::Array<u64>,
+    small: A::Array<i32>,
     transactions: u64,
     job: Job,
 }
@@ -109,6 +111,14 @@ impl<A: Algorithm> Kernel for Test<A> {
     }
 }
 
+fn arrays<A: Algorithm>(cpu: &Cpu) -> (Shared<Cpu, u64>, Shared<Cpu, i32>) {
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    (
+        Shared::zeroed(cpu, layout, 4, "wide").unwrap(),
+        Shared::zeroed(cpu, layout, 8, "small").unwrap(),
+    )
+}
+
 type Outcome = (Result<(Duration, Statistics), Error>, Vec<u64>, Vec<i32>);
 
 fn run_with<A: Algorithm<Probe = Silent>>(
@@ -118,13 +128,12 @@ fn run_with<A: Algorithm<Probe = Silent>>(
     config: StmConfig,
 ) -> Outcome {
     let cpu = Cpu::new();
-    let wide = Buffer::<_, u64>::zeroed(&cpu, 4, "wide").unwrap();
-    let small = Buffer::<_, i32>::zeroed(&cpu, 8, "small").unwrap();
+    let (wide, small) = arrays::<A>(&cpu);
     let mut stm = Stm::new(&cpu, Launch::new(shape.0, shape.1), config).unwrap();
     let params = Params {
         stm: stm.handle::<A>(),
-        wide: wide.tarray(),
-        small: small.tarray(),
+        wide: wide.view::<A>(),
+        small: small.view::<A>(),
         transactions,
         job,
     };
@@ -153,6 +162,8 @@ macro_rules! for_every_algorithm {
         mod tbv_sorting { $(#[test] fn $test() { super::$test::<super::TbvSorting>() })* }
         mod hv_sorting { $(#[test] fn $test() { super::$test::<super::HvSorting>() })* }
         mod hv_backoff { $(#[test] fn $test() { super::$test::<super::HvBackoff>() })* }
+        mod fast { $(#[test] fn $test() { super::$test::<super::Fast>() })* }
+        mod fast_table { $(#[test] fn $test() { super::$test::<super::FastTable>() })* }
     };
 }
 for_every_algorithm! {
@@ -277,6 +288,7 @@ fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
         read_polls: 1,
         acquire_tries: 1,
         retries_max: 1,
+        ..Patience::DEFAULT
     };
     let config = StmConfig {
         locks: 1,
@@ -294,13 +306,12 @@ fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
 
 fn a_memory_can_be_launched_again<A: Algorithm<Probe = Silent>>() {
     let cpu = Cpu::new();
-    let wide = Buffer::<_, u64>::zeroed(&cpu, 4, "wide").unwrap();
-    let small = Buffer::<_, i32>::zeroed(&cpu, 8, "small").unwrap();
+    let (wide, small) = arrays::<A>(&cpu);
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
     let params = Params {
         stm: stm.handle::<A>(),
-        wide: wide.tarray(),
-        small: small.tarray(),
+        wide: wide.view::<A>(),
+        small: small.view::<A>(),
         transactions: 300,
         job: Job::Count,
     };
@@ -367,6 +378,7 @@ mod configuration {
             read_polls: 0,
             acquire_tries: 1,
             retries_max: 0,
+            ..Patience::DEFAULT
         };
         assert!(
             refused(StmConfig {

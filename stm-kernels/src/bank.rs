@@ -28,7 +28,7 @@ pub struct BankParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The balances.
-    pub accounts: TArray<i32>,
+    pub accounts: A::Array<i32>,
     /// The sum of each range (wrapping); not changed.
     pub sums: TArray<i32>,
     /// The alias tables of [`BankPlan`], empty if its draws are uniform; not
@@ -259,6 +259,8 @@ entries!(Bank, BankParams, {
     TbvSorting => bank_tbv_sorting, bank_tbv_sorting_recorded;
     HvSorting => bank_hv_sorting, bank_hv_sorting_recorded;
     HvBackoff => bank_hv_backoff, bank_hv_backoff_recorded;
+    Fast => bank_fast, bank_fast_recorded;
+    FastTable => bank_fast_table, bank_fast_table_recorded;
 });
 profiled!(Bank, BankParams, "bank");
 

@@ -52,9 +52,9 @@ pub struct EigenbenchParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The words that all lanes share.
-    pub hot: TArray<u32>,
+    pub hot: A::Array<u32>,
     /// `mild_words` of the plan for each lane; empty if it accesses none.
-    pub mild: TArray<u32>,
+    pub mild: A::Array<u32>,
     /// `cold_words` of the plan for each lane; empty if it accesses none. No
     /// transaction reads or writes it.
     pub cold: TArray<u32>,
@@ -393,6 +393,8 @@ entries!(Eigenbench, EigenbenchParams, {
     TbvSorting => eigenbench_tbv_sorting, eigenbench_tbv_sorting_recorded;
     HvSorting => eigenbench_hv_sorting, eigenbench_hv_sorting_recorded;
     HvBackoff => eigenbench_hv_backoff, eigenbench_hv_backoff_recorded;
+    Fast => eigenbench_fast, eigenbench_fast_recorded;
+    FastTable => eigenbench_fast_table, eigenbench_fast_table_recorded;
 });
 profiled!(Eigenbench, EigenbenchParams, "eigenbench");
 

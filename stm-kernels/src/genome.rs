@@ -38,7 +38,7 @@
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Kernel, Lane, StmRef, TArray};
+use stm_core::{Lane, StmRef, TArray, View};
 
 /// Bases in a word.
 pub const BASES_A_WORD: u32 = 32;
@@ -160,18 +160,18 @@ impl Segments {
 /// What the kernels share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Assembly {
+pub struct Assembly<A: Algorithm> {
     /// The segments.
     pub segments: Segments,
     /// The hash set; a power of two of slots, at least twice the distinct
     /// segments.
-    pub slots: TArray<u32>,
+    pub slots: A::Array<u32>,
     /// The successors.
-    pub nexts: TArray<u64>,
+    pub nexts: A::Array<u64>,
     /// The predecessors.
-    pub prevs: TArray<u32>,
+    pub prevs: A::Array<u32>,
     /// The other ends of the chains.
-    pub others: TArray<u32>,
+    pub others: A::Array<u32>,
     /// The pairs that a [`Match`] found: the first's entry in the high half,
     /// the second's in the low half.
     pub pairs: TArray<u64>,
@@ -204,7 +204,7 @@ pub struct DeduplicateParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The segments and the set.
-    pub assembly: Assembly,
+    pub assembly: Assembly<A>,
     /// Segments to insert: transactions of the launch.
     pub transactions: u64,
 }
@@ -246,7 +246,7 @@ pub struct LinkParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The chains, and the pairs to link.
-    pub assembly: Assembly,
+    pub assembly: Assembly<A>,
     /// The overlap.
     pub overlap: u32,
 }
@@ -293,16 +293,17 @@ impl<A: Algorithm> Link<A> {
     }
 }
 
-/// GN-2's search for pairs: no transactions.
+/// GN-2's search for pairs: no transactions, but arrays as those of algorithm
+/// `A` have them.
 #[derive(Clone, Copy, Debug)]
-pub struct Match;
+pub struct Match<A>(PhantomData<A>);
 
 /// The parameters of [`Match`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct MatchParams {
+pub struct MatchParams<A: Algorithm> {
     /// The segments, the chains, and room for the pairs.
-    pub assembly: Assembly,
+    pub assembly: Assembly<A>,
     /// The first entry of each slot of each table, plus one; [`TABLES`] times
     /// the slots of the set.
     pub heads: TArray<u32>,
@@ -313,9 +314,9 @@ pub struct MatchParams {
     pub overlap: u32,
 }
 
-impl Match {
+impl<A: Algorithm> Match<A> {
     #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &MatchParams) {
+    fn body<L: Lane>(lane: &L, p: &MatchParams<A>) {
         let entries = p.assembly.slots.len();
         let mut entry = lane.grid_thread();
         while entry < entries {
@@ -336,14 +337,11 @@ impl Match {
 
 /// A word of an array that this launch does not change; 0 past its end.
 #[inline(always)]
-fn load_32<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array.
-    array
-        .get(i)
-        .map_or(0, |word| unsafe { lane.load_relaxed_32(word) })
+fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
+    array.peek(lane, i).unwrap_or(0)
 }
 
-impl MatchParams {
+impl<A: Algorithm> MatchParams<A> {
     /// Slot `slot` of the table for beginnings of length `len`.
     #[inline(always)]
     fn at(&self, len: u32, slot: u64) -> u64 {
@@ -396,11 +394,7 @@ impl MatchParams {
             ..
         } = &self.assembly;
         let len = self.overlap;
-        // SAFETY: in range of a live array that this launch does not change.
-        let next = nexts
-            .get(u64::from(entry))
-            .map_or(1, |word| unsafe { lane.load_relaxed_64(word) });
-        if next != 0 {
+        if nexts.peek(lane, u64::from(entry)) != Some(0) {
             return;
         }
         let first = other_of(load_32(lane, others, u64::from(entry)), entry);
@@ -435,32 +429,8 @@ impl MatchParams {
     }
 }
 
-impl Kernel for Match {
-    const ENTRY: &'static str = "gn_match";
-    type Params = MatchParams;
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn ptx() -> Option<&'static str> {
-        Some(include_str!("../ptx/gn_match.ptx"))
-    }
-
-    #[inline(always)]
-    fn run<L: Lane>(lane: &L, params: &MatchParams) {
-        Self::body(lane, params);
-    }
-}
-
-/// The entry point: one thread of the launch.
-///
-/// # Safety
-/// The driver calls it, as `Device::launch` promises.
-#[cfg(target_arch = "nvptx64")]
-#[unsafe(no_mangle)]
-pub unsafe extern "ptx-kernel" fn gn_match(params: MatchParams) {
-    // SAFETY: launches are one-dimensional (Device::launch).
-    let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
-    <Match as Kernel>::run(&lane, &params);
-}
+entries!(@one Match, MatchParams, stm_core::algorithm::Cgl<stm_core::probe::Silent>, gn_match);
+entries!(@one Match, MatchParams, stm_core::algorithm::Fast<stm_core::probe::Silent>, gn_match_cells);
 
 entries!(Deduplicate, DeduplicateParams, {
     Cgl => gn1_cgl, gn1_cgl_recorded;
@@ -469,6 +439,8 @@ entries!(Deduplicate, DeduplicateParams, {
     TbvSorting => gn1_tbv_sorting, gn1_tbv_sorting_recorded;
     HvSorting => gn1_hv_sorting, gn1_hv_sorting_recorded;
     HvBackoff => gn1_hv_backoff, gn1_hv_backoff_recorded;
+    Fast => gn1_fast, gn1_fast_recorded;
+    FastTable => gn1_fast_table, gn1_fast_table_recorded;
 });
 
 entries!(Link, LinkParams, {
@@ -478,6 +450,8 @@ entries!(Link, LinkParams, {
     TbvSorting => gn2_tbv_sorting, gn2_tbv_sorting_recorded;
     HvSorting => gn2_hv_sorting, gn2_hv_sorting_recorded;
     HvBackoff => gn2_hv_backoff, gn2_hv_backoff_recorded;
+    Fast => gn2_fast, gn2_fast_recorded;
+    FastTable => gn2_fast_table, gn2_fast_table_recorded;
 });
 profiled!(Deduplicate, DeduplicateParams, "gn1");
 profiled!(Link, LinkParams, "gn2");

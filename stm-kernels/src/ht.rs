@@ -11,7 +11,7 @@ use crate::draw::mix;
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray};
+use stm_core::{Lane, StmRef, TArray, View};
 
 /// The hash-table kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +24,9 @@ pub struct HtParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The first link of each bucket.
-    pub heads: TArray<u32>,
+    pub heads: A::Array<u32>,
     /// The next link of each node.
-    pub nexts: TArray<u32>,
+    pub nexts: A::Array<u32>,
     /// The key of each node; not changed.
     pub keys: TArray<u32>,
     /// Transactions of the launch.
@@ -75,6 +75,8 @@ entries!(HashTable, HtParams, {
     TbvSorting => ht_tbv_sorting, ht_tbv_sorting_recorded;
     HvSorting => ht_hv_sorting, ht_hv_sorting_recorded;
     HvBackoff => ht_hv_backoff, ht_hv_backoff_recorded;
+    Fast => ht_fast, ht_fast_recorded;
+    FastTable => ht_fast_table, ht_fast_table_recorded;
 });
 profiled!(HashTable, HtParams, "ht");
 

@@ -42,7 +42,7 @@ pub struct KMeansParams<A: Algorithm> {
     pub centres: TArray<f32>,
     /// The new sums, a row of `dims + 1` words for each centre: the count, then
     /// the bits of an `f32` for each coordinate. Only transactions touch it.
-    pub rows: TArray<u32>,
+    pub rows: A::Array<u32>,
     /// The centre of each point; [`NOWHERE`] at first.
     pub members: TArray<u32>,
     /// For each point, how many were added to its centre before.
@@ -239,5 +239,7 @@ entries!(KMeans, KMeansParams, {
     TbvSorting => kmeans_tbv_sorting, kmeans_tbv_sorting_recorded;
     HvSorting => kmeans_hv_sorting, kmeans_hv_sorting_recorded;
     HvBackoff => kmeans_hv_backoff, kmeans_hv_backoff_recorded;
+    Fast => kmeans_fast, kmeans_fast_recorded;
+    FastTable => kmeans_fast_table, kmeans_fast_table_recorded;
 });
 profiled!(KMeans, KMeansParams, "kmeans");

@@ -38,7 +38,7 @@ pub use grid::GridSize;
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Abort, Lane, StmRef, TArray};
+use stm_core::{Abort, Lane, StmRef, TArray, View};
 
 /// A cell that is nobody's.
 pub const FREE: u32 = 0;
@@ -75,7 +75,7 @@ pub struct LabyrinthParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The cells; [`GridSize::cells`] of them.
-    pub grid: TArray<u32>,
+    pub grid: A::Array<u32>,
     /// Source and destination of each request, as cells; not changed.
     pub requests: TArray<u32>,
     /// Of each request: the cells of its path, or [`UNROUTED`], or
@@ -132,7 +132,6 @@ const BATCH: u32 = 8;
 struct Router<'a, L: Lane, A: Algorithm> {
     lane: &'a L,
     p: &'a LabyrinthParams<A>,
-    grid: *mut u32,
     cells: u32,
     /// The snapshot, then the distances.
     distances: *mut u32,
@@ -147,8 +146,7 @@ impl<A: Algorithm> Labyrinth<A> {
         let first = u64::from(lane.block_index()) * 2 * cells;
         // Too little memory for the block: the host sees unsettled requests.
         // The same for all its threads, so none waits for another.
-        let (Some(grid), Some(own), Some(_), Some(next)) = (
-            p.grid.get(0),
+        let (Some(own), Some(_), Some(next)) = (
             p.routers.get(first),
             p.routers.get(first + 2 * cells - 1),
             p.next.get(0),
@@ -158,7 +156,6 @@ impl<A: Algorithm> Labyrinth<A> {
         let router = Router {
             lane,
             p,
-            grid,
             cells: cells as u32,
             distances: own,
             reached: own.wrapping_add(cells as usize),
@@ -191,12 +188,19 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         value
     }
 
-    /// A word of the router's memory or of the grid.
+    /// A cell of the grid; past its end, a wall. Any state will do (the module's
+    /// text).
+    #[inline(always)]
+    fn cell(&self, i: u32) -> u32 {
+        let found = self.p.grid.peek(self.lane, u64::from(i));
+        found.unwrap_or(WALL)
+    }
+
+    /// A word of the router's memory.
     #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
-        // SAFETY: callers keep `i` below the cells of the grid, of which both
-        // have one word each (`body`). Relaxed: barriers order what the block
-        // wrote, and of the grid any state will do (the module's text).
+        // SAFETY: callers keep `i` below the cells of the grid, for each of which
+        // there is a word (`body`). Relaxed: barriers order what the block wrote.
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
     }
 
@@ -251,7 +255,7 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         while i < cells {
             let at: [u64; BATCH as usize] = core::array::from_fn(|j| i + j as u64 * step);
             // Past the end, the last cell again.
-            let found = at.map(|c| self.load(self.grid, c.min(cells - 1) as u32));
+            let found = at.map(|c| self.cell(c.min(cells - 1) as u32));
             for (c, found) in at.iter().zip(found) {
                 if *c < cells {
                     let seen = if found == FREE { UNSEEN } else { BLOCKED };
@@ -284,8 +288,7 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         let lane = self.lane;
         lane.barrier();
         if lane.thread_index() == 0 {
-            let open = self.load(self.grid, source) == RESERVED
-                && self.load(self.grid, destination) == RESERVED;
+            let open = self.cell(source) == RESERVED && self.cell(destination) == RESERVED;
             self.store(self.distances, source, 0);
             self.store(self.distances, destination, UNSEEN);
             self.store(self.reached, 0, source);
@@ -455,5 +458,7 @@ entries!(Labyrinth, LabyrinthParams, {
     TbvSorting => lb_tbv_sorting, lb_tbv_sorting_recorded;
     HvSorting => lb_hv_sorting, lb_hv_sorting_recorded;
     HvBackoff => lb_hv_backoff, lb_hv_backoff_recorded;
+    Fast => lb_fast, lb_fast_recorded;
+    FastTable => lb_fast_table, lb_fast_table_recorded;
 });
 profiled!(Labyrinth, LabyrinthParams, "lb");

@@ -10,7 +10,7 @@ use crate::draw::{below, draw, mix};
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray};
+use stm_core::{Lane, StmRef};
 
 /// The random-array kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct RaParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
     /// The shared array; at least `reads` words.
-    pub words: TArray<u32>,
+    pub words: A::Array<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
     /// What they do.
@@ -153,6 +153,8 @@ entries!(RandomArray, RaParams, {
     TbvSorting => ra_tbv_sorting, ra_tbv_sorting_recorded;
     HvSorting => ra_hv_sorting, ra_hv_sorting_recorded;
     HvBackoff => ra_hv_backoff, ra_hv_backoff_recorded;
+    Fast => ra_fast, ra_fast_recorded;
+    FastTable => ra_fast_table, ra_fast_table_recorded;
 });
 profiled!(RandomArray, RaParams, "ra");
 

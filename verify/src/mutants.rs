@@ -27,7 +27,7 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// The variant in which a mutant is looked for, and the directed programs made
 /// for it.
 pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
-    use Variant::{Cgl, HvBackoff, HvSorting, TbvSorting, Vbv};
+    use Variant::{Cgl, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv};
     match mutant {
         Mutant::ClockBeforeWords
         | Mutant::NewReadNotValidated
@@ -59,6 +59,20 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (Vbv, &["torn-pair", "torn-batch"])
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
+        Mutant::ElderIgnored => (Fast, &["crossed-pair"]),
+        Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
+        Mutant::LockedByStore => (Fast, &["increments", "three-increments"]),
+        Mutant::ExtensionUnchecked => (Fast, &["torn-pair", "many-swaps"]),
+        Mutant::ReadsNotValidated | Mutant::ValidatedBeforeClock | Mutant::NoF4 => {
+            (Fast, &["write-skew"])
+        }
+        Mutant::VersionNotRaised => (FastTable, &["torn-pair", "increments"]),
+        Mutant::HintUnchecked => (Fast, &["write-elsewhere"]),
+        Mutant::NoF1 | Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
+        Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
+            (FastTable, &["torn-pair", "torn-batch"])
+        }
+        Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

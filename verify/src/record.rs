@@ -38,7 +38,9 @@ use stamp_ports::timed::Timed;
 use stamp_ports::workload::{Launches, Workload};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, Granule, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
 use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Buffer, Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::probe::Recorder;
@@ -154,6 +156,8 @@ pub trait AllRecorded:
     + Launches<TbvSorting<Recorder>>
     + Launches<HvSorting<Recorder>>
     + Launches<HvBackoff<Recorder>>
+    + Launches<Fast<Recorder>>
+    + Launches<FastTable<Recorder>>
 {
 }
 
@@ -164,6 +168,8 @@ impl<W> AllRecorded for W where
         + Launches<TbvSorting<Recorder>>
         + Launches<HvSorting<Recorder>>
         + Launches<HvBackoff<Recorder>>
+        + Launches<Fast<Recorder>>
+        + Launches<FastTable<Recorder>>
 {
 }
 
@@ -254,7 +260,7 @@ impl<'a, D: Device> Session<'a, D> {
     ) -> Result<Ended, Error> {
         with_recorded!(self.row.variant, A => {
             let go: &Go<'_, D, W> = &|w, data, timed, n| Launches::<A>::run(w, data, timed, n);
-            self.run(workload, seed, A::GRANULE, go, sink)
+            self.run::<W, A>(workload, seed, go, sink)
         })
     }
 
@@ -309,11 +315,10 @@ impl<'a, D: Device> Session<'a, D> {
     }
 
     /// One run, recorded and verified.
-    fn run<W: Workload>(
+    fn run<W: Workload, A: Algorithm>(
         &mut self,
         workload: &W,
         seed: u64,
-        granule: Granule,
         go: &Go<'_, D, W>,
         sink: &mut Sink<'_>,
     ) -> Result<Ended, Error> {
@@ -334,11 +339,12 @@ impl<'a, D: Device> Session<'a, D> {
             _ => Stm::new(self.device, shape, config)?,
         };
         let mut data = workload.prepare(self.device, seed, transactions)?;
-        let running = match granule {
+        let running = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => lanes(shape),
             Granule::Block => u64::from(shape.blocks),
         };
         workload.fit(self.device, &mut data, running)?;
+        workload.arrange::<D, A>(&mut data)?;
         workload.reset(&mut data)?;
         let words = workload.initial(&data)?;
         let words = words.into_iter().map(|(word, value)| (word.bits(), value));

@@ -18,17 +18,23 @@ pub enum Variant {
     HvSorting,
     /// Hierarchical validation, locks as met with back-off.
     HvBackoff,
+    /// Snapshots that are extended, versions beside the values.
+    Fast,
+    /// Snapshots that are extended, versions in the table of locks.
+    FastTable,
 }
 
 impl Variant {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Cgl,
         Self::Egpgv,
         Self::Vbv,
         Self::TbvSorting,
         Self::HvSorting,
         Self::HvBackoff,
+        Self::Fast,
+        Self::FastTable,
     ];
 
     /// The name at the command line.
@@ -40,6 +46,8 @@ impl Variant {
             Self::TbvSorting => "tbv-sorting",
             Self::HvSorting => "hv-sorting",
             Self::HvBackoff => "hv-backoff",
+            Self::Fast => "fast",
+            Self::FastTable => "fast-table",
         }
     }
 
@@ -102,6 +110,14 @@ macro_rules! with_recorded {
             }
             $crate::variant::Variant::HvBackoff => {
                 type $A = stm_core::algorithm::HvBackoff<stm_core::probe::Recorder>;
+                $body
+            }
+            $crate::variant::Variant::Fast => {
+                type $A = stm_core::algorithm::Fast<stm_core::probe::Recorder>;
+                $body
+            }
+            $crate::variant::Variant::FastTable => {
+                type $A = stm_core::algorithm::FastTable<stm_core::probe::Recorder>;
                 $body
             }
         }

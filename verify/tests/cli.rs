@@ -146,7 +146,7 @@ fn recorded_histories_are_kept_and_judged() {
         ]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let rows = text(&output.stdout);
-        assert_eq!(rows.lines().count(), 6, "{rows}");
+        assert_eq!(rows.lines().count(), 8, "{rows}");
         for row in rows.lines() {
             let row: serde_json::Value = serde_json::from_str(row).unwrap();
             assert_eq!(row["transactions"], 4096, "{row}");

@@ -54,6 +54,9 @@ directed_programs! {
     increments: "increments";
     three_increments: "three-increments";
     write_skew: "write-skew";
+    crossed_pair: "crossed-pair";
+    restored_version: "restored-version";
+    write_elsewhere: "write-elsewhere";
     opposite_order: "opposite-order";
     swap_and_back: "swap-and-back";
     swap_three_times: "swap-three-times";

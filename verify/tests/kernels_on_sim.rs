@@ -60,6 +60,7 @@ fn runs<W: AllRecorded + Copy>(
                     read_polls: 8,
                     acquire_tries: 8,
                     retries_max: 0,
+                    ..Patience::DEFAULT
                 },
                 seed,
                 // Some buffers are full at first, and some runs take several.

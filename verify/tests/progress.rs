@@ -27,10 +27,21 @@ fn always_completes(head: &str, transactions: &str, schedules: &[Schedule], widt
 
 const TOGETHER: [Schedule; 2] = [Schedule::Lockstep, Schedule::Stack];
 
+/// All whose lanes run transactions together.
+const ALL: [&str; 7] = [
+    "hv-sorting",
+    "hv-backoff",
+    "tbv-sorting",
+    "vbv",
+    "cgl",
+    "fast",
+    "fast-table",
+];
+
 /// The pattern of section 2.2: two words in opposite order.
 #[test]
 fn lanes_that_lock_in_opposite_order_always_complete() {
-    for variant in ["hv-sorting", "hv-backoff", "tbv-sorting", "vbv", "cgl"] {
+    for variant in ALL {
         let head = format!("{variant} 1x2 each locks=8 patience=4/4 init=0,0");
         always_completes(&head, "r0 w0+1 r1 w1+1 / r1 w1+1 r0 w0+1", &TOGETHER, 2);
         always_completes(&head, "w0=1 w1=1 / w1=2 w0=2", &TOGETHER, 2);
@@ -40,7 +51,7 @@ fn lanes_that_lock_in_opposite_order_always_complete() {
 /// The pattern of section 3.2.2: T1 reads Y and writes X, T2 reads X and writes Y.
 #[test]
 fn lanes_that_read_what_the_other_writes_always_complete() {
-    for variant in ["hv-sorting", "hv-backoff", "tbv-sorting", "vbv", "cgl"] {
+    for variant in ALL {
         let head = format!("{variant} 1x2 each locks=8 patience=4/4 init=0,0");
         always_completes(&head, "r1 w0+1 / r0 w1+1", &TOGETHER, 2);
     }
@@ -51,7 +62,7 @@ fn lanes_that_read_what_the_other_writes_always_complete() {
 fn a_whole_warp_on_two_words_completes() {
     let half = "r0 w0+1 r1 w1+1 / r1 w1+1 r0 w0+1";
     let all = [half; 16].join(" / ");
-    for variant in ["hv-sorting", "hv-backoff"] {
+    for variant in ["hv-sorting", "hv-backoff", "fast", "fast-table"] {
         let head = format!("{variant} 1x32 each locks=8 patience=4/4 init=0,0");
         always_completes(&head, &all, &[Schedule::Lockstep], 32);
     }
@@ -60,7 +71,7 @@ fn a_whole_warp_on_two_words_completes() {
 /// Sorted locks need no turns: lanes that loop on their own complete as well.
 #[test]
 fn sorted_locks_complete_without_the_warps_help() {
-    for variant in ["hv-sorting", "tbv-sorting"] {
+    for variant in ["hv-sorting", "tbv-sorting", "fast", "fast-table"] {
         let head = format!("{variant} 1x2 own locks=8 patience=4/4 init=0,0");
         always_completes(&head, "w0=1 w1=1 / w1=2 w0=2", &[Schedule::Lockstep], 2);
         always_completes(&head, "r1 w0+1 / r0 w1+1", &[Schedule::Lockstep], 2);
@@ -88,5 +99,27 @@ fn the_coarse_lock_needs_turns_under_a_stack() {
         );
         let failure = run(&line.parse().unwrap()).unwrap_err();
         assert_eq!(failure.kind, Kind::Livelock, "{line}: {failure}");
+    }
+}
+
+/// A hot word, and a long read-only audit beside writers that never rest: the
+/// queue serves each of them in the end.
+#[test]
+fn a_hot_word_and_a_long_audit_complete() {
+    let hot = ["r0 w0+1"; 24].join(" / ");
+    let audit = format!("r0 r1 r2 r3 / {}", ["w0~ w1~ w2~ w3~"; 23].join(" / "));
+    for variant in ["fast", "fast-table"] {
+        let head = format!("{variant} 3x4 each locks=8 patience=2/3 init=0,0,0,0");
+        let schedules = [
+            Schedule::Lockstep,
+            Schedule::Stack,
+            Schedule::Random,
+            Schedule::Its {
+                bound: 64,
+                starve: true,
+            },
+        ];
+        always_completes(&head, &hot, &schedules, 4);
+        always_completes(&head, &audit, &schedules, 4);
     }
 }

@@ -1,13 +1,15 @@
 //! The transactional memory itself on the simulator: its own kernels, every
 //! algorithm, every schedule, weak memory.
 
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Buffer, Launch, Stm, StmConfig};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
+use stm_core::host::{Launch, Shared, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::logs::Capacity;
 use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
-use stm_core::{Lane, StmRef, TArray};
+use stm_core::{Lane, StmRef, View};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Moves between accounts, and counts in one word that all share.
@@ -16,8 +18,8 @@ struct Bank<A>(std::marker::PhantomData<A>);
 #[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
-    accounts: TArray<u32>,
-    counter: TArray<u64>,
+    accounts: A::Array<u32>,
+    counter: A::Array<u64>,
     transactions: u64,
 }
 
@@ -66,8 +68,9 @@ const TRANSACTIONS: u64 = 40;
 
 fn bank<A: Algorithm<Probe = Silent>>(config: SimConfig, stripe_bytes: u64) -> u64 {
     let sim = Sim::new(config);
-    let accounts = Buffer::from_slice(&sim, &[100u32; 6], "accounts").unwrap();
-    let counter = Buffer::<_, u64>::zeroed(&sim, 1, "counter").unwrap();
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let accounts = Shared::from_slice(&sim, layout, &[100u32; 6], "accounts").unwrap();
+    let counter = Shared::<_, u64>::zeroed(&sim, layout, 1, "counter").unwrap();
     let sizes = StmConfig {
         locks: 64,
         stripe_bytes,
@@ -79,14 +82,15 @@ fn bank<A: Algorithm<Probe = Silent>>(config: SimConfig, stripe_bytes: u64) -> u
             read_polls: 16,
             acquire_tries: 4,
             retries_max: 0,
+            ..Patience::DEFAULT
         },
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
     let params = Params {
         stm: stm.handle::<A>(),
-        accounts: accounts.tarray(),
-        counter: counter.tarray(),
+        accounts: accounts.view::<A>(),
+        counter: counter.view::<A>(),
         transactions: TRANSACTIONS,
     };
     // SAFETY: the buffers live, and only these transactions touch them.
@@ -140,6 +144,16 @@ fn money_is_conserved_by_hv_backoff() {
 #[test]
 fn money_is_conserved_by_tbv_sorting() {
     assert_ne!(all_schedules::<TbvSorting>(), 0);
+}
+
+#[test]
+fn money_is_conserved_by_fast() {
+    assert_ne!(all_schedules::<Fast>(), 0);
+}
+
+#[test]
+fn money_is_conserved_by_fast_table() {
+    assert_ne!(all_schedules::<FastTable>(), 0);
 }
 
 #[test]

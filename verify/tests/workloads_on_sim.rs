@@ -96,6 +96,7 @@ where
             read_polls: 8,
             acquire_tries: 4,
             retries_max: 0,
+            ..Patience::DEFAULT
         },
         time_limit: None,
     };

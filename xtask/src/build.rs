@@ -11,8 +11,11 @@ use xtask::{Error, rules, split};
 /// Flags of the device build. The linker is not wanted: the assembly text is
 /// the product. Panics become nothing at all, so that neither their code nor
 /// their messages reach the PTX. `stm-core` links LLVM's intrinsics on purpose,
-/// so that lint is off.
-const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Cpanic=immediate-abort -Ainternal_features";
+/// so that lint is off. The compiler's own jump threading, which unlike LLVM's
+/// knows of no convergent operation, is off: it copied ballots into the two
+/// sides of a branch before them, and lanes that vote at different instructions
+/// do not see each other's votes.
+const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cpanic=immediate-abort -Ainternal_features";
 
 /// The release profile as the device needs it: one module, no debug sections.
 const PROFILE: [(&str, &str); 5] = [

@@ -20,9 +20,10 @@ pub const TARGET: &str = "sm_70";
 /// and its state in registers; what is left for the stack are arrays that are
 /// indexed at run time: the addresses, values, stripes and versions of one
 /// `read_many`, which for 16 words take 448 bytes, and the copies of them that
-/// the compiler makes. Twice that, rounded up, means that something else moved
+/// the compiler makes; with a versioned algorithm, another 384 for its first
+/// entries. Twice that, rounded down, means that something else moved
 /// to the stack.
-pub const LOCAL_BYTES_MAX: usize = 1024;
+pub const LOCAL_BYTES_MAX: usize = 1536;
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,7 +270,7 @@ mod tests {
             "call.uni g, ();",
             "call.uni (retval0), g, (param0);",
             "call.uni (retval0), %rd1, (param0), prototype_0;",
-            ".local .align 8 .b8 __local_depot[1025];",
+            ".local .align 8 .b8 __local_depot[1537];",
         ];
         for line in broken {
             let text = GOOD.replace("fence.acq_rel.gpu;", line);

@@ -31,7 +31,7 @@ pub struct FloorArgs {
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
     /// What to measure beside: a variant, several separated by commas, or all
-    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "optimized")]
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "hv-sorting,fast,fast-table")]
     pub variant: VariantList,
     /// Measure no transactional memory beside
     #[arg(long)]

@@ -1,6 +1,8 @@
 //! The points: one measurement each, of a workload whose data is there.
 
-use super::document::{Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried};
+use super::document::{
+    Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried,
+};
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
 use crate::error::Result;
@@ -184,7 +186,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
                 .flat_map(|r| &r.aborts)
                 .map(|(&reason, &n)| (reason.to_owned(), n))
                 .collect(),
-            active_lanes: None,
+            active_lanes: shown.and_then(|r| r.active_lanes),
             warp_width: self.room.limits.warp_width,
             metadata_bytes: shown.map_or(0, |r| r.metadata_bytes),
             jit_ms: reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),

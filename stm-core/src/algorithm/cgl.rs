@@ -11,9 +11,10 @@ use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::profile::mark;
+use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::Version;
-use crate::word::{self, Element, WordAddress};
+use crate::word::{self, Element};
 use core::marker::PhantomData;
 
 /// The coarse-grained lock.
@@ -44,6 +45,8 @@ impl<P: Probe> Algorithm for Cgl<P> {
     const GRANULE: Granule = Granule::LaneInTurn;
 
     type Probe = P;
+    type Array<T: Element> = TArray<T>;
+    type Scratch = ();
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
@@ -90,9 +93,6 @@ impl<P: Probe> Algorithm for Cgl<P> {
         }
         Ok(())
     }
-
-    #[inline(always)]
-    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {

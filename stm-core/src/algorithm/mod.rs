@@ -8,26 +8,34 @@
 //! | [`TbvSorting`] | `tbv-sorting` | Xu et al. 2014, time stamps only |
 //! | [`HvSorting`] | `hv-sorting` | Xu et al. 2014, Algorithm 3 |
 //! | [`HvBackoff`] | `hv-backoff` | Xu et al. 2014, section 4.2 |
+//! | [`Fast`] | `fast` | TL2 with extension, versions beside the values |
+//! | [`FastTable`] | `fast-table` | the same with the table of locks |
 //!
 //! `optimized` is no type: the host picks `HvSorting` or `TbvSorting`.
 
 mod acquisition;
 mod cgl;
+mod storage;
 mod validation;
 mod vbv;
 mod version_locks;
+mod versioned;
 
 pub use acquisition::{Acquisition, Backoff, Blocking, Sorted};
 pub use cgl::Cgl;
+pub use storage::{Cells, Storage, Table};
 pub use validation::{Hierarchical, Tbv, Validation};
 pub use vbv::Vbv;
 pub use version_locks::{Named, VersionLocks};
+pub use versioned::{Fast, FastTable, Versioned};
 
 use crate::abort::TxResult;
+use crate::entry_set::Scratch;
 use crate::lane::Lane;
 use crate::probe::{Probe, Silent};
 use crate::tx::Tx;
 use crate::version::Version;
+use crate::view::View;
 use crate::word::{Element, WordAddress};
 
 /// Time-stamp validation, locks in ascending order.
@@ -56,8 +64,16 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// Who runs transactions.
     const GRANULE: Granule;
+    /// Whether the warp decides how many of its lanes make an attempt at a
+    /// time, and lanes that fail for long stand in a queue.
+    const SCHEDULED: bool = false;
     /// Who observes.
     type Probe: Probe;
+    /// What transactions read and write. A kernel that names its arrays
+    /// `A::Array<T>` runs with every algorithm.
+    type Array<T: Element>: View<T>;
+    /// What a lane keeps on its stack.
+    type Scratch: Scratch;
 
     /// The number of updates committed so far, for a probe: at least what any
     /// event before was told.
@@ -75,8 +91,37 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         own: u32,
     ) -> TxResult<()>;
 
+    /// Whether the attempt has written anything.
+    #[inline(always)]
+    fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
+        !tx.writes.is_empty()
+    }
+
+    /// Whether the attempt may have written a word; no memory is looked at.
+    #[inline(always)]
+    fn may_own<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool {
+        tx.writes.may_hold(address)
+    }
+
+    /// The value that the attempt wrote to a word.
+    #[inline(always)]
+    fn own<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
+        // SAFETY: the logs are this lane's and hold this write set.
+        unsafe { tx.writes.get(tx.lane, &tx.logs, address) }
+    }
+
+    /// Buffers a write.
+    #[inline(always)]
+    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
+        // SAFETY: the logs are this lane's and hold this write set.
+        unsafe { tx.writes.push(tx.lane, &tx.logs, address, value)? };
+        Self::note_write(tx, address);
+        Ok(())
+    }
+
     /// Records that a word was added to the write set.
-    fn note_write<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress);
+    #[inline(always)]
+    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     /// Makes the writes visible at one point, or aborts without effect; tells
     /// a probe its version by `Tx::committed_as`. All lanes of `mask`, and no others, call it together.

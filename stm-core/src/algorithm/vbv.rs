@@ -13,6 +13,7 @@ use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::profile::mark;
+use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
@@ -81,6 +82,8 @@ impl<P: Probe> Algorithm for Vbv<P> {
     const GRANULE: Granule = Granule::Lane;
 
     type Probe = P;
+    type Array<T: Element> = TArray<T>;
+    type Scratch = ();
 
     /// Two steps of the sequence are one commit; a writer that is in has not
     /// committed.
@@ -123,9 +126,6 @@ impl<P: Probe> Algorithm for Vbv<P> {
         mark!(P, tx, Consistency);
         Ok(())
     }
-
-    #[inline(always)]
-    fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}
 
     #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {

@@ -27,6 +27,7 @@ use crate::lock_log::{Access, Entry};
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
 use crate::profile::mark;
+use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::{LockWord, Version};
 use crate::word::{self, Element, WordAddress};
@@ -77,6 +78,8 @@ where
     };
 
     type Probe = P;
+    type Array<T: Element> = TArray<T>;
+    type Scratch = ();
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {

@@ -89,6 +89,14 @@ pub enum Error {
         /// The number of the thread.
         transaction: u64,
     },
+    /// The clock has passed the last version of a versioned cell.
+    #[error(
+        "the transactional memory has used up its {limit} versions: make a new `Stm` and write the data of its cells anew"
+    )]
+    VersionsUsedUp {
+        /// How many versions there are.
+        limit: u64,
+    },
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
     Panicked {
@@ -204,6 +212,9 @@ impl Error {
                 transaction,
             },
             Abort::Nested => Self::Nested { transaction },
+            Abort::VersionsUsedUp => Self::VersionsUsedUp {
+                limit: crate::version::CellWord::VERSION_MAX.0,
+            },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -6,6 +6,7 @@
 //! | [`Cpu`] | OS threads; always there |
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
+//! | [`Shared`] | an array that transactions share, in the layout that their algorithm wants |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 
 //!
@@ -54,6 +55,7 @@ mod cuda;
 mod device;
 mod error;
 mod profile;
+mod shared;
 mod stm;
 
 pub use crate::logs::Capacity;
@@ -65,4 +67,5 @@ pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use profile::{Profile, ProfileRows};
+pub use shared::Shared;
 pub use stm::{Statistics, Stm, StmConfig};

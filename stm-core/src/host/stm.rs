@@ -3,7 +3,7 @@
 use super::{Device, Error, Launch, Memory, StopAt};
 use crate::abort::Abort;
 use crate::algorithm::Algorithm;
-use crate::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::kernel::Kernel;
 use crate::logs::Capacity;
 use crate::probe::Silent;
@@ -44,11 +44,7 @@ impl Default for StmConfig {
                 reads: 32,
                 writes: 32,
             },
-            patience: Patience {
-                read_polls: 8,
-                acquire_tries: 8,
-                retries_max: 0,
-            },
+            patience: Patience::DEFAULT,
             time_limit: None,
         }
     }
@@ -102,6 +98,8 @@ impl StmConfig {
                 "the number of tries at the locks",
                 self.patience.acquire_tries,
             ),
+            ("the conflicts before the queue", self.patience.elder_after),
+            ("the number of lanes at a time", self.patience.width_max),
         ] {
             if value == 0 {
                 return bad(what, 0, "at least 1");
@@ -127,9 +125,19 @@ pub struct Statistics {
     pub gave_up: u64,
     /// Attempts that did not commit, by [`Abort`] number.
     pub aborts: [u64; Abort::COUNT],
+    /// Rounds in which a warp made attempts, in loops over transactions.
+    pub rounds: u64,
+    /// Attempts made in them: divided by the rounds, lanes active a warp.
+    pub round_lanes: u64,
 }
 
 impl Statistics {
+    /// Lanes of a warp that made attempts together, on average; `None` if no
+    /// loop over transactions ran.
+    pub fn active_lanes(&self) -> Option<f64> {
+        (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
+    }
+
     /// All attempts that did not commit.
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
@@ -146,6 +154,8 @@ impl AddAssign for Statistics {
         for (sum, n) in self.aborts.iter_mut().zip(other.aborts) {
             *sum += n;
         }
+        self.rounds += other.rounds;
+        self.round_lanes += other.round_lanes;
     }
 }
 
@@ -235,6 +245,16 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
+    /// Sets the clock of a memory that no launch has used, as so many rounds
+    /// of commits would: for tests of what happens when versions run out.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
+        let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
+        self.globals.write(clock, &to.to_le_bytes())
+    }
+
     /// The shape of the launches.
     pub const fn shape(&self) -> Launch {
         self.launch
@@ -303,9 +323,12 @@ impl<D: Device> Stm<D> {
         Ok((time, statistics))
     }
 
-    /// Clears the stop flag, the fault and the statistics; clock and versions
-    /// stay.
+    /// Clears the queue, the stop flag, the fault and the statistics; clock
+    /// and versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
+        // A launch that was stopped leaves lanes in the queue.
+        let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
+        self.globals.write(queue, &[0; 8])?;
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)
@@ -351,6 +374,8 @@ impl<D: Device> Stm<D> {
             read_only_commits: sums[Counter::ReadOnlyCommits as usize],
             gave_up: sums[Counter::GaveUp as usize],
             aborts,
+            rounds: sums[Counter::Rounds as usize],
+            round_lanes: sums[Counter::RoundLanes as usize],
         };
         Ok((statistics, sums[Counter::Unfinished as usize]))
     }

@@ -6,6 +6,7 @@
 
 use super::generate::{Rng, simulation};
 use super::{Case, Loop, Op, Program, line};
+use crate::sim::Schedule;
 use crate::variant::Variant;
 use stm_core::mutant::Mutant;
 
@@ -22,6 +23,9 @@ pub struct Directed {
     stripe_words: u32,
     locks: u64,
     sets: (u32, u32),
+    /// Whether the lanes are one warp in lockstep, each in its own loop, where
+    /// the variant promises progress there.
+    lockstep: bool,
 }
 
 impl Directed {
@@ -39,7 +43,13 @@ impl Directed {
             stripe_words: 1,
             locks: 8,
             sets: (8, 8),
+            lockstep: false,
         }
+    }
+
+    const fn lockstep(mut self) -> Self {
+        self.lockstep = true;
+        self
     }
 
     const fn stripes(mut self, stripe_words: u32, locks: u64) -> Self {
@@ -85,7 +95,9 @@ impl Directed {
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;
+        let lockstep = self.lockstep && matches!(variant, Variant::Fast | Variant::FastTable);
         let (blocks, threads, width) = match rng.below(8) {
+            _ if lockstep => (1, lanes, lanes),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
             0 => (1, lanes, lanes),
@@ -95,7 +107,7 @@ impl Directed {
         let program = Program {
             blocks,
             threads,
-            calls: if rng.chance(50) {
+            calls: if rng.chance(50) && !lockstep {
                 Loop::Each
             } else {
                 Loop::Own
@@ -108,7 +120,10 @@ impl Directed {
             initial: self.initial.to_vec(),
             transactions: self.transactions(),
         };
-        let sim = simulation(&mut rng, &program, width);
+        let mut sim = simulation(&mut rng, &program, width);
+        if lockstep {
+            sim.schedule = Schedule::Lockstep;
+        }
         Case {
             variant,
             mutant,
@@ -157,6 +172,33 @@ pub const ALL: &[Directed] = &[
         "write-skew",
         "two transactions that each read what the other writes (section 3.2.2)",
         &["r1 w0+1", "r0 w1+1"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "crossed-pair",
+        "the same in one warp in lockstep: unless one of them waits, both abort for ever",
+        &[
+            "r1 w0+1 / r1 w0+1 / r1 w0+1 / r1 w0+1",
+            "r0 w1+1 / r0 w1+1 / r0 w1+1 / r0 w1+1",
+        ],
+        &[0, 0],
+    )
+    .lockstep(),
+    Directed::new(
+        "restored-version",
+        "a commit that fails puts a version back under which another's value is not yet seen",
+        &[
+            "r0 w1=1 / r1 r0",
+            "w1=2 w0=2 / w0=3",
+            "w0=4 r1 w1+1",
+            "r0 r1 / r1 r0",
+        ],
+        &[0, 0],
+    ),
+    Directed::new(
+        "write-elsewhere",
+        "a write that does not go where the first word was read",
+        &["r0 r1 w1=1"],
         &[0, 0],
     ),
     Directed::new(

@@ -3,7 +3,7 @@
 use super::{Loop, Op, Program, Value};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Kernel, Lane, StmRef, TArray, Tx, TxResult};
+use stm_core::{Element, Kernel, Lane, StmRef, Tx, TxResult};
 
 /// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
 pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
@@ -34,19 +34,19 @@ impl ProgramRef {
     }
 }
 
-pub(super) struct Params<A: Algorithm, T> {
+pub(super) struct Params<A: Algorithm, T: Element> {
     pub(super) stm: StmRef<A>,
-    pub(super) words: TArray<T>,
+    pub(super) words: A::Array<T>,
     pub(super) program: ProgramRef,
 }
 
 // By hand: a derive would ask for `A: Clone` and `T: Clone`.
-impl<A: Algorithm, T> Clone for Params<A, T> {
+impl<A: Algorithm, T: Element> Clone for Params<A, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<A: Algorithm, T> Copy for Params<A, T> {}
+impl<A: Algorithm, T: Element> Copy for Params<A, T> {}
 
 impl Value {
     /// The value to write after a read of `last`.
@@ -62,7 +62,7 @@ impl Value {
 /// Runs one transaction.
 fn body<L: Lane, A: Algorithm, T: Element>(
     tx: &mut Tx<'_, L, A>,
-    words: &TArray<T>,
+    words: &A::Array<T>,
     ops: &[Op],
 ) -> TxResult<()> {
     let mut last = 0;

@@ -11,13 +11,12 @@ use crate::variant::{Variant, with_recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use stm_core::Element;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Buffer, Launch, Pod, Stm, StmConfig};
+use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig};
 use stm_core::logs::Capacity;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
-use stm_core::word::WordAddress;
+use stm_core::{Element, View};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -183,6 +182,8 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
             read_polls: program.patience.0,
             acquire_tries: program.patience.1,
             retries_max: 0,
+            elder_after: program.patience.1,
+            ..Patience::DEFAULT
         },
         time_limit: None,
     }
@@ -196,7 +197,8 @@ where
     let program = &case.program;
     let setup = |error: host::Error| Failure::new(Kind::Simulator, error.to_string());
     let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
-    let words = Buffer::from_slice(sim, &initial, "words").map_err(setup)?;
+    let layout = <A::Array<T> as View<T>>::LAYOUT;
+    let words = Shared::from_slice(sim, layout, &initial, "words").map_err(setup)?;
     let mut stm = Stm::new(
         sim,
         Launch::new(program.blocks, program.threads),
@@ -211,7 +213,7 @@ where
         // SAFETY: the buffer has that many words a lane, zero, and only the
         // lanes of this launch use it.
         stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
-        words: words.tarray(),
+        words: words.view::<A>(),
         // SAFETY: the program outlives the launch, which runs on the host.
         program: unsafe { ProgramRef::new(program) },
     };
@@ -220,7 +222,7 @@ where
     let ended = unsafe { stm.launch::<Interpreter<A, T>>(&params) };
     let complete = how_it_ended(case, sim, ended.as_ref().map(|_| ()))?;
     let addresses: Vec<u64> = (0..program.initial.len())
-        .map(|i| WordAddress::of(words.as_mut_ptr().wrapping_add(i).cast_const()).bits())
+        .map(|i| params.words.word(i as u64).bits())
         .collect();
     let history = history(case, &records, words_per_lane, &addresses)?;
     let memory: Vec<u64> = words

@@ -9,7 +9,7 @@ use crate::variant::Variant;
 use stamp_ports::workload::Launches;
 use stamp_ports::workloads::AnyWorkload;
 use std::ops::ControlFlow;
-use stm_core::algorithm::{Algorithm, HvSorting};
+use stm_core::algorithm::HvSorting;
 use stm_core::host::Device;
 use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
@@ -63,7 +63,7 @@ pub fn record_mutant<D: Device>(
                         }
                         Ok(())
                     };
-                    session.run(&ra, seed, Defective::GRANULE, go, &mut sink)
+                    session.run::<_, Defective>(&ra, seed, go, &mut sink)
                 });
             }
         };

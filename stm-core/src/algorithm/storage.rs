@@ -1,0 +1,170 @@
+//! Where the versioned algorithms keep their versions: beside the value, or in
+//! the table of locks.
+
+use crate::algorithm::Algorithm;
+use crate::stm_ref::StmRef;
+use crate::stripe::StripeMap;
+use crate::tarray::TArray;
+use crate::tcells::TCells;
+use crate::version::{CellWord, LockWord, Version};
+use crate::view::View;
+use crate::word::{Element, WordAddress};
+
+/// Versions and locks of shared words.
+pub trait Storage: Copy + Send + Sync + 'static {
+    /// The algorithm's name at the command line.
+    const NAME: &'static str;
+    /// Whether several words may have one version: then a version that has
+    /// changed is no proof that the word has.
+    const SHARED: bool;
+    /// The last version that fits.
+    const VERSION_MAX: Version;
+
+    /// What transactions read and write.
+    type Array<T: Element>: View<T>;
+
+    /// What finds the word of a version.
+    type Map: Copy;
+
+    /// Whether the values of a type are in the words of their versions.
+    fn packs<T: Element>() -> bool;
+    /// Whether a word's value is in the word of its version.
+    fn is_packed(word: WordAddress) -> bool;
+    /// What finds the words of the versions.
+    fn map<A: Algorithm>(stm: &StmRef<A>) -> Self::Map;
+    /// The word of the version.
+    fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
+    /// The address of the value, if it is not packed.
+    fn value(word: WordAddress) -> WordAddress;
+
+    /// The version in a version word, locked or not.
+    fn version(word: u64) -> Version;
+    /// Whether a version word is locked.
+    fn is_locked(word: u64) -> bool;
+    /// Whether a version word tells that the thread `owner` holds it.
+    fn is_own(word: u64, owner: u64) -> bool;
+    /// The version word that the thread `owner` locks an unlocked one with.
+    fn locked(word: u64, owner: u64) -> u64;
+    /// An unlocked version word; of a packed word, with its value.
+    fn unlocked(version: Version, word: WordAddress, value: u64) -> u64;
+}
+
+/// Each value in a cell with its version ([`CellWord`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Cells;
+
+impl Storage for Cells {
+    const NAME: &'static str = "fast";
+    const SHARED: bool = false;
+    const VERSION_MAX: Version = CellWord::VERSION_MAX;
+
+    type Array<T: Element> = TCells<T>;
+    type Map = ();
+
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        !T::WIDE
+    }
+    #[inline(always)]
+    fn map<A: Algorithm>(_stm: &StmRef<A>) {}
+    #[inline(always)]
+    fn is_packed(word: WordAddress) -> bool {
+        word.bits() & 1 == 0
+    }
+    #[inline(always)]
+    fn version_word((): (), word: WordAddress) -> *mut u64 {
+        word.address() as *mut u64
+    }
+    #[inline(always)]
+    fn value(word: WordAddress) -> WordAddress {
+        WordAddress::from_bits(word.bits() + 8)
+    }
+
+    #[inline(always)]
+    fn version(word: u64) -> Version {
+        CellWord(word).version()
+    }
+    #[inline(always)]
+    fn is_locked(word: u64) -> bool {
+        CellWord(word).is_locked()
+    }
+    /// Never: two entries of a cell are found by its address.
+    #[inline(always)]
+    fn is_own(_word: u64, _owner: u64) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn locked(word: u64, _owner: u64) -> u64 {
+        word | CellWord::LOCKED
+    }
+    #[inline(always)]
+    fn unlocked(version: Version, word: WordAddress, value: u64) -> u64 {
+        let value = if Self::is_packed(word) {
+            value as u32
+        } else {
+            0
+        };
+        CellWord::unlocked(version, value).0
+    }
+}
+
+/// Versions in the table of locks, values anywhere.
+///
+/// | word | meaning |
+/// | --- | --- |
+/// | `2 * version` | free |
+/// | `2 * owner + 1` | held by the thread `owner` |
+#[derive(Clone, Copy, Debug)]
+pub struct Table;
+
+impl Storage for Table {
+    const NAME: &'static str = "fast-table";
+    const SHARED: bool = true;
+    const VERSION_MAX: Version = Version(u64::MAX >> 1);
+
+    type Array<T: Element> = TArray<T>;
+    type Map = (*mut u64, StripeMap);
+
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        false
+    }
+    #[inline(always)]
+    fn map<A: Algorithm>(stm: &StmRef<A>) -> Self::Map {
+        (stm.locks, stm.map)
+    }
+    #[inline(always)]
+    fn is_packed(_word: WordAddress) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
+        // In the table: the map masks.
+        locks.wrapping_add(map.stripe(word.address()).0 as usize)
+    }
+    #[inline(always)]
+    fn value(word: WordAddress) -> WordAddress {
+        word
+    }
+
+    #[inline(always)]
+    fn version(word: u64) -> Version {
+        LockWord(word).version()
+    }
+    #[inline(always)]
+    fn is_locked(word: u64) -> bool {
+        LockWord(word).is_locked()
+    }
+    #[inline(always)]
+    fn is_own(word: u64, owner: u64) -> bool {
+        word == Self::locked(word, owner)
+    }
+    #[inline(always)]
+    fn locked(_word: u64, owner: u64) -> u64 {
+        owner << 1 | LockWord::LOCKED
+    }
+    #[inline(always)]
+    fn unlocked(version: Version, _word: WordAddress, _value: u64) -> u64 {
+        LockWord::unlocked(version).0
+    }
+}

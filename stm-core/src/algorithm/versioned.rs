@@ -1,0 +1,350 @@
+//! `fast` and `fast-table`: invisible reads under a snapshot that is extended,
+//! commit-time locking of the words written by compare-and-swap from what was
+//! seen there, validation of the others.
+//!
+//! After TL2 (Dice, Shalev, Shavit 2006) and its snapshot extension (Riegel,
+//! Felber, Fetzer 2006); the events are argued in `ORDERING.md`.
+//!
+//! 1. *begin*: the snapshot is the clock (F1).
+//! 2. *read*: of a packed word one load, which has value and version. Of
+//!    others the version words, the values, the version words again (F2). All
+//!    free and no newer than the snapshot: done. Else *extend*: take the clock
+//!    (F1), find every entry unchanged, read the new words again.
+//! 3. *write*: into the entry of the word.
+//! 4. *commit*, the lanes of a warp together: swap every written entry's word
+//!    for its locked form, or give back what is held and abort; one advance of
+//!    the clock for all lanes that hold everything, to version w (F3); find the
+//!    words read and not written unchanged (F4); store the values, then the
+//!    version words with w (F5). Packed words have one store for both.
+//!
+//! The version is drawn before the words are validated and stored: so a
+//! transaction that wrote one of them and has a lower version had locked it
+//! before, which the validation sees; one with a higher version comes after.
+//! Transactions of one warp that share a version hold all their locks at the
+//! same time and validate after that, so none has read what another writes.
+
+mod commit;
+
+use super::storage::{Cells, Storage, Table};
+use super::validation::POLL_NS;
+use super::{Algorithm, Granule};
+use crate::abort::{Abort, TxResult};
+use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, WRITTEN, word_of};
+use crate::lane::Lane;
+use crate::mutant::Mutant;
+use crate::probe::{Probe, Silent};
+use crate::tx::Tx;
+use crate::version::Version;
+use crate::word::{Element, WordAddress};
+use core::marker::PhantomData;
+
+/// The algorithm with versions in `S` and `INLINE` entries on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Versioned<S, P = Silent, const INLINE: usize = 16>(PhantomData<(S, P)>);
+
+/// Versions beside the values.
+pub type Fast<P = Silent> = Versioned<Cells, P>;
+/// Versions in the table of locks.
+pub type FastTable<P = Silent> = Versioned<Table, P>;
+
+impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, INLINE> {
+    const NAME: &'static str = S::NAME;
+    const GRANULE: Granule = Granule::Lane;
+    const SCHEDULED: bool = true;
+
+    type Probe = P;
+    type Array<T: Element> = S::Array<T>;
+    type Scratch = Inline<INLINE>;
+
+    /// Versions of the lanes of one round follow each other for a probe,
+    /// which wants them in an order: 32 to each tick of the clock.
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        Version(Self::clock(tx).0 * 32 + 31)
+    }
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        tx.snapshot = Self::clock(tx);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        p: [*const T; N],
+        v: &mut [T; N],
+        own: u32,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        let words = p.map(WordAddress::of);
+        let mut polls = 0;
+        let seen = loop {
+            let seen = Self::load(tx, words, v);
+            let (mut locked, mut newest) = (false, Version(0));
+            for (k, &word) in seen.iter().enumerate() {
+                if own >> k & 1 == 0 {
+                    locked |= S::is_locked(word) && !Mutant::LockBitIgnored.on(lane);
+                    newest = newest.max(S::version(word));
+                }
+            }
+            if !locked && newest <= tx.snapshot {
+                break seen;
+            }
+            polls += 1;
+            if polls > tx.stm.patience.read_polls {
+                return Err(if locked {
+                    Abort::ReadLocked
+                } else {
+                    Abort::ReadStale
+                });
+            }
+            if locked {
+                lane.pause(POLL_NS);
+            } else {
+                Self::extend(tx)?;
+            }
+        };
+        // Values are kept where versions alone do not tell.
+        let values: [u64; N] =
+            core::array::from_fn(|k| if S::SHARED { v[k].to_bits64() } else { 0 });
+        let at = Self::entries(tx);
+        tx.set.read(at, words, seen, values, own)
+    }
+
+    #[inline(always)]
+    fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
+        tx.set.writes != 0
+    }
+
+    #[inline(always)]
+    fn may_own<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool {
+        tx.set.may_own(address)
+    }
+
+    #[inline(always)]
+    fn own<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
+        let at = Self::entries(tx);
+        tx.set.own(at, address)
+    }
+
+    #[inline(always)]
+    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
+        let at = Self::entries(tx);
+        tx.set.buffer(at, address, value)
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+        let lane = tx.lane;
+        let writes = tx.set.writes != 0;
+        let writers = lane.ballot(mask, writes);
+        if !writes {
+            // Every read holds at the snapshot.
+            return Ok(());
+        }
+        let acquired = Self::acquire(tx);
+        // ORDER(F3): the locks of all lanes before the clock. Pairs with F1
+        // and with F4 of later versions.
+        if !Mutant::NoF3.on(lane) {
+            lane.sync_warp(writers);
+            lane.fence();
+        }
+        let holders = lane.ballot(writers, acquired.is_ok());
+        acquired?;
+        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
+        let version = Self::advance(tx, holders);
+        // A word read and not written, or one that shares its lock.
+        let reads = tx.set.len != tx.set.writes;
+        if lane.ballot(holders, reads) != 0 {
+            // ORDER(F4): the clock before the validation. Pairs with F3 of
+            // lower versions: their locks are seen, or what followed.
+            Mutant::NoF4.fence(lane);
+        }
+        // What the leader has seen, all have: F4, and that the clock has
+        // passed, so that no lane begins with an older snapshot after this.
+        lane.sync_warp(holders);
+        if reads && !early && !Mutant::ReadsNotValidated.on(lane) && !Self::validate(tx) {
+            Self::give_back(tx);
+            return Err(Abort::CommitStale);
+        }
+        if version > S::VERSION_MAX {
+            Self::give_back(tx);
+            return Err(Abort::VersionsUsedUp);
+        }
+        Self::publish(tx, version);
+        let rank = (holders & (lane.lane_bit() - 1)).count_ones();
+        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}
+
+impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+    /// The clock.
+    #[inline(always)]
+    fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // ORDER(F1): acquire; pairs with F3. Who reads c here sees the locks of
+        // every commit up to c, or what followed them.
+        // SAFETY: the clock is live.
+        Version(unsafe {
+            if Mutant::NoF1.on(tx.lane) {
+                tx.lane.load_relaxed_64(tx.stm.clock())
+            } else {
+                tx.lane.load_acquire_64(tx.stm.clock())
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
+        // SAFETY: the logs are the lane's; the stack is reached through the
+        // transaction alone.
+        unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.scratch) }
+    }
+
+    /// The word of a version.
+    #[inline(always)]
+    fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
+        S::version_word(S::map(tx.stm), word)
+    }
+
+    /// Loads the version words of some words into the result and their values
+    /// into `v`, in flight together. A version word that has changed meanwhile
+    /// comes back locked.
+    #[inline(always)]
+    fn load<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+    ) -> [u64; N] {
+        let lane = tx.lane;
+        // SAFETY: of elements in range of a live array (Tx::locate), or in the
+        // live table. Relaxed: versions up to the snapshot say no more than it
+        // does, and of later ones the clock is asked.
+        let versions =
+            || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
+        let seen = versions();
+        if S::packs::<T>() {
+            for k in 0..N {
+                v[k] = T::from_bits64(u64::from(seen[k] as u32));
+            }
+            return seen;
+        }
+        // ORDER(F2): version, value, version. The first fence pairs with F5:
+        // who sees version w free sees its value. The second pairs with F3:
+        // who sees a value sees the lock under which it was stored.
+        Mutant::NoF2Value.fence(lane);
+        for k in 0..N {
+            // SAFETY: as above.
+            v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+        }
+        Mutant::NoF2Version.fence(lane);
+        let again = versions();
+        if Mutant::VersionAfterOnly.on(lane) {
+            return again;
+        }
+        core::array::from_fn(|k| {
+            if again[k] == seen[k] {
+                seen[k]
+            } else {
+                S::locked(seen[k], 0)
+            }
+        })
+    }
+
+    /// Moves the snapshot to the present, if everything read still holds.
+    #[inline(always)]
+    fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let now = Self::clock(tx);
+        let at = Self::entries(tx);
+        let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
+            0
+        } else {
+            tx.set.len
+        };
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(tx, entries, seen, i, BLIND);
+            let changed = Self::differing(found, seen);
+            if changed != 0 && !(S::SHARED && Self::unchanged_values(tx, i, changed, now)) {
+                return Err(Abort::ReadStale);
+            }
+            i += BATCH as u32;
+        }
+        tx.snapshot = now;
+        Ok(())
+    }
+
+    /// The present version words of a batch of entries, in flight together;
+    /// what was seen, for those past the end and those with a flag of `skip`.
+    #[inline(always)]
+    fn reload<L: Lane>(
+        tx: &Tx<'_, L, Self>,
+        entries: [u64; BATCH],
+        seen: [u64; BATCH],
+        i: u32,
+        skip: u64,
+    ) -> [u64; BATCH] {
+        let len = tx.set.len;
+        core::array::from_fn(|j| {
+            if i + (j as u32) < len && entries[j] & skip == 0 {
+                // SAFETY: the version word of an element in range (Tx::locate).
+                // Relaxed: F1 or F4 precedes.
+                unsafe {
+                    tx.lane
+                        .load_relaxed_64(Self::version_word(tx, word_of(entries[j])))
+                }
+            } else {
+                seen[j]
+            }
+        })
+    }
+
+    /// Whether the words of a batch whose versions have changed hold the values
+    /// read, at versions up to `now`; then their entries get these versions.
+    #[inline(always)]
+    fn unchanged_values<L: Lane>(
+        tx: &mut Tx<'_, L, Self>,
+        first: u32,
+        mut changed: u32,
+        now: Version,
+    ) -> bool {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        while changed != 0 {
+            let i = first + changed.trailing_zeros();
+            changed &= changed - 1;
+            // SAFETY: i is below the count; the entry's words are live.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                let lock = Self::version_word(tx, word_of(entry));
+                let before = lane.load_relaxed_64(lock);
+                // ORDER(F2), as in a read.
+                lane.fence();
+                let value = S::value(word_of(entry)).load(lane);
+                lane.fence();
+                let after = lane.load_relaxed_64(lock);
+                if entry & WRITTEN != 0
+                    || value != at.get(Column::Value, i)
+                    || before != after
+                    || S::is_locked(after)
+                    || S::version(after) > now
+                {
+                    return false;
+                }
+                at.put(Column::Seen, i, after);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,493 @@
+//! The sets of the versioned algorithms: one array of entries for words read,
+//! written, or both.
+//!
+//! An entry is an address, the word that was seen there (the cell, or the lock
+//! word of the stripe), and a value: the new one if the word is written, else
+//! what was read where the algorithm compares values. The first entries are on
+//! the lane's stack, which a GPU keeps in its first cache; the rest are in the
+//! lane's [`Logs`], coalesced. Entries are never moved, and never cleared: the
+//! count says what is valid.
+//!
+//! | bits of an address | meaning |
+//! | --- | --- |
+//! | 63 | [`WRITTEN`]: the commit stores the value |
+//! | 62 | [`BLIND`]: not read; the commit loads the word that it locks from |
+//! | 61 | [`SHARES`]: another entry of this transaction holds the lock |
+//! | 60..1 | the address, bit 0 taken as 0 |
+//! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
+//!
+//! A word read twice has two entries; a write goes to the first of them that
+//! [`EntrySet::buffer`] meets. Of several written entries of one word, the last
+//! in the array holds its value.
+
+use crate::abort::Abort;
+use crate::bloom::Bloom;
+use crate::lane::Lane;
+use crate::logs::{Capacity, Logs};
+use crate::mutant::Mutant;
+use crate::word::WordAddress;
+use core::mem::MaybeUninit;
+
+/// The entry is written.
+pub(crate) const WRITTEN: u64 = 1 << 63;
+/// The entry was written without having been read.
+pub(crate) const BLIND: u64 = 1 << 62;
+/// The lock of the entry's word is held by an earlier entry.
+pub(crate) const SHARES: u64 = 1 << 61;
+/// All flags.
+const FLAGS: u64 = WRITTEN | BLIND | SHARES;
+
+/// How many entries are looked at with their loads in flight together.
+pub(crate) const BATCH: usize = 8;
+
+/// A column of the array.
+#[derive(Clone, Copy)]
+pub(crate) enum Column {
+    /// Addresses with flags.
+    Address = 0,
+    /// Words seen.
+    Seen = 1,
+    /// Values.
+    Value = 2,
+}
+
+/// What an algorithm keeps on a lane's stack from attempt to attempt.
+pub trait Scratch {
+    /// As it is at first.
+    const NEW: Self;
+}
+
+impl Scratch for () {
+    const NEW: Self = ();
+}
+
+/// The first `N` entries.
+#[derive(Debug)]
+pub struct Inline<const N: usize>(MaybeUninit<[[u64; N]; 3]>);
+
+impl<const N: usize> Scratch for Inline<N> {
+    const NEW: Self = Self(MaybeUninit::uninit());
+}
+
+/// The word address in an entry, without flags.
+#[inline(always)]
+pub(crate) const fn word_of(entry: u64) -> WordAddress {
+    WordAddress::from_bits(entry & !FLAGS)
+}
+
+/// Where the entries of a lane are.
+pub(crate) struct Entries<'a, L, const N: usize> {
+    lane: &'a L,
+    logs: Logs,
+    inline: *mut Inline<N>,
+}
+
+impl<L, const N: usize> Clone for Entries<'_, L, N> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<L, const N: usize> Copy for Entries<'_, L, N> {}
+
+impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
+    /// The entries of the calling lane.
+    ///
+    /// # Safety
+    /// `logs` are the lane's, and `inline` is live and used through this alone,
+    /// while the result is in use.
+    #[inline(always)]
+    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>) -> Self {
+        Self { lane, logs, inline }
+    }
+
+    /// The lane.
+    #[inline(always)]
+    pub(crate) const fn lane(self) -> &'a L {
+        self.lane
+    }
+
+    /// Room: for so many words read, and so many written.
+    #[inline(always)]
+    const fn capacity(self) -> Capacity {
+        self.logs.capacity()
+    }
+
+    #[inline(always)]
+    fn inline(self, column: Column, i: u32) -> *mut u64 {
+        // Inside the array, as the callers see to.
+        self.inline
+            .cast::<u64>()
+            .wrapping_add(column as usize * N + i as usize)
+    }
+
+    /// A field of entry `i`.
+    ///
+    /// # Safety
+    /// `i` is below the count.
+    #[inline(always)]
+    pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
+        // SAFETY: below N in the array, else in the lane's own column; stored in
+        // this attempt.
+        unsafe {
+            if (i as usize) < N {
+                *self.inline(column, i)
+            } else {
+                self.lane
+                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+            }
+        }
+    }
+
+    /// Sets a field of entry `i`.
+    ///
+    /// # Safety
+    /// `i` is below the capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
+        // SAFETY: as for `get`.
+        unsafe {
+            if (i as usize) < N {
+                *self.inline(column, i) = v;
+            } else {
+                self.lane
+                    .private_store_64(self.logs.entry(self.lane, column as u32, i), v);
+            }
+        }
+    }
+
+    /// Stores an entry.
+    ///
+    /// # Safety
+    /// `i` is below the capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
+        // SAFETY: the caller's.
+        unsafe {
+            self.put(Column::Address, i, address);
+            self.put(Column::Seen, i, seen);
+            self.put(Column::Value, i, value);
+        }
+    }
+
+    /// A field of [`BATCH`] entries from `i` on, in flight together. What is
+    /// past `len` is of no meaning.
+    ///
+    /// # Safety
+    /// `i < len`, `i` is a multiple of [`BATCH`], and `len` is at most the
+    /// count.
+    #[inline(always)]
+    pub(crate) unsafe fn batch(self, column: Column, i: u32, len: u32) -> [u64; BATCH] {
+        const {
+            assert!(
+                N.is_multiple_of(BATCH),
+                "batches do not straddle the stack's end"
+            );
+        }
+        if (i as usize) < N {
+            core::array::from_fn(|j| {
+                let i = i + j as u32;
+                if i >= len {
+                    return 0;
+                }
+                // SAFETY: below the count, so stored in this attempt; below N,
+                // as is the batch.
+                unsafe { *self.inline(column, i) }
+            })
+        } else {
+            // SAFETY: below the count, so stored in this attempt.
+            core::array::from_fn(|j| unsafe {
+                let i = (i + j as u32).min(len - 1);
+                self.lane
+                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+            })
+        }
+    }
+}
+
+/// What an attempt has read and written: counts and filters, in registers.
+#[derive(Clone, Copy, Debug)]
+pub struct EntrySet {
+    /// Entries.
+    pub(crate) len: u32,
+    /// Written ones.
+    pub(crate) writes: u32,
+    /// Those of them that were not read.
+    blind: u32,
+    /// Where the next write is looked for first.
+    hint: u32,
+    /// Over all words.
+    words: Bloom,
+    /// Over the words written.
+    written: Bloom,
+}
+
+impl EntrySet {
+    /// The empty set.
+    pub const EMPTY: Self = Self {
+        len: 0,
+        writes: 0,
+        blind: 0,
+        hint: 0,
+        words: Bloom::EMPTY,
+        written: Bloom::EMPTY,
+    };
+
+    /// Whether the word may have been written; no memory is looked at.
+    #[inline(always)]
+    pub(crate) const fn may_own(&self, address: WordAddress) -> bool {
+        self.written.may_contain(address)
+    }
+
+    /// The last written entry of a word, and its first entry of any kind.
+    #[inline(always)]
+    fn find<L: Lane, const N: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+    ) -> (Option<u32>, Option<u32>) {
+        let mut first = None;
+        let mut i = self.len;
+        while i != 0 {
+            i -= 1;
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if word_of(entry) == address {
+                if entry & WRITTEN != 0 {
+                    return (Some(i), None);
+                }
+                first = Some(i);
+            }
+        }
+        (None, first)
+    }
+
+    /// The value that this transaction wrote to a word.
+    #[inline(always)]
+    pub(crate) fn own<L: Lane, const N: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+    ) -> Option<u64> {
+        if !self.may_own(address) {
+            return None;
+        }
+        let (written, _) = self.find(at, address);
+        // SAFETY: below the count.
+        written.map(|i| unsafe { at.get(Column::Value, i) })
+    }
+
+    /// Adds words read, with what was seen and the values, but those in the
+    /// mask `own`.
+    ///
+    /// # Errors
+    /// [`Abort::ReadSetFull`] if there are more distinct words than room.
+    /// [`Abort::ReadStale`] if a word is in the set as it was seen earlier, and
+    /// that was something else.
+    #[inline(always)]
+    pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: [WordAddress; R],
+        seen: [u64; R],
+        value: [u64; R],
+        own: u32,
+    ) -> Result<(), Abort> {
+        if self.writes == self.len {
+            // Programs that write what they have just read find it there.
+            self.hint = self.len;
+        }
+        for word in address {
+            self.words.insert(word);
+        }
+        let room = self.len - self.blind + R as u32 <= at.capacity().reads;
+        if own == 0 && self.len as usize + R <= N && room {
+            for k in 0..R {
+                let i = self.len + k as u32;
+                // SAFETY: below N, and below the capacity.
+                unsafe {
+                    *at.inline(Column::Address, i) = address[k].bits();
+                    *at.inline(Column::Seen, i) = seen[k];
+                    *at.inline(Column::Value, i) = value[k];
+                }
+            }
+            self.len += R as u32;
+            return Ok(());
+        }
+        for k in 0..R {
+            if own >> k & 1 == 0 {
+                let (set, end) = self.read_one(at, address[k], seen[k], value[k]);
+                *self = set;
+                end?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn reads_full<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>) -> bool {
+        self.len - self.blind >= at.capacity().reads
+    }
+
+    /// Whether another word may be written, or `entry`, which is one already.
+    #[inline(always)]
+    fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
+        self.writes < at.capacity().writes || entry & WRITTEN != 0
+    }
+
+    /// Adds one word read. Not inlined, and by value, as [`Self::buffer_apart`].
+    #[inline(never)]
+    fn read_one<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        seen: u64,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
+        if self.reads_full(at) {
+            let (_, known) = self.find(at, address);
+            if let Some(i) = known {
+                // SAFETY: below the count.
+                let same = unsafe { at.get(Column::Seen, i) } == seen;
+                return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
+            }
+            if let Err(abort) = self.compact(at) {
+                return (self, Err(abort));
+            }
+            if self.reads_full(at) {
+                return (self, Err(Abort::ReadSetFull));
+            }
+        }
+        // SAFETY: below the capacity.
+        unsafe { at.store(self.len, address.bits(), seen, value) };
+        self.len += 1;
+        (self, Ok(()))
+    }
+
+    /// Buffers a write: into the entry of the word, if there is one.
+    ///
+    /// # Errors
+    /// [`Abort::WriteSetFull`] if there are more distinct words than room.
+    #[inline(always)]
+    pub(crate) fn buffer<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) -> Result<(), Abort> {
+        let hint = self.hint;
+        if hint < self.len {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, hint) };
+            let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
+            if same && self.takes(at, entry) {
+                self.mark(at, hint, entry, value);
+                return Ok(());
+            }
+        }
+        let (set, end) = self.buffer_apart(at, address, value);
+        *self = set;
+        end
+    }
+
+    /// [`Self::buffer`] where the hint does not help. Not inlined: a
+    /// transaction's code has a copy of the rest for each of its writes. By
+    /// value, so that the set stays in registers.
+    #[inline(never)]
+    fn buffer_apart<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
+        if self.writes >= at.capacity().writes
+            && self.find(at, address).0.is_none()
+            && let Err(abort) = self.compact(at)
+        {
+            return (self, Err(abort));
+        }
+        if self.words.may_contain(address) {
+            let (written, first) = self.find(at, address);
+            if let Some(i) = written.or(first) {
+                // SAFETY: below the count.
+                let entry = unsafe { at.get(Column::Address, i) };
+                if !self.takes(at, entry) {
+                    return (self, Err(Abort::WriteSetFull));
+                }
+                self.mark(at, i, entry, value);
+                return (self, Ok(()));
+            }
+        }
+        if !self.takes(at, 0) {
+            return (self, Err(Abort::WriteSetFull));
+        }
+        self.words.insert(address);
+        let entry = address.bits() | BLIND;
+        // SAFETY: below the capacity of the array, which is that of both sets.
+        unsafe { at.store(self.len, entry, 0, value) };
+        self.len += 1;
+        self.blind += 1;
+        self.mark(at, self.len - 1, entry, value);
+        (self, Ok(()))
+    }
+
+    /// Makes entry `i` a written one.
+    #[inline(always)]
+    fn mark<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        i: u32,
+        entry: u64,
+        value: u64,
+    ) {
+        // SAFETY: below the count.
+        unsafe {
+            at.put(Column::Address, i, entry | WRITTEN);
+            at.put(Column::Value, i, value);
+        }
+        self.writes += u32::from(entry & WRITTEN == 0);
+        self.written.insert(word_of(entry));
+        // Only forward: see `find` about words that have two entries.
+        self.hint = self.hint.max(i + 1);
+    }
+
+    /// Keeps one entry of each word.
+    ///
+    /// # Errors
+    /// [`Abort::ReadStale`] if a word was seen differently by two reads.
+    #[inline(always)]
+    fn compact<L: Lane, const N: usize>(&mut self, at: Entries<'_, L, N>) -> Result<(), Abort> {
+        let mut kept = Self {
+            len: 0,
+            writes: 0,
+            blind: 0,
+            hint: 0,
+            ..*self
+        };
+        for i in 0..self.len {
+            // SAFETY: below the count, as what is kept is.
+            unsafe {
+                let [entry, seen, value] =
+                    [Column::Address, Column::Seen, Column::Value].map(|column| at.get(column, i));
+                let (written, first) = kept.find(at, word_of(entry));
+                if let Some(k) = written.or(first) {
+                    if at.get(Column::Seen, k) != seen {
+                        return Err(Abort::ReadStale);
+                    }
+                    if entry & WRITTEN != 0 {
+                        let old = at.get(Column::Address, k);
+                        kept.mark(at, k, old, value);
+                    }
+                } else {
+                    at.store(kept.len, entry, seen, value);
+                    kept.len += 1;
+                    kept.writes += u32::from(entry & WRITTEN != 0);
+                    kept.blind += u32::from(entry & BLIND != 0);
+                }
+            }
+        }
+        kept.hint = kept.len;
+        *self = kept;
+        Ok(())
+    }
+}

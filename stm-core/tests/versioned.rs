@@ -1,0 +1,244 @@
+//! What is special to the versioned algorithms, on the CPU: sets beyond the
+//! stack, words met twice, the end of the versions, layouts.
+#![cfg(feature = "host")]
+
+use core::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
+use stm_core::host::{Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
+use stm_core::logs::Capacity;
+use stm_core::probe::Silent;
+use stm_core::stm_ref::Patience;
+use stm_core::view::Layout;
+use stm_core::{Kernel, Lane, StmRef, View};
+
+/// What a transaction does with the words.
+#[derive(Clone, Copy)]
+enum Job {
+    /// Reads all words, some of them twice, and adds 1 to each, backwards.
+    Backwards,
+    /// The same, and every word is written before any is read.
+    Blind,
+    /// Writes of words read together, in the order of the reads; each word is
+    /// named twice.
+    Twice,
+    /// Reads all, writes none but a counter at the end.
+    ManyReads,
+}
+
+#[repr(C)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    words: A::Array<u32>,
+    sums: A::Array<u64>,
+    transactions: u64,
+    job: Job,
+}
+#[allow(clippy::expl_impl_clone_on_copy)]
+impl<A: Algorithm> Clone for Params<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm> Copy for Params<A> {}
+
+struct Many<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Many<A> {
+    const ENTRY: &'static str = "many";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let n = p.words.len();
+        p.stm
+            .for_each(lane, 0..p.transactions, |tx, i| match p.job {
+                Job::Backwards => {
+                    let mut sum = 0;
+                    for k in 0..n {
+                        let [a, b] = tx.read_many(&p.words, [k, k / 2])?;
+                        sum += u64::from(a) + u64::from(b);
+                    }
+                    for k in (0..n).rev() {
+                        let v = tx.read(&p.words, k)?;
+                        tx.write(&p.words, k, v + 1)?;
+                    }
+                    tx.write(&p.sums, i % 2, sum)
+                }
+                Job::Blind => {
+                    for k in 0..n {
+                        tx.write(&p.words, k, i as u32)?;
+                    }
+                    for k in 0..n {
+                        if tx.read(&p.words, k)? != i as u32 {
+                            return tx.write(&p.sums, 0, 1);
+                        }
+                    }
+                    Ok(())
+                }
+                Job::Twice => {
+                    let mut k = 0;
+                    while k < n {
+                        let at = [k, k + 1, k, k + 1];
+                        let v = tx.read_many(&p.words, at)?;
+                        for (at, v) in at.into_iter().zip(v) {
+                            tx.write(&p.words, at, v + 1)?;
+                        }
+                        k += 2;
+                    }
+                    Ok(())
+                }
+                Job::ManyReads => {
+                    for k in 0..n {
+                        tx.read(&p.words, k)?;
+                    }
+                    let v = tx.read(&p.sums, 0)?;
+                    tx.write(&p.sums, 0, v + 1)
+                }
+            });
+    }
+}
+
+const WORDS: u32 = 50;
+
+fn run<A: Algorithm<Probe = Silent>>(job: Job, transactions: u64, locks: u64) -> Outcome {
+    let cpu = Cpu::new();
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let words = Shared::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();
+    let sums = Shared::<_, u64>::zeroed(&cpu, layout, 2, "sums").unwrap();
+    let config = StmConfig {
+        locks,
+        // Every word once: words read twice must share their room.
+        capacity: Capacity {
+            reads: WORDS + 1,
+            writes: WORDS + 1,
+        },
+        patience: Patience {
+            elder_after: 4,
+            ..Patience::DEFAULT
+        },
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(2, 2), config).unwrap();
+    let params = Params {
+        stm: stm.handle::<A>(),
+        words: words.view::<A>(),
+        sums: sums.view::<A>(),
+        transactions,
+        job,
+    };
+    // SAFETY: the arrays outlive the launch, and only transactions use them.
+    let (_, statistics) = unsafe { stm.launch::<Many<A>>(&params) }.unwrap();
+    (
+        statistics,
+        words.download().unwrap(),
+        sums.download().unwrap(),
+    )
+}
+
+/// What a launch did, and the two arrays after it.
+type Outcome = (Statistics, Vec<u32>, Vec<u64>);
+
+fn both(test: fn(u64, fn(Job, u64, u64) -> Outcome)) {
+    test(1 << 10, run::<Fast>);
+    // Eight locks: most words share one with others of the transaction.
+    for locks in [1 << 10, 8, 1] {
+        test(locks, run::<FastTable>);
+    }
+}
+
+#[test]
+fn sets_beyond_the_stack_lose_nothing() {
+    both(|locks, run| {
+        let (statistics, words, _) = run(Job::Backwards, 60, locks);
+        assert_eq!(statistics.commits, 60);
+        assert_eq!(words, [60; WORDS as usize]);
+    });
+}
+
+#[test]
+fn words_written_unread_are_the_transactions_own() {
+    both(|locks, run| {
+        let (_, words, sums) = run(Job::Blind, 60, locks);
+        assert_eq!(sums[0], 0, "a transaction read another one's value");
+        assert!(words.iter().all(|&w| w == words[0] && w < 60), "{words:?}");
+    });
+}
+
+#[test]
+fn a_word_named_twice_holds_its_last_write() {
+    both(|locks, run| {
+        let (statistics, words, _) = run(Job::Twice, 60, locks);
+        assert_eq!(statistics.commits, 60);
+        assert_eq!(words, [60; WORDS as usize]);
+    });
+}
+
+#[test]
+fn words_read_and_not_written_do_not_stop_each_other() {
+    both(|locks, run| {
+        let (statistics, _, sums) = run(Job::ManyReads, 200, locks);
+        assert_eq!((statistics.commits, sums[0]), (200, 200));
+    });
+}
+
+#[test]
+fn rounds_and_their_lanes_are_counted() {
+    let (statistics, ..) = run::<Fast>(Job::ManyReads, 40, 8);
+    // Warps of one lane: each attempt is a round.
+    assert_eq!(statistics.rounds, statistics.attempts);
+    assert_eq!(statistics.round_lanes, statistics.attempts);
+    let (statistics, ..) = run::<HvSorting>(Job::ManyReads, 40, 8);
+    assert_eq!(statistics.rounds, statistics.attempts);
+}
+
+#[test]
+fn the_end_of_the_versions_is_a_fault_and_not_a_version_that_begins_anew() {
+    let cpu = Cpu::new();
+    let words = Shared::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
+    let sums = Shared::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    // 2^31 - 1 is the last version; three more commits fit.
+    stm.advance_clock((1 << 31) - 4).unwrap();
+    let params = |transactions| Params {
+        stm: stm.handle::<Fast>(),
+        words: words.view::<Fast>(),
+        sums: sums.view::<Fast>(),
+        transactions,
+        job: Job::Backwards,
+    };
+    let (three, one) = (params(3), params(1));
+    // SAFETY: the arrays outlive the launches, and only transactions use them.
+    unsafe { stm.launch::<Many<Fast>>(&three) }.unwrap();
+    // SAFETY: as above.
+    let error = unsafe { stm.launch::<Many<Fast>>(&one) }.unwrap_err();
+    assert!(
+        matches!(error, Error::VersionsUsedUp { limit: 0x7FFF_FFFF }),
+        "{error}"
+    );
+    // Nothing is held, and nothing of the fourth is there.
+    assert_eq!(words.download().unwrap(), [3; 4]);
+}
+
+#[test]
+fn a_layout_changes_and_the_values_stay() {
+    let cpu = Cpu::new();
+    let narrow: Vec<i32> = (-3..4).collect();
+    let wide: Vec<f64> = (0..5).map(|k| f64::from(k) / 3.0).collect();
+    let mut a = Shared::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
+    let mut b = Shared::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
+    for layout in [Layout::Cells, Layout::Cells, Layout::Plain] {
+        a.arrange_as(layout).unwrap();
+        b.arrange_as(layout).unwrap();
+        assert_eq!(a.download().unwrap(), narrow);
+        assert_eq!(b.download().unwrap(), wide);
+    }
+    a.arrange::<Fast>().unwrap();
+    assert_eq!((a.layout(), a.bytes()), (Layout::Cells, 7 * 8));
+    assert_eq!(a.view::<Fast>().len(), 7);
+}
+
+#[test]
+#[should_panic(expected = "the layout of a is not the one that fast wants")]
+fn a_view_of_another_layout_is_refused() {
+    let a = Shared::<_, u32>::zeroed(&Cpu::new(), Layout::Plain, 4, "a").unwrap();
+    a.view::<Fast>();
+}
