@@ -80,6 +80,9 @@ pub struct Report {
     pub parameters: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
     pub jit_ms: f64,
+    /// Lanes of a warp that made an attempt at the same time, on average, in
+    /// the repeat of the median time.
+    pub active_lanes: f64,
     /// The algorithm that ran.
     pub resolved: &'static str,
     /// The device's name.
@@ -336,6 +339,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         };
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
+        report.active_lanes = median.statistics.active_lanes();
         for reason in Abort::ALL {
             report
                 .aborts
@@ -385,6 +389,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             metadata_bytes: 0,
             parameters,
             jit_ms: 0.0,
+            active_lanes: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
             error: None,
