@@ -10,14 +10,14 @@
 //!
 //! | bits of an address | meaning |
 //! | --- | --- |
-//! | 63 | [`WRITTEN`]: the commit stores the value |
-//! | 62 | [`BLIND`]: not read; the commit loads the word that it locks from |
-//! | 61 | [`SHARES`]: another entry of this transaction holds the lock |
+//! | 63 | `WRITTEN`: the commit stores the value |
+//! | 62 | `BLIND`: not read; the commit loads the word that it locks from |
+//! | 61 | `SHARES`: another entry of this transaction holds the lock |
 //! | 60..1 | the address, bit 0 taken as 0 |
 //! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
 //!
 //! A word read twice has two entries; a write goes to the first of them that
-//! [`EntrySet::buffer`] meets. Of several written entries of one word, the last
+//! `EntrySet::buffer` meets. Of several written entries of one word, the last
 //! in the array holds its value.
 
 use crate::abort::Abort;

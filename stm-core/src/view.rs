@@ -9,6 +9,7 @@
 //! A kernel that names its arrays `A::Array<T>` runs with every algorithm `A`.
 
 use crate::lane::Lane;
+use crate::lane::Lane;
 use crate::word::{Element, WordAddress};
 
 /// How elements lie in memory.
@@ -45,8 +46,8 @@ pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     ///    elements of this layout, in the memory of the device whose kernels
     ///    will use the view;
     /// 2. they stay live while such a kernel runs;
-    /// 3. while it runs, transactions are the only accesses to them, and all
-    ///    views of one word are of the same type.
+    /// 3. while it runs, transactions and [`View::peek`] are the only accesses
+    ///    to them, and all views of one word are of the same type.
     unsafe fn from_start(start: *mut u8, len: u64) -> Self;
 
     /// The number of elements.
@@ -65,6 +66,15 @@ pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// Element `i` as it is in memory now; `None` past the end. For code outside
     /// of transactions: what it sees of one that commits meanwhile may be any
     /// part of it.
+    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
+
+    /// Element `i` as it is now, without a transaction; `None` past the end.
+    ///
+    /// One relaxed load: while other lanes run transactions, it finds what the
+    /// host or some commit left there, which may be old, and two such loads may
+    /// find what never was together. It never finds what an attempt that aborts
+    /// has written, nor half of an element: a cell's value is stored when
+    /// nothing can stop the commit any more.
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
 
     /// The word that a history names element `i` by.

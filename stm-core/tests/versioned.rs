@@ -137,7 +137,10 @@ fn run<A: Algorithm<Probe = Silent>>(job: Job, transactions: u64, locks: u64) ->
 /// What a launch did, and the two arrays after it.
 type Outcome = (Statistics, Vec<u32>, Vec<u64>);
 
-fn both(test: fn(u64, fn(Job, u64, u64) -> Outcome)) {
+/// A launch of a job: how many transactions, with how many locks.
+type Run = fn(Job, u64, u64) -> Outcome;
+
+fn both(test: fn(u64, Run)) {
     test(1 << 10, run::<Fast>);
     // Eight locks: most words share one with others of the transaction.
     for locks in [1 << 10, 8, 1] {

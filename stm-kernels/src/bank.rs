@@ -210,11 +210,14 @@ impl<A: Algorithm> Bank<A> {
                         let at: [u64; BATCH] = core::array::from_fn(|j| {
                             start + u64::from((k + j as u32).min(len - 1))
                         });
-                        for balance in tx.read_many(&p.accounts, at)? {
+                        let balances = tx.read_many(&p.accounts, at)?;
+                        let mut j = 0;
+                        while j < BATCH {
                             if k < len {
-                                sum = sum.wrapping_add(balance);
+                                sum = sum.wrapping_add(balances[j]);
                             }
                             k += 1;
+                            j += 1;
                         }
                     }
                     Self::check(lane, p, range, sum, i);

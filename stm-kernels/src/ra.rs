@@ -134,11 +134,13 @@ impl<A: Algorithm> RandomArray<A> {
                     u64::from(me.word((k + j as u32).min(plan.reads - 1)))
                 });
                 let found = tx.read_many(&p.words, at)?;
-                for (at, value) in at.iter().zip(found) {
+                let mut j = 0;
+                while j < BATCH {
                     if k < plan.writes {
-                        tx.write(&p.words, *at, value.wrapping_add(me.delta(k)))?;
+                        tx.write(&p.words, at[j], found[j].wrapping_add(me.delta(k)))?;
                     }
                     k += 1;
+                    j += 1;
                 }
             }
             Ok(())

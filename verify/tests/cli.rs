@@ -158,7 +158,7 @@ fn recorded_histories_are_kept_and_judged() {
         .unwrap()
         .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
         .collect();
-    assert_eq!(files.len(), 12);
+    assert_eq!(files.len(), 16);
     for file in &files {
         let output = verify(&["check", "--json", file]);
         assert_eq!(output.status.code(), Some(0));

@@ -26,7 +26,6 @@
 mod commit;
 
 use super::storage::{Cells, Storage, Table};
-use super::validation::POLL_NS;
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, WRITTEN, word_of};
@@ -99,9 +98,9 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
                     Abort::ReadStale
                 });
             }
-            if locked {
-                lane.pause(POLL_NS);
-            } else {
+            // Locks are held for about as long as one look takes, and a pause
+            // would hold up the whole warp.
+            if !locked {
                 Self::extend(tx)?;
             }
         };

@@ -142,6 +142,12 @@ impl Statistics {
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
     }
+
+    /// Lanes of a warp that made an attempt at the same time, on average over
+    /// the rounds; 0 without rounds.
+    pub fn active_lanes(&self) -> f64 {
+        self.round_lanes as f64 / self.rounds.max(1) as f64
+    }
 }
 
 /// The statistics of several launches are the sums.
@@ -151,6 +157,8 @@ impl AddAssign for Statistics {
         self.commits += other.commits;
         self.read_only_commits += other.read_only_commits;
         self.gave_up += other.gave_up;
+        self.rounds += other.rounds;
+        self.round_lanes += other.round_lanes;
         for (sum, n) in self.aborts.iter_mut().zip(other.aborts) {
             *sum += n;
         }

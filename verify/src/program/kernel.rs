@@ -34,19 +34,12 @@ impl ProgramRef {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Params<A: Algorithm, T: Element> {
     pub(super) stm: StmRef<A>,
     pub(super) words: A::Array<T>,
     pub(super) program: ProgramRef,
 }
-
-// By hand: a derive would ask for `A: Clone` and `T: Clone`.
-impl<A: Algorithm, T: Element> Clone for Params<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T: Element> Copy for Params<A, T> {}
 
 impl Value {
     /// The value to write after a read of `last`.
