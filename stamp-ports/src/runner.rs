@@ -88,9 +88,6 @@ pub struct Report {
     pub observed: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
     pub jit_ms: f64,
-    /// Lanes of a warp that made an attempt at the same time, on average, in
-    /// the repeat of the median time.
-    pub active_lanes: f64,
     /// The algorithm that ran.
     pub resolved: &'static str,
     /// The device's name.
@@ -353,15 +350,12 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
         report.active_lanes = median.statistics.active_lanes();
-<<<<<<< HEAD
         for (name, value) in self.workload.observed(&self.data) {
             report.observed.insert(name.into(), value);
         }
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);
         }
-=======
->>>>>>> fast
         for reason in Abort::ALL {
             report
                 .aborts
@@ -423,7 +417,6 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             parameters,
             observed: Map::new(),
             jit_ms: 0.0,
-            active_lanes: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
             kernels: Vec::new(),

@@ -142,12 +142,6 @@ impl Statistics {
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
     }
-
-    /// Lanes of a warp that made an attempt at the same time, on average over
-    /// the rounds; 0 without rounds.
-    pub fn active_lanes(&self) -> f64 {
-        self.round_lanes as f64 / self.rounds.max(1) as f64
-    }
 }
 
 /// The statistics of several launches are the sums.
