@@ -9,7 +9,6 @@
 //! A kernel that names its arrays `A::Array<T>` runs with every algorithm `A`.
 
 use crate::lane::Lane;
-use crate::lane::Lane;
 use crate::word::{Element, WordAddress};
 
 /// How elements lie in memory.
@@ -62,11 +61,6 @@ pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The address that stands for element `i`: of the element, or of its
     /// cell. To be followed only if `i < len()`.
     fn place(&self, i: u64) -> *mut T;
-
-    /// Element `i` as it is in memory now; `None` past the end. For code outside
-    /// of transactions: what it sees of one that commits meanwhile may be any
-    /// part of it.
-    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
 
     /// Element `i` as it is now, without a transaction; `None` past the end.
     ///
