@@ -244,7 +244,7 @@ impl<A: Algorithm> StmRef<A> {
                 go = admitted & width.takes(lane, admitted_all);
                 going = lane.ballot(all, go);
                 if going == 0 {
-                    counts.stopped = self.stopped(lane);
+                    counts.stopped = self.told_to_stop(lane);
                     Ticket::wait(lane);
                     continue;
                 }
@@ -312,7 +312,7 @@ impl<A: Algorithm> StmRef<A> {
     fn admit<L: Lane>(&self, lane: &L, ticket: Ticket) -> bool {
         // SAFETY: the queue is live (StmRef::from_raw).
         while !unsafe { ticket.admits(lane, self.queue()) } {
-            if self.stopped(lane) {
+            if self.told_to_stop(lane) {
                 return false;
             }
             Ticket::wait(lane);

@@ -151,8 +151,6 @@ impl AddAssign for Statistics {
         self.commits += other.commits;
         self.read_only_commits += other.read_only_commits;
         self.gave_up += other.gave_up;
-        self.rounds += other.rounds;
-        self.round_lanes += other.round_lanes;
         for (sum, n) in self.aborts.iter_mut().zip(other.aborts) {
             *sum += n;
         }
