@@ -133,7 +133,9 @@ impl<A: Algorithm> RandomArray<A> {
                 let at: [u64; BATCH] = core::array::from_fn(|j| {
                     u64::from(me.word((k + j as u32).min(plan.reads - 1)))
                 });
-                let found = tx.read_many(&p.words, at)?;
+                // Element by element: an array as a whole is copied byte by byte.
+                let found: [u32; BATCH] =
+                    tx.read_many(&p.words, core::array::from_fn(|j| at[j]))?;
                 let mut j = 0;
                 while j < BATCH {
                     if k < plan.writes {
