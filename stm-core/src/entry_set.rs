@@ -284,6 +284,7 @@ impl EntrySet {
     /// [`Abort::ReadSetFull`] if there are more distinct words than room.
     /// [`Abort::ReadStale`] if a word is in the set as it was seen earlier, and
     /// that was something else.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -297,8 +298,8 @@ impl EntrySet {
             // Programs that write what they have just read find it there.
             self.hint = self.len;
         }
-        for word in address {
-            self.words.insert(word);
+        for k in 0..R {
+            self.words.insert(address[k]);
         }
         let room = self.len - self.blind + R as u32 <= at.capacity().reads;
         if own == 0 && self.len as usize + R <= N && room {

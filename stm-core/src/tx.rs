@@ -161,6 +161,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ///
     /// # Errors
     /// As [`Self::read`].
+    // By constant indices: an iterator over an array moves it to the stack, on
+    // a GPU byte by byte.
+    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
@@ -172,22 +175,28 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }
-        let mut past = false;
-        for at in i {
-            past |= at >= array.len();
-        }
-        if past {
-            // One of them; which, the report says.
-            for at in i {
-                self.locate(array, at)?;
+        let mut past = N;
+        for k in 0..N {
+            if i[k] >= array.len() {
+                past = k;
             }
         }
-        let p = i.map(|at| array.place(at));
+        if past < N {
+            // One of them; which, the report says.
+            let mut at = 0;
+            for k in 0..N {
+                if past == k {
+                    at = i[k];
+                }
+            }
+            self.locate(array, at)?;
+        }
+        let p: [*mut T; N] = core::array::from_fn(|k| array.place(i[k]));
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
         if A::wrote(self) {
-            for (k, p) in p.iter().enumerate() {
-                own |= u32::from(A::may_own(self, WordAddress::of(p.cast_const()))) << k;
+            for k in 0..N {
+                own |= u32::from(A::may_own(self, WordAddress::of(p[k].cast_const()))) << k;
             }
         }
         if own != 0 {

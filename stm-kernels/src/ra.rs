@@ -129,10 +129,28 @@ impl<A: Algorithm> RandomArray<A> {
             let me = plan.transaction(i);
             let mut k = 0;
             while k < plan.reads {
-                // The last batch repeats the last word to its end.
-                let at: [u64; BATCH] = core::array::from_fn(|j| {
-                    u64::from(me.word((k + j as u32).min(plan.reads - 1)))
-                });
+                // The last batch repeats the last word to its end. Written out:
+                // an array that a loop fills is on the stack, and is copied from
+                // there byte by byte.
+                let w = |j: u32| u64::from(me.word((k + j).min(plan.reads - 1)));
+                let at: [u64; BATCH] = [
+                    w(0),
+                    w(1),
+                    w(2),
+                    w(3),
+                    w(4),
+                    w(5),
+                    w(6),
+                    w(7),
+                    w(8),
+                    w(9),
+                    w(10),
+                    w(11),
+                    w(12),
+                    w(13),
+                    w(14),
+                    w(15),
+                ];
                 let found = tx.read_many(&p.words, at)?;
                 let mut j = 0;
                 while j < BATCH {

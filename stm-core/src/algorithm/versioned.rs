@@ -68,6 +68,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         Ok(())
     }
 
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -81,10 +82,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         let seen = loop {
             let seen = Self::load(tx, words, v);
             let (mut locked, mut newest) = (false, Version(0));
-            for (k, &word) in seen.iter().enumerate() {
+            for k in 0..N {
                 if own >> k & 1 == 0 {
-                    locked |= S::is_locked(word) && !Mutant::LockBitIgnored.on(lane);
-                    newest = newest.max(S::version(word));
+                    locked |= S::is_locked(seen[k]) && !Mutant::LockBitIgnored.on(lane);
+                    newest = newest.max(S::version(seen[k]));
                 }
             }
             if !locked && newest <= tx.snapshot {
