@@ -163,7 +163,8 @@ fn the_table_says_what_is_unsafe() {
         "not verified (unsafe)",
         "special-purpose",
         "atomic adds",
-        "optimized",
+        "hv-sorting",
+        "fast",
     ] {
         assert!(out.contains(part), "{out} lacks {part}");
     }

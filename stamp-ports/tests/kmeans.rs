@@ -156,7 +156,7 @@ fn stamps_file_is_clustered_by_every_variant_as_in_its_low_and_high_contention_r
         let file = stamps();
         let arguments = [&arguments[..], &["--variant", "all", "--input", &file]].concat();
         let runs = runs(&arguments);
-        assert_eq!(runs.len(), 7);
+        assert_eq!(runs.len(), 9);
         for run in runs {
             assert_eq!(run["verified"], true);
             let parameters = &run["parameters"];
@@ -404,7 +404,7 @@ fn a_time_limit_ends_a_run_of_every_variant() {
     let output = stamp(&arguments);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
-    assert_eq!(lines.lines().count(), 7, "{lines}");
+    assert_eq!(lines.lines().count(), 9, "{lines}");
     for line in lines.lines() {
         let run: Value = serde_json::from_str(line).expect("an object");
         assert_eq!(run["verified"], false, "{run}");

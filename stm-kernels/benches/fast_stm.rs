@@ -86,7 +86,9 @@ fn median(mut times: Vec<Duration>) -> f64 {
 
 fn main() {
     // Cargo adds `--bench`.
-    let mut numbers = std::env::args().skip(1).filter_map(|a| a.parse::<u64>().ok());
+    let mut numbers = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse::<u64>().ok());
     let words = numbers.next().unwrap_or(8 << 20) as u32;
     let transactions = numbers.next().unwrap_or(256 << 10);
     let threads = numbers.next().unwrap_or(2) as u32;
@@ -106,7 +108,9 @@ fn main() {
             times.push(time);
         }
     }
-    println!("random array: {words} words, {transactions} transactions, {threads} threads, median of {REPEAT}");
+    println!(
+        "random array: {words} words, {transactions} transactions, {threads} threads, median of {REPEAT}"
+    );
     let [theirs, fast, hv] = times.map(median);
     for (name, time) in [("fast-stm", theirs), ("fast", fast), ("hv-sorting", hv)] {
         let rate = transactions as f64 / time / 1e6;

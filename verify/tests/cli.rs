@@ -212,7 +212,7 @@ fn recorded(arguments: &[&str]) -> Vec<serde_json::Value> {
 #[test]
 fn every_workload_is_opaque_and_verified_with_every_variant() {
     let rows = recorded(&["--workload", "all", "--transactions", "200"]);
-    assert_eq!(rows.len(), 7 * 6);
+    assert_eq!(rows.len(), 7 * 8);
     for row in rows {
         assert!(row["transactions"].as_u64() >= Some(200), "{row}");
         assert_eq!(row["violations"], 0, "{row}");

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::workload::check_memory;
 use stm_core::host::{Buffer, Device};
 use stm_kernels::bank::{BankPlan, CHECKS, FINDINGS, WRONG_SUMS};
-use stm_kernels::floor::bank::{Atomics, Floor, Params};
+use stm_kernels::floor::bank::{Additions, Floor, Params};
 
 /// The accounts, and what they must become.
 pub struct Accounts<D: Device> {
@@ -127,5 +127,5 @@ contender!(
 );
 contender!(
     /// Two atomic additions a transfer.
-    AtomicAdds: Atomics, "atomic adds", SpecialPurpose
+    AtomicAdds: Additions, "atomic adds", SpecialPurpose
 );

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::kmeans::{Follower, Kmeans, Pass, ROUNDING};
 use crate::workload::check_memory;
 use stm_core::host::{Buffer, Device};
-use stm_kernels::floor::kmeans::{Atomics, Floor, Params};
+use stm_kernels::floor::kmeans::{Additions, Floor, Params};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays of a pass.
@@ -187,7 +187,7 @@ contender!(
 );
 contender!(
     /// An atomic addition for each word of a row.
-    AtomicAdds: Atomics, "atomic adds", SpecialPurpose
+    AtomicAdds: Additions, "atomic adds", SpecialPurpose
 );
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::ra::{Ra, difference};
 use crate::workload::check_memory;
 use stm_core::Element;
 use stm_core::host::{Buffer, Device, Pod};
-use stm_kernels::floor::ra::{Atomics, CellsFloor, Floor, Params};
+use stm_kernels::floor::ra::{Additions, CellsFloor, Floor, Params};
 use stm_kernels::ra::RaPlan;
 
 /// The array of words of type `T`, and what it must become.
@@ -122,5 +122,5 @@ contender!(
 );
 contender!(
     /// An atomic addition for each word written.
-    AtomicAdds: u32, Atomics, "atomic adds", SpecialPurpose
+    AtomicAdds: u32, Additions, "atomic adds", SpecialPurpose
 );

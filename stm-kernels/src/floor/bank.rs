@@ -1,6 +1,6 @@
 //! Bank without transactions: see [`crate::bank`] for what one does.
 //!
-//! What a transfer moves does not depend on balances, so [`Atomics`] leaves
+//! What a transfer moves does not depend on balances, so [`Additions`] leaves
 //! every account as transactions do, and the same replay verifies it. Its
 //! audits are plain loads and see sums that never were: they are counted in
 //! the findings, and the driver reports them.
@@ -15,7 +15,7 @@ pub struct Floor;
 
 /// The bank by hand: two atomic additions a transfer.
 #[derive(Clone, Copy, Debug)]
-pub struct Atomics;
+pub struct Additions;
 
 /// The parameters of both; the arrays are those of
 /// [`BankParams`](crate::bank::BankParams).
@@ -107,7 +107,7 @@ impl Floor {
     }
 }
 
-impl Atomics {
+impl Additions {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
         run(lane, p, |from, to, amount| {
@@ -122,4 +122,4 @@ impl Atomics {
 }
 
 entry!(Floor, Params => floor_bank);
-entry!(Atomics, Params => rival_bank);
+entry!(Additions, Params => rival_bank);

@@ -1,6 +1,6 @@
 //! KM without transactions: see [`crate::kmeans`] for what one does.
 //!
-//! [`Atomics`] adds each coordinate by itself. Additions of `f32` do not commute
+//! [`Additions`] adds each coordinate by itself. Additions of `f32` do not commute
 //! exactly and nobody knows their order, so its sums are right within what
 //! rounding may do, and not bit for bit.
 
@@ -14,7 +14,7 @@ pub struct Floor;
 
 /// KM by hand: an atomic addition for each word of a row.
 #[derive(Clone, Copy, Debug)]
-pub struct Atomics;
+pub struct Additions;
 
 /// The parameters of both; the arrays are those of
 /// [`KMeansParams`](crate::kmeans::KMeansParams).
@@ -107,7 +107,7 @@ impl Floor {
     }
 }
 
-impl Atomics {
+impl Additions {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
         run(lane, p, |row, i| {
@@ -126,4 +126,4 @@ impl Atomics {
 }
 
 entry!(Floor, Params => floor_kmeans);
-entry!(Atomics, Params => rival_kmeans);
+entry!(Additions, Params => rival_kmeans);

@@ -4,7 +4,7 @@
 //! | kernel | is | result |
 //! | --- | --- | --- |
 //! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | a *floor*: the same draws and the same addresses, relaxed loads and stores, nothing that synchronises | unsafe: updates may be lost |
-//! | [`ra::Atomics`], [`bank::Atomics`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Atomics`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
 //!
 //! A floor says what the memory system gives to these accesses, so no
 //! transactional memory can be faster. All loads of a transaction are in flight

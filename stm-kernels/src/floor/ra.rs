@@ -1,6 +1,6 @@
 //! RA without transactions: see [`crate::ra`] for what one does.
 //!
-//! Amounts cancel and additions commute, so [`Atomics`] leaves every word as
+//! Amounts cancel and additions commute, so [`Additions`] leaves every word as
 //! transactions do, and the same replay verifies it. What it does not give is
 //! the state of several words at one time.
 
@@ -19,7 +19,7 @@ pub struct CellsFloor;
 
 /// RA by hand: an atomic addition for each word written.
 #[derive(Clone, Copy, Debug)]
-pub struct Atomics;
+pub struct Additions;
 
 /// The parameters of all three.
 #[repr(C)]
@@ -100,7 +100,7 @@ impl CellsFloor {
     }
 }
 
-impl Atomics {
+impl Additions {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &WordParams) {
         let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
@@ -129,4 +129,4 @@ impl Atomics {
 
 entry!(Floor, WordParams => floor_ra);
 entry!(CellsFloor, CellParams => floor_ra_cells);
-entry!(Atomics, WordParams => rival_ra);
+entry!(Additions, WordParams => rival_ra);
