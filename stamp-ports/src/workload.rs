@@ -151,7 +151,7 @@ pub trait Workload {
     /// Lays out the arrays that transactions share as algorithm `A` wants them,
     /// for a transactional memory that has not used them yet. Called after
     /// [`fit`](Self::fit), for workloads whose arrays are
-    /// [`Shared`](stm_core::host::Shared).
+    /// [`Shared`].
     ///
     /// # Errors
     /// Too little memory on the host or the device, or an error of the device.
