@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 /// | 32 bits | one word of 64: version, lock bit, value |
 /// | 64 bits | two words of 64: version and lock bit; value |
 ///
-/// The words are described at [`CellWord`](crate::version::CellWord). A cell of
+/// The words are described at [`CellWord`]. A cell of
 /// all zeros is the value 0, never written by a transaction.
 #[repr(C)]
 pub struct TCells<T> {
