@@ -26,20 +26,18 @@ const STEPS: [Step; 9] = [
     }),
     // A million transactions in the simulator, every variant, each checked.
     ("fuzz", |tree| {
-        // The build of the tests: another profile would build all of it again.
-        let command = "run --all-features --bin verify -- fuzz --transactions 1M";
-        cargo(tree, command, &[])
+        program(tree, "verify", "fuzz --transactions 1M")
     }),
     // Every figure and table of the evaluation, small, and the page about it.
     ("paper", |tree| {
-        stamp(
-            tree,
-            "bench paper --quick --fresh --device cpu --out target/paper-quick",
-        )?;
-        stamp(tree, "report target/paper-quick")
+        let out = tree.target.join("paper-quick");
+        let out = out.display();
+        let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
+        program(tree, "stamp", &bench)?;
+        program(tree, "stamp", &format!("report {out}"))
     }),
     ("floor", |tree| {
-        stamp(tree, "bench floor --quick --device cpu")
+        program(tree, "stamp", "bench floor --quick --device cpu")
     }),
     ("ptx", build::check),
     ("ptxas", |tree| {
@@ -47,13 +45,14 @@ const STEPS: [Step; 9] = [
     }),
 ];
 
-/// Runs `stamp`, of the build of the tests.
-fn stamp(tree: &Tree, arguments: &str) -> Result<(), Error> {
-    cargo(
-        tree,
-        &format!("run --all-features --bin stamp -- {arguments}"),
-        &[],
-    )
+/// Runs a program of the workspace, of the build that the tests are of: another
+/// choice of features or profile would build all of it again.
+fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
+    cargo(tree, "build --quiet --workspace --all-features --bins", &[])?;
+    let path = tree.target.join("debug").join(name);
+    let mut command = Command::new(&path);
+    command.args(arguments.split(' '));
+    run(tree, command, format!("{name} {arguments}"))
 }
 
 /// Runs the steps that `--skip` does not name and stops at the first failure.
@@ -111,16 +110,21 @@ pub(crate) fn cargo(
     command
         .args(arguments.split(' '))
         .envs(environment.iter().copied());
+    run(tree, command, format!("cargo {arguments}"))
+}
+
+/// Runs a command in the tree, without input.
+fn run(tree: &Tree, mut command: Command, what: String) -> Result<(), Error> {
     command.current_dir(&tree.root).stdin(Stdio::null());
     let status = command.status().map_err(|source| Error::Start {
-        program: program.into(),
+        program: command.get_program().into(),
         source,
     })?;
     if status.success() {
         Ok(())
     } else {
         Err(Error::Failed {
-            program: format!("cargo {arguments}"),
+            program: what,
             status,
         })
     }
