@@ -79,13 +79,17 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),
         (Kind::Cuda, _, Variant::Egpgv) => (8 * p, 32),
         // Few rows, and every transaction writes all of one.
-        (Kind::Cuda, "kmeans", _) => ((p / 2).max(1), 32),
+        (Kind::Cuda, "kmeans", _) => (p, 64),
         // More threads only stand in line for the sequence lock.
         (Kind::Cuda, "ra" | "eigenbench", Variant::Vbv) => (16, 64),
         (Kind::Cuda, _, Variant::Vbv) => (4, 64),
         // Without values, every old stamp aborts: fewer transactions at a time.
         (Kind::Cuda, "ra" | "eigenbench", Variant::TbvSorting) => (2 * p, 32),
+        // Few transactions at a time, each short.
+        (Kind::Cuda, _, Variant::Fast | Variant::FastTable) => (2 * p, 64),
         (Kind::Cuda, "ra" | "eigenbench", _) => (4 * p, 64),
+        (Kind::Cuda, "bank", _) => (p, 256),
+        (Kind::Cuda, "genome", _) => (2 * p, 256),
         (Kind::Cuda, _, _) => (8 * p, 256),
     }
 }

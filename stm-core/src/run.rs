@@ -189,6 +189,8 @@ impl<A: Algorithm> StmRef<A> {
     /// As [`Self::for_each`], with work outside of transactions: the lane whose
     /// transaction `i` has ended, committed or for good without effect, calls
     /// `then(i)` before its next one, under no lock and with no snapshot open.
+    // The steps of one round, in their order; parts of it have no name of their own.
+    #[allow(clippy::too_many_lines)]
     #[inline(always)]
     pub fn for_each_then<L: Lane, F, G>(
         &self,

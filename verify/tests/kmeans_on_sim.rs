@@ -7,7 +7,9 @@ use stamp_ports::Error;
 use stamp_ports::kmeans::{Kmeans, Points, Source};
 use stamp_ports::timed::Timed;
 use stamp_ports::workload::{Launches, Workload};
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
 use stm_core::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::mutant::Mutant;
@@ -56,6 +58,7 @@ where
     let n = kmeans.points.len() as u64;
     kmeans.check(n)?;
     let mut data = kmeans.prepare(device, seed, n)?;
+    kmeans.arrange::<_, A>(&mut data)?;
     kmeans.reset(&mut data)?;
     let sizes = StmConfig {
         locks: 16,
@@ -65,6 +68,7 @@ where
             read_polls: 8,
             acquire_tries: 4,
             retries_max: 0,
+            ..Patience::DEFAULT
         },
         time_limit: None,
     };
@@ -170,6 +174,8 @@ all_right! {
     tbv_sorting_is_verified_and_opaque: TbvSorting, true;
     hv_sorting_is_verified_and_opaque: HvSorting, true;
     hv_backoff_is_verified_and_opaque: HvBackoff, true;
+    fast_is_verified_and_opaque: Fast, true;
+    fast_table_is_verified_and_opaque: FastTable, true;
 }
 
 #[test]

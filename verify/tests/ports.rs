@@ -6,7 +6,9 @@ use stamp_ports::labyrinth::maze::Maze;
 use stamp_ports::labyrinth::{Labyrinth, Source};
 use stamp_ports::timed::Timed;
 use stamp_ports::workload::Launches;
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
+use stm_core::algorithm::{
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
 use stm_core::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig};
 use stm_core::probe::Recorder;
 use stm_kernels::labyrinth::GridSize;
@@ -43,6 +45,7 @@ where
     // of these launches use it.
     let probe = unsafe { Recorder::new(records.as_mut_ptr(), WORDS) };
     let mut data = workload.prepare(device, 5, transactions).expect("data");
+    workload.arrange::<D, A>(&mut data).expect("data");
     workload.reset(&mut data).expect("data");
     let mut timed = Timed::new(device, &mut stm, probe, None);
     workload
@@ -151,4 +154,6 @@ variants! {
     labyrinth_and_genome_are_opaque_with_tbv_sorting: TbvSorting;
     labyrinth_and_genome_are_opaque_with_hv_sorting: HvSorting;
     labyrinth_and_genome_are_opaque_with_hv_backoff: HvBackoff;
+    labyrinth_and_genome_are_opaque_with_fast: Fast;
+    labyrinth_and_genome_are_opaque_with_fast_table: FastTable;
 }

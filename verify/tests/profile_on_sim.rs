@@ -44,6 +44,7 @@ where
             read_polls: 8,
             acquire_tries: 4,
             retries_max: 0,
+            ..Patience::DEFAULT
         },
         ..StmConfig::default()
     };

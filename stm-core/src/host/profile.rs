@@ -121,6 +121,7 @@ impl<D: Device> ProfileRows<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
     use std::vec;
     use std::vec::Vec;
 
