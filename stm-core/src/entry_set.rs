@@ -315,14 +315,23 @@ impl EntrySet {
             self.len += R as u32;
             return Ok(());
         }
+        // Copies: what an index that is not constant reaches is in memory, which
+        // the way above has no need of.
+        let mut rest = [(WordAddress::from_bits(0), 0, 0); R];
         for k in 0..R {
-            if own >> k & 1 == 0 {
-                let (set, end) = self.read_one(at, address[k], seen[k], value[k]);
-                *self = set;
-                end?;
-            }
+            rest[k] = (address[k], seen[k], value[k]);
         }
-        Ok(())
+        let mut result = Ok(());
+        let mut k = 0;
+        while let Some(&(address, seen, value)) = rest.get(k)
+            && result.is_ok()
+        {
+            if own >> k & 1 == 0 {
+                (*self, result) = self.read_one(at, address, seen, value);
+            }
+            k += 1;
+        }
+        result
     }
 
     #[inline(always)]
@@ -389,6 +398,58 @@ impl EntrySet {
         let (set, end) = self.buffer_apart(at, address, value);
         *self = set;
         end
+    }
+
+    /// Buffers writes of the first `count` of `words`, if they are the entries
+    /// from the hint on, on the stack and not written; else `false`, and nothing
+    /// is changed.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        values: [u64; R],
+        count: u32,
+    ) -> bool {
+        let first = self.hint;
+        if first as usize + R > N.min(self.len as usize)
+            || self.writes + count > at.capacity().writes
+        {
+            return false;
+        }
+        let mut differing = 0;
+        for k in 0..R {
+            // SAFETY: below N, and below the count.
+            let entry = unsafe { *at.inline(Column::Address, first + k as u32) };
+            if (k as u32) < count {
+                differing |= entry ^ words[k].bits();
+            }
+        }
+        if differing != 0 && !Mutant::HintUnchecked.on(at.lane) {
+            return false;
+        }
+        for k in 0..R {
+            if (k as u32) < count {
+                let i = first + k as u32;
+                // SAFETY: as above.
+                unsafe {
+                    let entry = if Mutant::HintUnchecked.on(at.lane) {
+                        *at.inline(Column::Address, i)
+                    } else {
+                        words[k].bits()
+                    };
+                    *at.inline(Column::Address, i) = entry | WRITTEN;
+                    *at.inline(Column::Value, i) = values[k];
+                }
+            }
+        }
+        self.writes += count;
+        // The words of the set are more than those written: the filter has
+        // false positives anyway.
+        self.written = self.words;
+        self.hint = first + count;
+        true
     }
 
     /// [`Self::buffer`] where the hint does not help. Not inlined: a

@@ -128,10 +128,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     #[inline(always)]
-    fn checked<T>(&mut self, result: TxResult<T>) -> TxResult<T> {
+    fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
         match result {
-            Ok(v) => Ok(v),
+            _ if self.lane.converge(result.is_ok()) => Ok(()),
             Err(abort) => self.fail(abort),
+            Ok(()) => self.fail(Abort::Stopped), // not met: see `converge`
         }
     }
 
@@ -200,20 +201,20 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
         }
         if own != 0 {
-            own = self.written(own, p);
+            own = self.written(own, Self::copied(p));
             mark!(A::Probe, self, Buffering);
         }
         let mut v = [T::from_bits64(0); N];
-        if N == 1 && own != 0 {
-            return Ok(self.overlay(own, p, v));
+        let mut result = Ok(());
+        if N > 1 || own == 0 {
+            mark!(A::Probe, self, Buffering);
+            result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v, own);
         }
-        mark!(A::Probe, self, Buffering);
-        let result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v, own);
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;
-        } else {
-            self.checked(result)?;
+            result = Ok(());
         }
+        self.checked(result)?;
         for (k, (p, v)) in p.iter().zip(&v).enumerate() {
             if own >> k & 1 == 0 {
                 self.observe(|_| Event::Read(WordAddress::of(p.cast_const()), v.to_bits64()));
@@ -222,46 +223,67 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if own != 0 {
             // A written word among several was loaded from memory as well,
             // and nobody looked at what was there.
-            return Ok(self.overlay(own, p, v));
+            return Ok(self.overlay(own, Self::copied(p), v));
         }
         Ok(v)
+    }
+
+    /// The words at addresses, in an array of their own: where the seldom
+    /// walked ways use an index that is not constant, the array is in memory,
+    /// and `p` shall not be.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    fn copied<T: Element, const N: usize>(p: [*mut T; N]) -> [u64; N] {
+        let mut at = [0; N];
+        for k in 0..N {
+            at[k] = WordAddress::of(p[k].cast_const()).bits();
+        }
+        at
     }
 
     /// Which of the words that `candidates` names were written: the filter
     /// over the write set has false positives.
     #[inline(always)]
-    fn written<T: Element, const N: usize>(&mut self, mut candidates: u32, p: [*mut T; N]) -> u32 {
+    fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
         let mut own = 0;
         while candidates != 0 {
             let k = candidates.trailing_zeros();
             candidates &= candidates - 1;
-            own |= u32::from(self.own(p[k as usize]).is_some()) << k;
+            if let Some(&at) = at.get(k as usize) {
+                let value = A::own(self, WordAddress::from_bits(at));
+                own |= u32::from(value.is_some()) << k;
+            }
         }
         own
     }
 
     /// The values with those of own writes in place.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
         &mut self,
         mut own: u32,
-        p: [*mut T; N],
-        mut v: [T; N],
+        at: [u64; N],
+        v: [T; N],
     ) -> [T; N] {
+        let mut bits = [0; N];
+        for k in 0..N {
+            bits[k] = v[k].to_bits64();
+        }
         while own != 0 {
             let k = own.trailing_zeros() as usize;
             own &= own - 1;
-            if let Some(bits) = self.own(p[k]) {
-                v[k] = T::from_bits64(bits);
+            if let (Some(&at), Some(bits)) = (at.get(k), bits.get_mut(k))
+                && let Some(value) = A::own(self, WordAddress::from_bits(at))
+            {
+                *bits = value;
             }
         }
+        let mut v = v;
+        for k in 0..N {
+            v[k] = T::from_bits64(bits[k]);
+        }
         v
-    }
-
-    /// The value that this transaction wrote to a word.
-    #[inline(always)]
-    fn own<T: Element>(&mut self, p: *mut T) -> Option<u64> {
-        A::own(self, WordAddress::of(p.cast_const()))
     }
 
     /// Writes `array[i]`, to take effect when the transaction commits.
@@ -275,23 +297,82 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             return Err(abort);
         }
         let p = self.locate(array, i)?;
-        let address = WordAddress::of(p.cast_const());
-        if Mutant::WriteAtReadPosition.on(self.lane) && self.own(p).is_some() {
+        self.put(WordAddress::of(p.cast_const()), value.to_bits64())
+    }
+
+    /// Buffers a write.
+    #[inline(always)]
+    fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
+        if Mutant::WriteAtReadPosition.on(self.lane) && A::own(self, address).is_some() {
             // SAFETY: the logs are this lane's and hold its sets.
             unsafe {
                 if let Some(i) = self.reads.position(self.lane, &self.logs, address) {
-                    self.writes
-                        .store_at(self.lane, &self.logs, i, value.to_bits64());
+                    self.writes.store_at(self.lane, &self.logs, i, value);
                 }
             }
-            self.observe(|_| Event::Write(address, value.to_bits64()));
+            self.observe(|_| Event::Write(address, value));
             return Ok(());
         }
-        let buffered = A::buffer(self, address, value.to_bits64());
+        let buffered = A::buffer(self, address, value);
         self.checked(buffered)?;
         mark!(A::Probe, self, Buffering);
-        self.observe(|_| Event::Write(address, value.to_bits64()));
+        self.observe(|_| Event::Write(address, value));
         Ok(())
+    }
+
+    /// Writes the first `count` of several elements. The same as writing one
+    /// after the other; faster for elements that were read together, in this
+    /// order and last.
+    ///
+    /// # Errors
+    /// As [`Self::write`]; then some of them may be written.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub fn write_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        values: [T; N],
+        count: u32,
+    ) -> TxResult<()> {
+        mark!(A::Probe, self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let mut inside = count as usize <= N;
+        for k in 0..N {
+            inside &= k as u32 >= count || i[k] < array.len();
+        }
+        let words: [WordAddress; N] =
+            core::array::from_fn(|k| WordAddress::of(array.place(i[k]).cast_const()));
+        let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
+        if self
+            .lane
+            .converge(inside && A::buffer_read(self, words, bits, count))
+        {
+            mark!(A::Probe, self, Buffering);
+            for k in 0..N {
+                if (k as u32) < count {
+                    self.observe(|_| Event::Write(words[k], bits[k]));
+                }
+            }
+            return Ok(());
+        }
+        // Copies, so that the arrays themselves stay in registers.
+        let (mut at, mut new) = ([0; N], [0; N]);
+        for k in 0..N {
+            (at[k], new[k]) = (i[k], bits[k]);
+        }
+        let mut k = 0;
+        let mut end = Ok(());
+        while k < count as usize && end.is_ok() {
+            let (Some(&at), Some(&new)) = (at.get(k), new.get(k)) else {
+                break;
+            };
+            end = self.write(array, at, T::from_bits64(new));
+            k += 1;
+        }
+        end
     }
 
     /// Ends the transaction without effect, and without another attempt:

@@ -79,8 +79,12 @@ impl<A: Algorithm> Kernel for Many<A> {
                     while k < n {
                         let at = [k, k + 1, k, k + 1];
                         let v = tx.read_many(&p.words, at)?;
-                        for (at, v) in at.into_iter().zip(v) {
-                            tx.write(&p.words, at, v + 1)?;
+                        if i % 2 == 0 {
+                            tx.write_many(&p.words, at, v.map(|v| v + 1), 4)?;
+                        } else {
+                            for (at, v) in at.into_iter().zip(v) {
+                                tx.write(&p.words, at, v + 1)?;
+                            }
                         }
                         k += 2;
                     }

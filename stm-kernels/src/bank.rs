@@ -225,8 +225,8 @@ impl<A: Algorithm> Bank<A> {
                 }
             };
             let [taken, given] = tx.read_many(&p.accounts, [from, to])?;
-            tx.write(&p.accounts, from, taken.wrapping_sub(amount))?;
-            tx.write(&p.accounts, to, given.wrapping_add(amount))
+            let balances = [taken.wrapping_sub(amount), given.wrapping_add(amount)];
+            tx.write_many(&p.accounts, [from, to], balances, 2)
         });
     }
 

@@ -215,18 +215,21 @@ impl<A: Algorithm> KMeans<A> {
             let at: [u64; BATCH] =
                 core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
             let found = tx.read_many(&params.rows, at)?;
-            for (at, found) in at.into_iter().zip(found) {
+            let count = (words - k).min(BATCH as u32);
+            let mut new = found;
+            for new in &mut new {
                 if k == 0 {
                     // What an attempt that aborts leaves here, the next of this
                     // lane replaces.
-                    store(lane, &params.ranks, i, found);
-                    tx.write(&params.rows, at, found.wrapping_add(1))?;
+                    store(lane, &params.ranks, i, *new);
+                    *new = new.wrapping_add(1);
                 } else if k < words {
                     let x = f32::from_bits(load(lane, &params.points, u64::from(k - 1) * n + i));
-                    tx.write(&params.rows, at, (f32::from_bits(found) + x).to_bits())?;
+                    *new = (f32::from_bits(*new) + x).to_bits();
                 }
                 k += 1;
             }
+            tx.write_many(&params.rows, at, new, count)?;
         }
         Ok(())
     }

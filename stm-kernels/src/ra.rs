@@ -152,14 +152,30 @@ impl<A: Algorithm> RandomArray<A> {
                     w(15),
                 ];
                 let found = tx.read_many(&p.words, at)?;
-                let mut j = 0;
-                while j < BATCH {
-                    if k < plan.writes {
-                        tx.write(&p.words, at[j], found[j].wrapping_add(me.delta(k)))?;
-                    }
-                    k += 1;
-                    j += 1;
+                if k < plan.writes {
+                    let new = |j: u32| found[j as usize].wrapping_add(me.delta(k + j));
+                    let new: [u32; BATCH] = [
+                        new(0),
+                        new(1),
+                        new(2),
+                        new(3),
+                        new(4),
+                        new(5),
+                        new(6),
+                        new(7),
+                        new(8),
+                        new(9),
+                        new(10),
+                        new(11),
+                        new(12),
+                        new(13),
+                        new(14),
+                        new(15),
+                    ];
+                    let count = (plan.writes - k).min(BATCH as u32);
+                    tx.write_many(&p.words, at, new, count)?;
                 }
+                k += BATCH as u32;
             }
             Ok(())
         });

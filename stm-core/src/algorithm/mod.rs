@@ -119,6 +119,19 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Buffers writes of the first `count` of `words`, if they were read in
+    /// this order and last, and none is written; else `false`, and nothing is
+    /// changed.
+    #[inline(always)]
+    fn buffer_read<L: Lane, const N: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+        _values: [u64; N],
+        _count: u32,
+    ) -> bool {
+        false
+    }
+
     /// Records that a word was added to the write set.
     #[inline(always)]
     fn note_write<L: Lane>(_tx: &mut Tx<'_, L, Self>, _address: WordAddress) {}

@@ -43,6 +43,9 @@ pub trait Storage: Copy + Send + Sync + 'static {
     fn is_locked(word: u64) -> bool;
     /// Whether a version word tells that the thread `owner` holds it.
     fn is_own(word: u64, owner: u64) -> bool;
+    /// Whether a version word found where `seen` was expected may be locked by
+    /// the thread `owner` itself, from `seen`.
+    fn may_own(found: u64, seen: u64, owner: u64) -> bool;
     /// The version word that the thread `owner` locks an unlocked one with.
     fn locked(word: u64, owner: u64) -> u64;
     /// An unlocked version word; of a packed word, with its value.
@@ -92,6 +95,10 @@ impl Storage for Cells {
     #[inline(always)]
     fn is_own(_word: u64, _owner: u64) -> bool {
         false
+    }
+    #[inline(always)]
+    fn may_own(found: u64, seen: u64, owner: u64) -> bool {
+        found == Self::locked(seen, owner)
     }
     #[inline(always)]
     fn locked(word: u64, _owner: u64) -> u64 {
@@ -158,6 +165,10 @@ impl Storage for Table {
     #[inline(always)]
     fn is_own(word: u64, owner: u64) -> bool {
         word == Self::locked(word, owner)
+    }
+    #[inline(always)]
+    fn may_own(found: u64, _seen: u64, owner: u64) -> bool {
+        Self::is_own(found, owner)
     }
     #[inline(always)]
     fn locked(_word: u64, owner: u64) -> u64 {

@@ -79,6 +79,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         let lane = tx.lane;
         let words = p.map(WordAddress::of);
         let mut polls = 0;
+        let mut end = Ok(());
         let seen = loop {
             let seen = Self::load(tx, words, v);
             let (mut locked, mut newest) = (false, Version(0));
@@ -93,18 +94,26 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
             }
             polls += 1;
             if polls > tx.stm.patience.read_polls {
-                return Err(if locked {
+                end = Err(if locked {
                     Abort::ReadLocked
                 } else {
                     Abort::ReadStale
                 });
+                break seen;
             }
             // Locks are held for about as long as one look takes, and a pause
             // would hold up the whole warp.
             if !locked {
-                Self::extend(tx)?;
+                end = Self::extend(tx);
+                if end.is_err() {
+                    break seen;
+                }
             }
         };
+        // The lanes that were through at once have waited for the others here.
+        if !lane.converge(end.is_ok()) {
+            return end;
+        }
         // Values are kept where versions alone do not tell.
         let values: [u64; N] =
             core::array::from_fn(|k| if S::SHARED { v[k].to_bits64() } else { 0 });
@@ -132,6 +141,17 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
         let at = Self::entries(tx);
         tx.set.buffer(at, address, value)
+    }
+
+    #[inline(always)]
+    fn buffer_read<L: Lane, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        values: [u64; N],
+        count: u32,
+    ) -> bool {
+        let at = Self::entries(tx);
+        tx.set.buffer_read(at, words, values, count)
     }
 
     #[inline(always)]
@@ -164,7 +184,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         // What the leader has seen, all have: F4, and that the clock has
         // passed, so that no lane begins with an older snapshot after this.
         lane.sync_warp(holders);
-        if reads && !early && !Mutant::ReadsNotValidated.on(lane) && !Self::validate(tx) {
+        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
+        if !lane.converge(valid) {
             Self::give_back(tx);
             return Err(Abort::CommitStale);
         }

@@ -310,6 +310,11 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
         // SAFETY: reads which lanes run.
         unsafe { activemask() }
     }
+    #[inline(always)]
+    fn converge(&self, flag: bool) -> bool {
+        // The mask has at least this lane; using it keeps the instruction.
+        flag & (self.active_mask() != 0)
+    }
 
     #[inline(always)]
     fn clock(&self) -> u64 {

@@ -164,6 +164,14 @@ pub trait Lane {
     /// `activemask`: the lanes that happen to run together here. A hint, never
     /// a proof of convergence.
     fn active_mask(&self) -> u32;
+    /// `flag`, behind a place where lanes that went different ways meet again
+    /// if they can: the compiler neither copies nor skips it, so on a GPU the
+    /// branches before it end here and not at the end of the transaction's
+    /// code. A hint, as [`Self::active_mask`].
+    #[inline(always)]
+    fn converge(&self, flag: bool) -> bool {
+        flag
+    }
 
     /// `%clock64`: a cycle counter of this multiprocessor (CPU: nanoseconds).
     fn clock(&self) -> u64;

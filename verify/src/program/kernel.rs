@@ -59,7 +59,8 @@ fn body<L: Lane, A: Algorithm, T: Element>(
     ops: &[Op],
 ) -> TxResult<()> {
     let mut last = 0;
-    for op in ops {
+    let mut ops = ops.iter().peekable();
+    while let Some(op) = ops.next() {
         match op {
             Op::Read(list) => {
                 let found = match *list.as_slice() {
@@ -71,7 +72,17 @@ fn body<L: Lane, A: Algorithm, T: Element>(
                 last = found.to_bits64();
             }
             Op::Write(word, value) => {
-                tx.write(words, (*word).into(), T::from_bits64(value.after(last)))?;
+                let new = |value: &Value| T::from_bits64(value.after(last));
+                // In ascending order together, else one after the other.
+                if let Some(Op::Write(next, after)) = ops.peek()
+                    && word < next
+                {
+                    let at = [(*word).into(), (*next).into()];
+                    tx.write_many(words, at, [new(value), new(after)], 2)?;
+                    ops.next();
+                } else {
+                    tx.write(words, (*word).into(), new(value))?;
+                }
             }
         }
     }

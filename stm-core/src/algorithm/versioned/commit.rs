@@ -59,19 +59,26 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     seen[j]
                 }
             });
-            let lost = Self::differing(found, seen);
             if locked {
-                Self::restore(at, map, i);
+                Self::restore(at, map, i, i, 0);
                 return Err(Abort::CommitLocked);
             }
+            let lost = Self::differing(found, seen);
             if lost != 0 {
-                let mut held = false;
-                for (j, &word) in found.iter().enumerate() {
-                    held |= lost >> j & 1 != 0 && S::is_locked(word);
+                let (mut own, mut held) = (true, false);
+                for j in 0..BATCH {
+                    if lost >> j & 1 != 0 {
+                        own &= S::may_own(found[j], seen[j], me);
+                        held |= S::is_locked(found[j]);
+                    }
                 }
-                if let Err(abort) = Self::settle(at, map, i, lost, held) {
-                    Self::restore(at, map, (i + BATCH as u32).min(len));
-                    return Err(abort);
+                if !(own && Self::settle(at, map, i, lost)) {
+                    Self::restore(at, map, (i + BATCH as u32).min(len), i, lost);
+                    return Err(if held {
+                        Abort::CommitLocked
+                    } else {
+                        Abort::CommitStale
+                    });
                 }
             }
             i += BATCH as u32;
@@ -124,20 +131,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         seen
     }
 
-    /// Entries of a batch whose swap has failed: of a word that this
-    /// transaction holds already, which is well, or not.
-    ///
-    /// # Errors
-    /// A word is held by another transaction, or has changed.
+    /// Whether the entries of a batch whose swap has failed are all of words
+    /// that this transaction holds already; then they share its locks.
     #[inline(never)]
-    fn settle<L: Lane>(
-        at: Entries<'_, L, INLINE>,
-        map: S::Map,
-        first: u32,
-        mut lost: u32,
-        locked: bool,
-    ) -> TxResult<()> {
-        let mut end = Ok(());
+    fn settle<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
             lost &= lost - 1;
@@ -155,15 +152,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }
                 } else {
-                    end = Err(if locked {
-                        Abort::CommitLocked
-                    } else {
-                        Abort::CommitStale
-                    });
+                    return false;
                 }
             }
         }
-        end
+        true
     }
 
     /// The entry before `end` that holds the lock of an entry's word. Seldom
@@ -244,13 +237,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// Gives back all that the transaction holds, as it was.
     #[inline(always)]
     pub(super) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        Self::restore(Self::entries(tx), S::map(tx.stm), tx.set.len);
+        Self::restore(Self::entries(tx), S::map(tx.stm), tx.set.len, 0, 0);
     }
 
-    /// Gives back what the first `len` entries hold, as it was. Not inlined,
-    /// as [`Self::holder`].
+    /// Gives back what the first `len` entries hold, as it was; those of the
+    /// batch at `first` whose bits are in `lost` hold nothing. Not inlined, as
+    /// [`Self::holder`].
     #[inline(never)]
-    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) {
+    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
         let lane = at.lane();
         let mut i = 0;
         while i < len {
@@ -261,9 +255,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     at.batch(Column::Seen, i, len),
                 )
             };
+            let without = if i == first { lost } else { 0 };
             let mut apart = false;
             for (j, &entry) in entries.iter().enumerate() {
                 apart |= i + (j as u32) < len
+                    && without >> j & 1 == 0
                     && entry & (WRITTEN | SHARES) == WRITTEN
                     && !S::is_packed(word_of(entry));
             }
@@ -273,7 +269,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 Mutant::NoF6.fence(lane);
             }
             for j in 0..BATCH {
-                if i + (j as u32) < len && entries[j] & (WRITTEN | SHARES) == WRITTEN {
+                if i + (j as u32) < len
+                    && without >> j & 1 == 0
+                    && entries[j] & (WRITTEN | SHARES) == WRITTEN
+                {
                     // SAFETY: the version word of an element in range
                     // (Tx::locate). Relaxed: a packed word is all there is to
                     // see; F6 precedes the others.
