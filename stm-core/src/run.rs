@@ -215,6 +215,11 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
+        // A launch may have far more threads than work.
+        let observed = <A::Probe as Probe>::RECORDS || <A::Probe as Probe>::TIMES;
+        if !observed && lane.ballot(all, i < range.end) == 0 {
+            return;
+        }
         let mut scratch = A::Scratch::NEW;
         let mut tx = Tx::new(lane, self, &mut scratch);
         let mut counts = Counts::ZERO;
