@@ -67,6 +67,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Whether the warp decides how many of its lanes make an attempt at a
     /// time, and lanes that fail for long stand in a queue.
     const SCHEDULED: bool = false;
+    /// Looks at a locked word before a read aborts, if nothing is said.
+    const READ_POLLS: u32 = 8;
     /// Who observes.
     type Probe: Probe;
     /// What transactions read and write. A kernel that names its arrays

@@ -50,6 +50,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     const NAME: &'static str = S::NAME;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
+    const READ_POLLS: u32 = 3;
 
     type Probe = P;
     type Array<T: Element> = S::Array<T>;
