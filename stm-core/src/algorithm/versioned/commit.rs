@@ -163,7 +163,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// needed, so not inlined; by value, so that the transaction stays in
     /// registers.
     #[inline(never)]
-    fn holder<L: Lane>(
+    pub(super) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
         end: u32,
@@ -244,7 +244,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// batch at `first` whose bits are in `lost` hold nothing. Not inlined, as
     /// [`Self::holder`].
     #[inline(never)]
-    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
+    pub(super) fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
         let lane = at.lane();
         let mut i = 0;
         while i < len {
