@@ -210,7 +210,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             Self::restore(Self::entries(tx), S::map(tx.stm), len, 0, 0);
             return end;
         }
-        if shared {
+        if shared && S::SHARED {
             Self::store_shared(tx);
             // ORDER(F8): values of all lanes before versions; with F5.
             if !Mutant::NoF8.on(lane) {
