@@ -116,7 +116,12 @@ fn claims(reports: &[Report]) -> String {
     let claims: Vec<String> = reports
         .iter()
         .filter_map(|report| {
-            let of = |name: &str| report.observed.get(name).and_then(serde_json::Value::as_f64);
+            let of = |name: &str| {
+                report
+                    .observed
+                    .get(name)
+                    .and_then(serde_json::Value::as_f64)
+            };
             let (us, share) = (of("claim_us")?, of("claim_share")?);
             let (us, share) = (digits3(us), digits3(share * 100.0));
             Some(format!("{} {us} us ({share} %)", report.variant))

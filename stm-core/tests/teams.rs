@@ -111,7 +111,8 @@ fn go<A: Algorithm<Probe = Silent>>(how: How, blocks: u32, threads: u32) -> Ende
     let mut stm = Stm::new(&cpu, Launch::new(blocks, threads), config)?;
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
     let accounts = Shared::from_slice(&cpu, layout, &[1000u64; ACCOUNTS as usize], "accounts")?;
-    let sums = Buffer::<_, u64>::zeroed(&cpu, u64::from(blocks) as usize * AUDITS as usize, "sums")?;
+    let sums =
+        Buffer::<_, u64>::zeroed(&cpu, u64::from(blocks) as usize * AUDITS as usize, "sums")?;
     let params = P {
         stm: stm.handle::<A>(),
         accounts: accounts.view::<A>(),

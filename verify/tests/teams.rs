@@ -127,9 +127,12 @@ fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize 
     let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
     let lanes = 2 * warps * config.warp_width;
     let mut stm = Stm::new(&sim, Launch::new(2, warps * config.warp_width), sizes()).unwrap();
-    let records =
-        Buffer::<_, u64>::zeroed(&sim, (u64::from(lanes) * WORDS_PER_LANE) as usize, "records")
-            .unwrap();
+    let records = Buffer::<_, u64>::zeroed(
+        &sim,
+        (u64::from(lanes) * WORDS_PER_LANE) as usize,
+        "records",
+    )
+    .unwrap();
     let params = Params::<A> {
         // SAFETY: that many zero words a lane, for this launch alone.
         stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), WORDS_PER_LANE) }),
@@ -141,8 +144,16 @@ fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize 
         .unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
     let left = accounts.download().unwrap();
     let total = EACH * ACCOUNTS as u32;
-    assert_eq!(left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v)), total, "{config}");
-    assert_eq!(sums.download().unwrap(), [total; 2 * AUDITS as usize], "{config}");
+    assert_eq!(
+        left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v)),
+        total,
+        "{config}"
+    );
+    assert_eq!(
+        sums.download().unwrap(),
+        [total; 2 * AUDITS as usize],
+        "{config}"
+    );
     let singles = u64::from(2 * (warps - 2) * config.warp_width);
     let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
     assert_eq!(statistics.commits, transactions, "{config}");
@@ -345,7 +356,14 @@ fn misuses<A: Algorithm<Probe = Silent>>() {
         }
         let (ended, _) = misuse::<A>(How::PastTheEnd, seed);
         assert!(
-            matches!(ended, Err(Error::OutOfRange { index: 77, len: 12, .. })),
+            matches!(
+                ended,
+                Err(Error::OutOfRange {
+                    index: 77,
+                    len: 12,
+                    ..
+                })
+            ),
             "{ended:?}"
         );
         let (ended, _) = misuse::<A>(How::TooMuch, seed);

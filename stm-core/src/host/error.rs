@@ -106,7 +106,9 @@ pub enum Error {
         transaction: u64,
     },
     /// A team's transaction with an algorithm that has none.
-    #[error("the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS")]
+    #[error(
+        "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
+    )]
     NoTeams,
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]

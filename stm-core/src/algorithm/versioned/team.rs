@@ -392,8 +392,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             while i < len {
                 // SAFETY: below the count.
                 entry = unsafe { at.get(Column::Address, i) };
-                if entry & (WRITTEN | SHARES) == kind
-                    && Self::holder(at, map, len, entry).is_none()
+                if entry & (WRITTEN | SHARES) == kind && Self::holder(at, map, len, entry).is_none()
                 {
                     break;
                 }
@@ -476,13 +475,12 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 if S::may_own(found[j], seen[j], owner) {
                     // SAFETY: below the count, as the holder is.
                     unsafe {
-                        match Self::holder(at, map, len, entries[j]) {
-                            Some(holder) => same = at.get(Column::Seen, holder) == seen[j],
-                            None => {
-                                at.put(Column::Address, k, entries[j] | SHARES);
-                                looked.asks = true;
-                                same = true;
-                            }
+                        if let Some(holder) = Self::holder(at, map, len, entries[j]) {
+                            same = at.get(Column::Seen, holder) == seen[j];
+                        } else {
+                            at.put(Column::Address, k, entries[j] | SHARES);
+                            looked.asks = true;
+                            same = true;
                         }
                     }
                 }
