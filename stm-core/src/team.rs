@@ -80,7 +80,7 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
     /// Whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
-        self.tx.lane.lane_bit() & (self.mask - 1) == 0
+        self.tx.lane.lane_index() == self.mask.trailing_zeros()
     }
 
     /// The leader's word.

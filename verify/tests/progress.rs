@@ -123,3 +123,32 @@ fn a_hot_word_and_a_long_audit_complete() {
         always_completes(&head, &audit, &schedules, 4);
     }
 }
+
+/// The same between teams, each lane of which holds up all others of its warp:
+/// crossed pairs, opposite orders, a hot word, and a long audit beside writers.
+#[test]
+fn teams_in_each_others_way_complete() {
+    let hot = ["r0 w0+1"; 24].join(" / ");
+    let audit = format!("r0 r1 r2 r3 / {}", ["w0~ w1~ w2~ w3~"; 23].join(" / "));
+    let crossed = ["r1 w0+1 / r0 w1+1"; 4].join(" / ");
+    let opposite = ["w0=1 w1=1 / w1=2 w0=2"; 4].join(" / ");
+    let schedules = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Random,
+        Schedule::Its {
+            bound: 64,
+            starve: true,
+        },
+    ];
+    for variant in ["fast", "fast-table"] {
+        for (locks, width) in [(8, 2), (1, 2), (8, 4)] {
+            let threads = 2 * width;
+            let head =
+                format!("{variant} 2x{threads} team locks={locks} patience=2/3 init=0,0,0,0");
+            for transactions in [&hot, &audit, &crossed, &opposite] {
+                always_completes(&head, transactions, &schedules, width);
+            }
+        }
+    }
+}

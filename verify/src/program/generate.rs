@@ -88,14 +88,21 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
             stale_percent: rng.pick(&[10, 30, 50, 70]),
         }
     };
+    // Each lane of a team makes all steps of its transactions, and before each
+    // of them a schedule may let the others wait so long.
+    let length = if program.calls == Loop::Team {
+        2 * u64::from(width)
+    } else {
+        1
+    };
     SimConfig {
         warp_width: width,
         schedule,
         memory,
         votes_order: rng.chance(50),
         seed: rng.bits(),
-        steps_max: STEPS_MAX,
-        idle_max: IDLE_MAX,
+        steps_max: length * STEPS_MAX,
+        idle_max: length * IDLE_MAX,
         mutant: None,
     }
 }
