@@ -67,7 +67,7 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     // that the stack masks off waits for ever, as before Volta; and in lockstep
     // two may meet for ever, as the simulator's pauses have no length, which is
     // what draws them apart on hardware.
-    let apart = program.calls == Loop::Each || width == 1;
+    let apart = program.calls != Loop::Own || width == 1;
     let schedule = match rng.below(10) {
         0 if apart => Schedule::Lockstep,
         1 if apart => Schedule::Stack,
@@ -88,14 +88,21 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
             stale_percent: rng.pick(&[10, 30, 50, 70]),
         }
     };
+    // Each lane of a team makes all steps of its transactions, and before each
+    // of them a schedule may let the others wait so long.
+    let length = if program.calls == Loop::Team {
+        2 * u64::from(width)
+    } else {
+        1
+    };
     SimConfig {
         warp_width: width,
         schedule,
         memory,
         votes_order: rng.chance(50),
         seed: rng.bits(),
-        steps_max: STEPS_MAX,
-        idle_max: IDLE_MAX,
+        steps_max: length * STEPS_MAX,
+        idle_max: length * IDLE_MAX,
         mutant: None,
     }
 }
@@ -194,7 +201,16 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
 /// The random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::new(seed, 1);
-    let (program, width) = program(&mut rng);
+    let (mut program, mut width) = program(&mut rng);
+    if variant.has_teams() {
+        // Numbers of another stream: the programs of other variants stay.
+        let mut rng = Rng::new(seed, 4);
+        if rng.chance(25) {
+            width = rng.pick(&[2, 2, 4, 8]);
+            program.calls = Loop::Team;
+            program.threads = rng.pick(&[width, width, width + 1]);
+        }
+    }
     let sim = simulation(&mut rng, &program, width);
     Case {
         variant,

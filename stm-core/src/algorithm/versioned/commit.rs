@@ -1,8 +1,9 @@
 //! The commit of the versioned algorithms, step by step: locks, the clock,
 //! validation, stores.
 //!
-//! What is seldom needed is not inlined, and takes what it needs by value, so
-//! that the transaction itself stays in registers.
+//! What is seldom needed takes what it needs by value, so that the transaction
+//! itself stays in registers. It is inlined all the same: a call keeps what is
+//! live around it in memory, on the ways without the call too.
 
 use super::super::storage::Storage;
 use super::Versioned;
@@ -309,11 +310,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         true
     }
 
-    /// The entry before `end` that holds the lock of an entry's word. Seldom
-    /// needed, so not inlined; by value, so that the transaction stays in
-    /// registers.
+    /// The entry before `end` that holds the lock of an entry's word. By
+    /// value, so that the transaction stays in registers.
     #[inline(always)]
-    fn holder<L: Lane>(
+    pub(super) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
         end: u32,
@@ -391,10 +391,15 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     }
 
     /// Gives back what the first `len` entries hold, as it was; those from
-    /// `first` on whose bits are in `lost` hold nothing. Not inlined, as
-    /// [`Self::holder`].
+    /// `first` on whose bits are in `lost` hold nothing.
     #[inline(always)]
-    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
+    pub(super) fn restore<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        first: u32,
+        lost: u32,
+    ) {
         let lane = at.lane();
         let mut i = 0;
         while i < len {
