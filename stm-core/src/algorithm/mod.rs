@@ -33,6 +33,7 @@ use crate::abort::TxResult;
 use crate::entry_set::Scratch;
 use crate::lane::Lane;
 use crate::probe::{Probe, Silent};
+use crate::tsums::{Run, Summand};
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::view::View;
@@ -130,6 +131,27 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _count: u32,
     ) -> bool {
         false
+    }
+
+    /// Buffers additions, as many of `deltas` as `run` has elements, one or
+    /// more, and tells the probe.
+    #[inline(always)]
+    fn add_many<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+        deltas: [T; N],
+    ) -> TxResult<()> {
+        tx.add_by_writes(run, deltas)
+    }
+
+    /// Reads elements of a row of sums, as many as `run` has, one or more, and
+    /// tells the probe.
+    #[inline(always)]
+    fn read_sums<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+    ) -> TxResult<[T; N]> {
+        tx.read_places(run.places())
     }
 
     /// Records that a word was added to the write set.
