@@ -315,6 +315,12 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     #[inline(always)]
     fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let now = Self::clock(tx);
+        Self::extend_to(tx, now)
+    }
+
+    /// Moves the snapshot to what the clock was just found at, as [`Self::extend`].
+    #[inline(always)]
+    fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
         let at = Self::entries(tx);
         let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
             0

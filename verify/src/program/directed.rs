@@ -369,7 +369,11 @@ pub const ALL: &[Directed] = &[
     Directed::new(
         "only-additions",
         "transactions that add to the same sums and read nothing: none is lost, and none waits",
-        &["a0=1 a1=2 / a1=4", "a1=8 a0=16 / a0=32", "a0=64 a1=128 / s01"],
+        &[
+            "a0=1 a1=2 / a1=4",
+            "a1=8 a0=16 / a0=32",
+            "a0=64 a1=128 / s01",
+        ],
         &[0],
     )
     .sums(&[0, 0], 2),

@@ -217,7 +217,10 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
                 // Powers of two, so that each subset of them has another sum.
                 let own = 1 << (added % 24);
                 added += 1;
-                Op::Add(sum, rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]))
+                Op::Add(
+                    sum,
+                    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]),
+                )
             };
             let at = rng.below(ops.len() as u32 + 1) as usize;
             ops.insert(at, op);

@@ -75,8 +75,12 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     let list = list.as_slice();
     if together(sums.row_len(), list) {
         let (row, first) = place(sums, list[0]);
-        let found: [T; 3] = tx.read_sum_many(sums, row, first, list.len() as u32)?;
-        return Ok(found[list.len() - 1]);
+        // No more than there are: the read of a plain word is an event.
+        return Ok(match list.len() {
+            1 => tx.read_sum(sums, row, first)?,
+            2 => tx.read_sum_many::<T, 2>(sums, row, first, 2)?[1],
+            _ => tx.read_sum_many::<T, 3>(sums, row, first, 3)?[2],
+        });
     }
     let mut last = T::from_bits64(0);
     for &sum in list {

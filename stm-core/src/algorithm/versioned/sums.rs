@@ -1,12 +1,11 @@
 //! Sums under the versioned algorithms: additions that do not conflict.
 //!
 //! 1. *add*: into the attempt's own log ([`crate::sum_set`]).
-//! 2. *read*: the header of the row, the elements, the header once more (A2,
-//!    A3). No additions pending, and the same header twice: the elements are
-//!    what the header's count of ended additions says. A header has no version
-//!    that could be compared with the snapshot, so the snapshot always moves
-//!    to the present: the clock (F1), and everything read must be unchanged,
-//!    this header included.
+//! 2. *read*: the header of the row, the elements, the clock (F1), the header
+//!    once more (A2, A3). No additions pending, and the same header twice: the
+//!    elements are what the header's count of ended additions says. A header
+//!    has no version that could be compared with the snapshot, so the snapshot
+//!    always moves to that clock, and everything read before must be unchanged.
 //! 3. *commit*: announce one addition in the header of each row, together with
 //!    the locks of other words (F3); the clock; everything read is unchanged,
 //!    headers but for this transaction's own announcement (F4); add to the
@@ -85,11 +84,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         run: Run<T>,
     ) -> TxResult<[T; N]> {
         let lane = tx.lane;
-        // SAFETY: of a row in range of live rows (Tx::run_of). Relaxed: A2 and
-        // A3 are between, and the clock is asked after.
+        // SAFETY: of a row in range of live rows (Tx::run_of). Relaxed: A2, A3
+        // and the clock are between.
         let header = || unsafe { lane.load_relaxed_64(run.header) };
         let mut polls = 0;
-        let (seen, mut values) = loop {
+        let (seen, now, mut values) = loop {
             let seen = header();
             // ORDER(A2): the header before the elements. Pairs with A4: who
             // sees additions ended sees them.
@@ -100,6 +99,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             // ORDER(A3): the elements before the second look. Pairs with F3 of
             // who adds: who sees something added sees it announced.
             Mutant::NoA3.fence(lane);
+            // The second look comes after the clock, as an extension's.
+            let now = Self::clock(tx);
             let again = if Mutant::SumHeaderOnce.on(lane) {
                 seen
             } else {
@@ -107,22 +108,22 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             };
             let pending = is_pending(seen) && !Mutant::SumPendingIgnored.on(lane);
             if seen == again && !pending {
-                break (seen, values);
+                break (seen, now, values);
             }
             polls += 1;
             if polls > tx.stm.patience.read_polls {
                 return Err(Abort::ReadLocked);
             }
         };
+        if !Mutant::SumNotExtended.on(lane) {
+            Self::extend_to(tx, now)?;
+        }
         let at = Self::sums(tx);
         let entries = tx.set.len;
         match tx.sums.read(at, run.header, seen, entries) {
             None => return Err(Abort::ReadSetFull),
             Some(false) => return Err(Abort::ReadStale),
             Some(true) => {}
-        }
-        if !Mutant::SumNotExtended.on(lane) {
-            Self::extend(tx)?;
         }
         if tx.sums.words != 0 {
             Self::add_own(at, tx.sums, run, &mut values);
