@@ -61,10 +61,6 @@ impl Scratch for () {
     const NEW: Self = ();
 }
 
-impl<A: Scratch, B: Scratch> Scratch for (A, B) {
-    const NEW: Self = (A::NEW, B::NEW);
-}
-
 /// The first `N` entries.
 #[derive(Debug)]
 pub struct Inline<const N: usize>(MaybeUninit<[[u64; N]; 3]>);

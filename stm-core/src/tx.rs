@@ -37,6 +37,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) sums: SumSet,
     /// What the algorithm keeps on the lane's stack.
     pub(crate) scratch: &'a mut A::Scratch,
+    /// The same for sums.
+    pub(crate) sum_scratch: &'a mut A::SumScratch,
     /// The clock (or sequence) at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
     /// The first failure; an attempt that has one cannot commit.
@@ -54,7 +56,12 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An attempt not yet begun.
     #[inline(always)]
-    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>, scratch: &'a mut A::Scratch) -> Self {
+    pub(crate) fn new(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sum_scratch: &'a mut A::SumScratch,
+    ) -> Self {
         Self {
             lane,
             stm,
@@ -65,6 +72,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             set: EntrySet::EMPTY,
             sums: SumSet::EMPTY,
             scratch,
+            sum_scratch,
             snapshot: Version(0),
             failed: None,
             doomed: false,

@@ -75,6 +75,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     type Array<T: Element>: View<T>;
     /// What a lane keeps on its stack.
     type Scratch: Scratch;
+    /// The same for sums: apart, so that a kernel without any has none of it.
+    type SumScratch: Scratch;
 
     /// The number of updates committed so far, for a probe: at least what any
     /// event before was told.

@@ -56,7 +56,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
 
     type Probe = P;
     type Array<T: Element> = S::Array<T>;
-    type Scratch = (Inline<INLINE>, SumStack<INLINE>);
+    type Scratch = Inline<INLINE>;
+    type SumScratch = SumStack<INLINE>;
 
     /// Versions of the lanes of one round follow each other for a probe,
     /// which wants them in an order: 32 to each tick of the clock.
@@ -258,7 +259,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
-        unsafe { Entries::new(tx.lane, tx.logs, &raw mut tx.scratch.0) }
+        unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.scratch) }
     }
 
     /// The word of a version.

@@ -30,7 +30,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     pub(super) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L, INLINE> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
-        unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut tx.scratch.1) }
+        unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.sum_scratch) }
     }
 
     /// An error if the words read and written have grown into the part of the
