@@ -14,16 +14,18 @@
 
 use crate::alias;
 use crate::error::{Error, Result};
+use crate::timed::Timed;
 use crate::workload::{Launches, SET_WORDS_MAX, Workload, check_memory, words_of};
+use std::time::Duration;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Shared};
+use stm_core::host::{Buffer, Device, Shared, Sums};
 use stm_core::logs::Capacity;
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
-use stm_core::{Kernel, StmRef};
+use stm_core::{Element, Kernel, StmRef};
 use stm_kernels::bank::{
-    BATCH, Bank as BankKernel, BankParams, BankPlan, BankTransaction, CHECKS, FINDINGS,
-    WRONG_SUM_OF, WRONG_SUMS,
+    BATCH, Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankTransaction,
+    CHECKS, FINDINGS, WRONG_SUM_OF, WRONG_SUMS,
 };
 use stm_kernels::draw::draw;
 
@@ -38,14 +40,23 @@ pub struct Bank {
     pub audit_percent: u32,
     /// Accounts that an audit adds up and within which transfers stay.
     pub audit_range: u32,
+    /// Accounts of a row, a power of two up to [`BANK_ROW_MAX`], if transfers add
+    /// to accounts and do not look at them.
+    pub adds_row: Option<u32>,
 }
+
+/// The most accounts of a row.
+pub const BANK_ROW_MAX: u32 = 1 << 16;
 
 /// The accounts, and what they must become.
 pub struct BankData<D: Device> {
     seed: u64,
     plan: BankPlan,
     tables_host: Vec<u64>,
+    /// None, if transfers add.
     accounts: Shared<D, i32>,
+    /// The accounts then; past the last there are zeros.
+    rows: Option<Sums<D, i32>>,
     sums: Buffer<D, i32>,
     tables: Buffer<D, u64>,
     findings: Buffer<D, u64>,
@@ -70,6 +81,14 @@ impl Bank {
             self.audit_percent,
             self.zipf_thousandths == 0,
         )
+    }
+
+    /// The accounts, and zeros up to the end of the last row.
+    fn in_rows(&self, accounts: &[i32]) -> Vec<i32> {
+        let row = self.adds_row.unwrap_or(1) as usize;
+        let mut rows = accounts.to_vec();
+        rows.resize(accounts.len().next_multiple_of(row), 0);
+        rows
     }
 
     /// The balances before a launch: some thousand, another for each account,
@@ -149,6 +168,24 @@ impl Bank {
     }
 }
 
+impl<D: Device> BankData<D> {
+    fn upload(&mut self, of: &Bank, accounts: &[i32]) -> Result<()> {
+        Ok(match &mut self.rows {
+            Some(rows) => rows.upload(&of.in_rows(accounts))?,
+            None => self.accounts.upload(accounts)?,
+        })
+    }
+
+    fn download(&self, of: &Bank) -> Result<Vec<i32>> {
+        let Some(rows) = &self.rows else {
+            return Ok(self.accounts.download()?);
+        };
+        let mut accounts = rows.download()?;
+        accounts.truncate(of.accounts as usize);
+        Ok(accounts)
+    }
+}
+
 /// What is wrong with the accounts, if anything.
 pub fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
     let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
@@ -197,12 +234,16 @@ impl Workload for Bank {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        vec![
+        let mut parameters = vec![
             ("accounts", self.accounts.into()),
             ("zipf_thousandths", self.zipf_thousandths.into()),
             ("audit_percent", self.audit_percent.into()),
             ("audit_range", self.audit_range.into()),
-        ]
+        ];
+        if let Some(row) = self.adds_row {
+            parameters.push(("adds_row", row.into()));
+        }
+        parameters
     }
 
     fn capacity(&self) -> Capacity {
@@ -272,7 +313,8 @@ impl Workload for Bank {
         check_memory(
             device,
             "bank",
-            accounts * 4 + ranges * 4 + tables,
+            // With a header each.
+            accounts * if self.adds_row.is_some() { 12 } else { 4 } + ranges * 4 + tables,
             // The tables, twice while they are made; the replay, and what came
             // back.
             accounts * 8 + ranges * 4 + 2 * tables,
@@ -284,7 +326,20 @@ impl Workload for Bank {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
-            accounts: Shared::from_slice(device, Layout::Plain, &initial, "the accounts of bank")?,
+            accounts: {
+                let words: &[i32] = if self.adds_row.is_some() {
+                    &[]
+                } else {
+                    &initial
+                };
+                Shared::from_slice(device, Layout::Plain, words, "the accounts of bank")?
+            },
+            rows: (self.adds_row)
+                .map(|row| {
+                    let accounts = self.in_rows(&initial);
+                    Sums::from_slice(device, row, &accounts, "the accounts of bank")
+                })
+                .transpose()?,
             tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             tables_host,
@@ -293,7 +348,14 @@ impl Workload for Bank {
     }
 
     fn initial<D: Device>(&self, data: &BankData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        words_of(&data.accounts)
+        let Some(rows) = &data.rows else {
+            return words_of(&data.accounts);
+        };
+        let values = rows.download()?.into_iter().zip(0u32..);
+        let word = |a: u32| rows.word((a / rows.row_len()) as usize, a % rows.row_len());
+        Ok(values
+            .map(|(value, a)| (word(a), value.to_bits64()))
+            .collect())
     }
 
     fn arrange<D: Device, A: Algorithm>(&self, data: &mut BankData<D>) -> Result<()> {
@@ -307,7 +369,7 @@ impl Workload for Bank {
 
     fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
         data.findings.clear()?;
-        Ok(data.accounts.upload(&self.initial(data.seed))?)
+        data.upload(self, &self.initial(data.seed))
     }
 
     fn verify<D: Device>(
@@ -330,7 +392,7 @@ impl Workload for Bank {
             .expected
             .as_ref()
             .map_or((&[][..], 0), |(_, e, audits)| (e, *audits));
-        let found = data.accounts.download()?;
+        let found = data.download(self)?;
         let findings = data.findings.download()?;
         Ok(difference(&found, expected).or_else(|| audit_difference(&findings, audits)))
     }
@@ -339,6 +401,7 @@ impl Workload for Bank {
 impl<A: Algorithm> Launches<A> for Bank
 where
     BankKernel<A>: Kernel<Params = BankParams<A>>,
+    BankAdds<A>: Kernel<Params = BankAddsParams<A>>,
 {
     type Kernel = BankKernel<A>;
 
@@ -358,6 +421,47 @@ where
             plan: data.plan,
         }
     }
+
+    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+        Ok(if self.adds_row.is_some() {
+            device.prepare::<BankAdds<A>>()?
+        } else {
+            device.prepare::<BankKernel<A>>()?
+        })
+    }
+
+    fn run<D: Device>(
+        &self,
+        data: &mut BankData<D>,
+        timed: &mut Timed<'_, D, A::Probe>,
+        transactions: u64,
+    ) -> Result<()> {
+        let stm = timed.handle::<A>();
+        match &data.rows {
+            None => {
+                let params = self.params(data, stm, transactions);
+                // SAFETY: the parameters hold this memory's handle, for `A`
+                // alone, and views of buffers that `data` keeps and nothing else
+                // uses.
+                unsafe { timed.launch::<BankKernel<A>>(&params)? };
+            }
+            Some(rows) => {
+                let params = BankAddsParams {
+                    stm,
+                    accounts: rows.view(),
+                    row_log2: rows.row_len().trailing_zeros(),
+                    sums: data.sums.tarray(),
+                    tables: data.tables.tarray(),
+                    findings: data.findings.tarray(),
+                    transactions,
+                    plan: data.plan,
+                };
+                // SAFETY: as above.
+                unsafe { timed.launch::<BankAdds<A>>(&params)? };
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -370,6 +474,7 @@ mod tests {
         zipf_thousandths: 990,
         audit_percent: 20,
         audit_range: 48,
+        adds_row: None,
     };
 
     /// Data as a right run of so many transactions leaves it.

@@ -253,6 +253,10 @@ pub struct WorkloadArgs {
     /// ra, ht, bank, eigenbench: transactions of a launch [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Workload")]
     pub transactions: Option<u64>,
+    /// kmeans, bank: transactions add to sums and do not read them: then no two
+    /// of them conflict with fast and fast-table
+    #[arg(long, help_heading = "Workload")]
+    pub adds: bool,
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = launches::SEED,
           help_heading = "Workload")]

@@ -161,9 +161,10 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
             )));
         }
     }
-    let options: [(&str, &[&str], Option<String>); 8] = [
+    let options: [(&str, &[&str], Option<String>); 9] = [
         ("-n", &["labyrinth", "genome", "kmeans"], n(args.n)),
         ("--input", &["labyrinth", "kmeans"], path),
+        ("--adds", &["bank", "kmeans"], args.adds.then(String::new)),
         ("--words", &["ra"], n(args.words)),
         ("--reads", &["ra"], n(args.reads)),
         ("--writes", &["ra"], n(args.writes)),

@@ -10,6 +10,9 @@
 //! For each, the best launch is searched and then measured: median of the
 //! repeats, the data put back before each.
 //!
+//! k-means is measured over its first passes, and over sums that transactions
+//! add to as well; so is bank.
+//!
 //! Labyrinth and genome's links (GN-2) have neither floor nor rival: the one
 //! spends its time routing, the other in some sixty short launches.
 //!
@@ -36,15 +39,18 @@ pub use contender::{Contender, Kind};
 pub use measure::{Outcome, Run, Tried, measure};
 pub use options::{FloorArgs, HELP};
 
+use crate::bank::Bank;
 use crate::cli::TuneArgs;
 use crate::commands::{check_foreign, demo_input, open};
 use crate::devices::{AnyDevice, Kind as DeviceKind};
 use crate::error::{Error, Result};
+use crate::kmeans::Kmeans;
 use crate::launches;
 use crate::out_file::OutFile;
 use crate::progress::Progress;
 use crate::runner::Report;
 use crate::tune::{self, without_folder};
+use crate::variants::Variant;
 use crate::workload::{AllAlgorithms, WORKLOADS, Workload};
 use crate::workloads::AnyWorkload;
 use crate::{on_device, on_workload};
@@ -95,6 +101,9 @@ fn workloads(args: &FloorArgs, kind: DeviceKind) -> Result<Vec<(AnyWorkload, Tun
             let points = &mut input.kmeans.shape.points;
             *points = points.or(demo.kmeans.shape.points);
         }
+        // All passes are alike, and one lock for all takes a second for each.
+        let passes = &mut input.kmeans.passes_max;
+        *passes = passes.or((*name == "kmeans").then_some(launches::KMEANS_FLOOR_PASSES));
         if args.quick {
             let most = input.transactions.unwrap_or(launches::TRANSACTIONS);
             input.transactions = Some(most.min(QUICK_TRANSACTIONS));
@@ -135,6 +144,51 @@ fn stm<D: Device, W: AllAlgorithms>(
     let found = tune::search(device, workload, tune, settings.stm_shapes)?;
     measured.stm.extend(found.runs);
     measured.stm_search.extend(found.search);
+    Ok(())
+}
+
+/// The name of `fast` where transactions add.
+const FAST_ADDS: &str = "fast, adds";
+
+/// The same workload with transactions that add, if it has such.
+fn with_adds(workload: &AnyWorkload) -> Option<AnyWorkload> {
+    match workload {
+        AnyWorkload::Kmeans(of) if !of.adds => Some(AnyWorkload::Kmeans(Kmeans {
+            adds: true,
+            ..of.clone()
+        })),
+        AnyWorkload::Bank(of) if of.adds_row.is_none() => Some(AnyWorkload::Bank(Bank {
+            adds_row: Some(launches::BANK_ROW),
+            ..*of
+        })),
+        _ => None,
+    }
+}
+
+/// `fast` on a workload whose transactions add, as a variant of its own.
+fn stm_adds(
+    any: &AnyDevice,
+    workload: &AnyWorkload,
+    tune: &TuneArgs,
+    settings: &Settings<'_>,
+    measured: &mut Measured,
+) -> Result<()> {
+    let mut found = Measured::default();
+    let tune = TuneArgs {
+        variant: vec![Variant::Fast],
+        ..tune.clone()
+    };
+    on_workload!(workload, w => {
+        on_device!(any, d => stm(d, w, &tune, settings, &mut found))
+    })?;
+    for run in &mut found.stm {
+        run.variant = FAST_ADDS;
+    }
+    for tried in &mut found.stm_search {
+        tried.variant = FAST_ADDS.into();
+    }
+    measured.stm.extend(found.stm);
+    measured.stm_search.extend(found.stm_search);
     Ok(())
 }
 
@@ -265,7 +319,13 @@ fn one_workload(
     }
     on_workload!(workload, w => {
         on_device!(any, d => stm(d, w, tune, &settings, measured))
-    })
+    })?;
+    match with_adds(workload) {
+        Some(adds) if args.variant.contains(&Variant::Fast) => {
+            stm_adds(any, &adds, tune, &settings, measured)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is printed as `verified`.

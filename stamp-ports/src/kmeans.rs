@@ -7,6 +7,10 @@
 //! means. It ends when at most the part `-t` of the points changed its centre.
 //! What is timed is the sum of the launches.
 //!
+//! With `adds`, transactions add to sums that they do not read: then the order of
+//! the additions is not known, and the sums of a pass are compared with those in
+//! double precision (check 5 of `check.rs`, and `sums.rs`).
+//!
 //! Every pass is checked, before the next begins, against the double-precision
 //! run that follows it; how, [`Follower`] and its file say.
 //!
@@ -16,6 +20,7 @@
 //! | `file.rs` | STAMP's format of points |
 //! | `sequential.rs` | the means on the host, the run in double precision |
 //! | `check.rs` | the checks |
+//! | `sums.rs` | sums whose order is not known |
 //! | `options.rs` | the options at the command line |
 
 mod check;
@@ -23,23 +28,26 @@ mod file;
 mod options;
 mod points;
 mod sequential;
+mod sums;
 
 pub use check::{Follower, Pass};
 pub use file::{read, text};
 pub use options::{GenerateKmeansArgs, KmeansArgs};
 pub use points::{MAGNITUDE_MAX, Points};
 pub use sequential::{Centres, Nearest, ROUNDING, Run, goes_on, move_centres, run};
+pub use sums::wrong_sums;
 
 use crate::error::{Error, Result};
 use crate::timed::Timed;
 use crate::workload::{Launches, Workload, check_memory};
 use serde_json::Value;
+use std::time::Duration;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Shared};
+use stm_core::host::{Buffer, Device, Shared, Statistics, Sums};
 use stm_core::logs::Capacity;
 use stm_core::view::Layout;
 use stm_core::{Kernel, StmRef};
-use stm_kernels::kmeans::{KMeans, KMeansParams, NOWHERE};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams, NOWHERE};
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub const DIMS_MAX: u32 = (1 << 20) - 1;
@@ -70,6 +78,8 @@ pub struct Kmeans {
     pub threshold: f64,
     /// It ends after so many passes in any case.
     pub passes_max: u32,
+    /// Whether transactions add to sums, and do not read them.
+    pub adds: bool,
 }
 
 /// The arrays on the device, and what the run has found.
@@ -79,13 +89,51 @@ pub struct KmeansData<D: Device> {
     chosen: Vec<u32>,
     points: Buffer<D, f32>,
     centres: Buffer<D, f32>,
-    rows: Shared<D, u32>,
+    rows: Rows<D>,
     members: Buffer<D, u32>,
     ranks: Buffer<D, u32>,
     changed: Buffer<D, u64>,
     /// Whether the next run is to be one launch that nobody looks at.
     armed: bool,
     found: Found,
+}
+
+/// The new sums: a row for each centre, the count and the sums of coordinates.
+struct Rows<D: Device> {
+    /// Words that transactions read and write; none, if they add to sums.
+    words: Shared<D, u32>,
+    /// Sums that they add to.
+    sums: Option<Sums<D, u32>>,
+}
+
+impl<D: Device> Rows<D> {
+    fn zeroed(device: &D, of: &Kmeans) -> Result<Self> {
+        let (rows, row_len) = (of.clusters_max, of.dims() + 1);
+        let words = if of.adds {
+            0
+        } else {
+            rows as usize * row_len as usize
+        };
+        let sums = || Sums::zeroed(device, rows as usize, row_len, "the sums");
+        Ok(Self {
+            words: Shared::zeroed(device, Layout::Plain, words, "the sums")?,
+            sums: of.adds.then(sums).transpose()?,
+        })
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        Ok(match &mut self.sums {
+            Some(sums) => sums.clear()?,
+            None => self.words.clear()?,
+        })
+    }
+
+    fn download(&self) -> Result<Vec<u32>> {
+        Ok(match &self.sums {
+            Some(sums) => sums.download()?,
+            None => self.words.download()?,
+        })
+    }
 }
 
 /// What a run has found.
@@ -139,6 +187,46 @@ impl Kmeans {
         }
     }
 
+    /// Launches the kernel on the first points, with as many clusters as there
+    /// are `centres`.
+    fn launch<D: Device, A: Algorithm>(
+        &self,
+        data: &KmeansData<D>,
+        timed: &mut Timed<'_, D, A::Probe>,
+        clusters: u32,
+        points_used: u64,
+    ) -> Result<Statistics>
+    where
+        KMeans<A>: Kernel<Params = KMeansParams<A>>,
+        KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
+    {
+        let stm = timed.handle::<A>();
+        Ok(match &data.rows.sums {
+            None => {
+                let params = self.params_of(data, stm, clusters, points_used);
+                // SAFETY: the parameters hold this memory's handle, for `A`
+                // alone, and views of buffers that `data` keeps and nothing else
+                // uses.
+                unsafe { timed.launch::<KMeans<A>>(&params)? }
+            }
+            Some(rows) => {
+                let params = KMeansAddsParams {
+                    stm,
+                    points: data.points.tarray(),
+                    centres: data.centres.tarray(),
+                    rows: rows.view(),
+                    members: data.members.tarray(),
+                    changed: data.changed.tarray(),
+                    points_used,
+                    clusters,
+                    dims: self.dims(),
+                };
+                // SAFETY: as above.
+                unsafe { timed.launch::<KMeansAdds<A>>(&params)? }
+            }
+        })
+    }
+
     fn params_of<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
@@ -150,7 +238,7 @@ impl Kmeans {
             stm,
             points: data.points.tarray(),
             centres: data.centres.tarray(),
-            rows: data.rows.view::<A>(),
+            rows: data.rows.words.view::<A>(),
             members: data.members.tarray(),
             ranks: data.ranks.tarray(),
             changed: data.changed.tarray(),
@@ -180,15 +268,13 @@ impl Kmeans {
     ) -> Result<(Option<String>, bool)>
     where
         KMeans<A>: Kernel<Params = KMeansParams<A>>,
+        KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
     {
         let (n, dims) = (self.points.len(), self.points.dims());
         let clusters = now.centres.len() / dims;
         Self::arm(data, &now.centres)?;
-        let params = self.params_of(data, timed.handle::<A>(), clusters as u32, n as u64);
         let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `data` keeps and nothing else uses.
-        let statistics = unsafe { timed.launch::<KMeans<A>>(&params)? };
+        let statistics = self.launch::<D, A>(data, timed, clusters as u32, n as u64)?;
         if statistics.commits != n as u64 {
             now.passes += 1;
             let wrong = format!("{} of {n} transactions committed", statistics.commits);
@@ -218,8 +304,13 @@ impl Kmeans {
             rows: &rows[..used],
             changed,
         };
-        let mut wrong = pass
-            .wrong_sums()
+        let wrong_sums = if self.adds {
+            pass.wrong_changes()
+                .or_else(|| wrong_sums(&self.points, &members, &rows[..used]))
+        } else {
+            pass.wrong_sums()
+        };
+        let mut wrong = wrong_sums
             .or_else(|| now.follower.differs(&pass))
             .or_else(|| {
                 let beyond = rows[used..].iter().any(|&word| word != 0);
@@ -243,6 +334,7 @@ impl Kmeans {
     ) -> Result<()>
     where
         KMeans<A>: Kernel<Params = KMeansParams<A>>,
+        KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
     {
         data.found = Found::default();
         for clusters in self.clusters_min..=self.clusters_max {
@@ -296,6 +388,9 @@ impl Workload for Kmeans {
             ("threshold", self.threshold.into()),
             ("normalised", self.normalised.into()),
         ];
+        if self.adds {
+            parameters.push(("adds", true.into()));
+        }
         if let Source::File(name) = &self.source {
             parameters.push(("input", name.as_str().into()));
         }
@@ -364,7 +459,7 @@ impl Workload for Kmeans {
             chosen: self.points.choose(seed, self.clusters_max),
             points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
             centres: Buffer::zeroed(device, centres, "the centres")?,
-            rows: Shared::zeroed(device, Layout::Plain, rows, "the sums")?,
+            rows: Rows::zeroed(device, self)?,
             members: Buffer::zeroed(device, n, "the points' centres")?,
             ranks: Buffer::zeroed(device, n, "the points' ranks")?,
             changed: Buffer::zeroed(device, 1, "the number of changes")?,
@@ -374,7 +469,7 @@ impl Workload for Kmeans {
     }
 
     fn arrange<D: Device, A: Algorithm>(&self, data: &mut KmeansData<D>) -> Result<()> {
-        Ok(data.rows.arrange::<A>()?)
+        Ok(data.rows.words.arrange::<A>()?)
     }
 
     /// A launch by itself is a first pass with the most clusters.
@@ -430,6 +525,7 @@ impl Workload for Kmeans {
 impl<A: Algorithm> Launches<A> for Kmeans
 where
     KMeans<A>: Kernel<Params = KMeansParams<A>>,
+    KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
 {
     type Kernel = KMeans<A>;
 
@@ -443,6 +539,14 @@ where
         self.params_of(data, stm, self.clusters_max, points)
     }
 
+    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+        Ok(if self.adds {
+            device.prepare::<KMeansAdds<A>>()?
+        } else {
+            device.prepare::<KMeans<A>>()?
+        })
+    }
+
     fn run<D: Device>(
         &self,
         data: &mut KmeansData<D>,
@@ -450,8 +554,8 @@ where
         transactions: u64,
     ) -> Result<()> {
         if data.armed {
-            // SAFETY: as in `Self::pass`.
-            unsafe { timed.launch::<KMeans<A>>(&self.params(data, timed.handle(), transactions))? };
+            let points = transactions.min(self.points.len() as u64);
+            self.launch::<D, A>(data, timed, self.clusters_max, points)?;
             return Ok(());
         }
         self.passes::<D, A>(data, timed)

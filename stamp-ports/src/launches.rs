@@ -15,6 +15,8 @@ pub const RA_WRITES: u32 = 16;
 pub const HT_BUCKETS: u32 = 256 << 10;
 /// HT's keys of a transaction.
 pub const HT_KEYS_PER_TX: u32 = 4;
+/// Accounts of a row, where transfers add.
+pub const BANK_ROW: u32 = 32;
 /// Bank's accounts.
 pub const BANK_ACCOUNTS: u32 = 1 << 20;
 /// How many of bank's transactions in a hundred are audits.
@@ -55,6 +57,8 @@ pub const KMEANS_CLUSTERS: u32 = 16;
 pub const KMEANS_THRESHOLD: f64 = 0.001;
 /// The most passes of a clustering, about as many as STAMP's.
 pub const KMEANS_PASSES_MAX: u32 = 500;
+/// Passes of KM in `bench floor`.
+pub const KMEANS_FLOOR_PASSES: u32 = 3;
 /// KM's points in a run without arguments on a CPU.
 pub const KMEANS_DEMO_POINTS: u32 = 4 << 10;
 /// Table 1 of the paper: transactions.

@@ -1,8 +1,9 @@
 //! The parameters of the workloads with many: their options at the command
 //! line, and what they stand for.
 
-use crate::bank::Bank;
+use crate::bank::{BANK_ROW_MAX, Bank};
 use crate::eigenbench::Eigenbench;
+use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::parse_count_32;
 use clap::Args;
@@ -26,6 +27,10 @@ pub struct BankArgs {
     /// [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub audit_range: Option<u32>,
+    /// With --adds: accounts of a row, a power of two; an audit conflicts with
+    /// transfers anywhere in the rows that it reads [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub row: Option<u32>,
 }
 
 /// Of `eigenbench`, named as in its paper: hot is shared, mild is a lane's own
@@ -128,21 +133,35 @@ impl BankArgs {
             given("--zipf", self.zipf),
             given("--audit-share", self.audit_share),
             given("--audit-range", self.audit_range),
+            given("--row", self.row),
         ];
         options.into_iter().flatten().collect()
     }
 
     /// The bank with the parameters given, the others by default. With fewer
-    /// accounts than the default range has, they are one range.
-    pub fn bank(&self) -> Bank {
+    /// accounts than the default range has, they are one range. With `adds`,
+    /// transfers add.
+    ///
+    /// # Errors
+    /// `--row` without `--adds`, or of no power of two.
+    pub fn bank(&self, adds: bool) -> Result<Bank> {
         let accounts = self.accounts.unwrap_or(launches::BANK_ACCOUNTS);
         let range = launches::BANK_AUDIT_RANGE.min(accounts);
-        Bank {
+        let row = self.row.unwrap_or(launches::BANK_ROW);
+        if let Some(row) = self.row
+            && !(adds && row.is_power_of_two() && row <= BANK_ROW_MAX)
+        {
+            return Err(Error::Usage(format!(
+                "--row {row}: with --adds, give a power of two up to {BANK_ROW_MAX}"
+            )));
+        }
+        Ok(Bank {
             accounts,
             zipf_thousandths: self.zipf.map_or(0, |theta| theta.0),
             audit_percent: self.audit_share.unwrap_or(launches::BANK_AUDIT_PERCENT),
             audit_range: self.audit_range.unwrap_or(range),
-        }
+            adds_row: adds.then_some(row),
+        })
     }
 }
 

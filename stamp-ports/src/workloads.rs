@@ -63,7 +63,7 @@ impl AnyWorkload {
                 buckets: args.buckets.unwrap_or(launches::HT_BUCKETS),
                 keys_per_tx: args.keys_per_tx.unwrap_or(launches::HT_KEYS_PER_TX),
             }),
-            "bank" => Self::Bank(args.bank.bank()),
+            "bank" => Self::Bank(args.bank.bank(args.adds)?),
             "eigenbench" => Self::Eigenbench(args.eigenbench.eigenbench()),
             "genome" => Self::Genome(args.genome.genome(args.n)),
             "labyrinth" => {
@@ -75,7 +75,10 @@ impl AnyWorkload {
                 progress.say("kmeans: the points");
                 let most = args.transactions.unwrap_or(u64::MAX);
                 let input = args.input.as_deref();
-                Self::Kmeans(args.kmeans.kmeans(input, args.n, args.seed, most)?)
+                Self::Kmeans(
+                    args.kmeans
+                        .kmeans(input, args.n, args.seed, most, args.adds)?,
+                )
             }
             other => {
                 return Err(Error::Usage(format!(

@@ -137,6 +137,7 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
                 zipf_thousandths,
                 audit_percent: 30,
                 audit_range,
+                adds_row: None,
             };
             for (locks, stripe) in MEMORIES {
                 all_variants(&bank, SHAPES[0], locks, stripe, 600);
@@ -153,8 +154,35 @@ fn bank_of_transfers_only_and_of_audits_only_is_verified() {
             zipf_thousandths: 0,
             audit_percent,
             audit_range: 20,
+            adds_row: None,
         };
         all_variants(&bank, SHAPES[1], 16, 4, 1000);
+    }
+}
+
+#[test]
+fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_sum() {
+    // Rows of one, rows that ranges cut, and a row for all; a last row that is
+    // not full.
+    for (accounts, audit_range, row) in [(2, 2, 1), (37, 5, 4), (64, 64, 32), (61, 20, 64)] {
+        for audit_percent in [0, 30] {
+            let bank = Bank {
+                accounts,
+                zipf_thousandths: 900,
+                audit_percent,
+                audit_range,
+                adds_row: Some(row),
+            };
+            for (locks, stripe) in MEMORIES {
+                for report in all_variants(&bank, SHAPES[0], locks, stripe, 600) {
+                    let adds = ["fast", "fast-table"].contains(&report.variant);
+                    if adds && audit_percent == 0 {
+                        let aborted: u64 = report.aborts.values().sum();
+                        assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -242,6 +270,7 @@ fn these_runs_do_collide() {
         zipf_thousandths: 1200,
         audit_percent: 30,
         audit_range: 5,
+        adds_row: None,
     };
     // Enough transactions that the operating system interrupts some.
     for reports in [

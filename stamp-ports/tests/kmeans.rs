@@ -26,6 +26,7 @@ fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
         clusters_max: clusters.1,
         threshold: 0.0,
         passes_max: 6,
+        adds: false,
     }
 }
 
@@ -93,6 +94,25 @@ fn launches_of_any_shape_reach_every_point_once() {
 fn points_of_one_coordinate_and_of_more_than_go_to_memory_together_are_verified() {
     for dims in [1, 7, 8, 64] {
         all_variants(&kmeans(120, dims, (3, 3)), (2, 4), 256, 4);
+    }
+}
+
+#[test]
+fn transactions_that_only_add_lose_nothing_and_do_not_conflict() {
+    // Rows that fit the stack of a lane, and rows that do not.
+    for (points, dims) in [(1000, 3), (300, 32), (60, 100)] {
+        for (locks, stripe) in [(1, 4), (16, 16)] {
+            let kmeans = Kmeans {
+                adds: true,
+                ..kmeans(points, dims, (1, 3))
+            };
+            for report in all_variants(&kmeans, (2, 8), locks, stripe) {
+                if ["fast", "fast-table"].contains(&report.variant) {
+                    let aborted: u64 = report.aborts.values().sum();
+                    assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
+                }
+            }
+        }
     }
 }
 
@@ -332,6 +352,10 @@ fn options_of_other_workloads_are_refused() {
     refused(
         &["run", "ht", "--device", "cpu", "--no-normalise"],
         &["--no-normalise", "kmeans", "leave it out"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--adds"],
+        &["--adds", "kmeans", "leave it out"],
     );
 }
 

@@ -25,6 +25,8 @@
 //! | [`BEGIN`] | 0 | clock | before the attempt's first action |
 //! | [`READ`] | word | value | when a read has returned a value |
 //! | [`WRITE`] | word | value | when a write was accepted |
+//! | [`ADD`] | word | delta | when an addition was accepted |
+//! | [`ADD_FLOAT`] | word | 0 | when an addition of floats was accepted |
 //! | [`COMMIT`] | 0 | version, clock | after an update committed |
 //! | [`COMMIT_READ_ONLY`] | 0 | clock | after a commit without writes |
 //! | [`ABORT`] | reason | clock | after the attempt was given up |
@@ -45,6 +47,10 @@ pub const COMMIT: u64 = 0xB4;
 pub const COMMIT_READ_ONLY: u64 = 0xB5;
 /// An attempt ended without committing.
 pub const ABORT: u64 = 0xB6;
+/// An addition was accepted.
+pub const ADD: u64 = 0xB7;
+/// An addition of floats was accepted.
+pub const ADD_FLOAT: u64 = 0xB8;
 
 /// Bit position of the tag in a head word.
 pub const TAG_SHIFT: u32 = 56;
@@ -77,7 +83,7 @@ pub const fn operand(head: u64) -> u64 {
 #[inline(always)]
 pub const fn record_words(tag: u64) -> Option<u64> {
     match tag {
-        BEGIN | READ | WRITE | COMMIT_READ_ONLY | ABORT => Some(2),
+        BEGIN | READ | WRITE | COMMIT_READ_ONLY | ABORT | ADD | ADD_FLOAT => Some(2),
         COMMIT => Some(3),
         _ => None,
     }

@@ -149,6 +149,26 @@ mutants! {
     /// `fast`, teams: a lane releases a lock before those that share it have
     /// stored their values.
     NoF8 = "no-f8",
+    /// `fast`: additions to a row are not announced.
+    SumNotAnnounced = "sum-not-announced",
+    /// `fast`: additions to a row are announced after the clock is advanced.
+    SumAnnouncedLate = "sum-announced-late",
+    /// `fast`: additions to a row are ended before they are made.
+    SumEndedEarly = "sum-ended-early",
+    /// `fast`: a read of a row looks at its header before the elements only.
+    SumHeaderOnce = "sum-header-once",
+    /// `fast`: a read of a row takes one with pending additions.
+    SumPendingIgnored = "sum-pending-ignored",
+    /// `fast`: a read of a row leaves the snapshot where it is.
+    SumNotExtended = "sum-not-extended",
+    /// `fast`: rows read are not validated at the commit.
+    SumNotValidated = "sum-not-validated",
+    /// `fast`: no fence between header and elements in a read of a row.
+    NoA2 = "no-a2",
+    /// `fast`: no fence between elements and header in a read of a row.
+    NoA3 = "no-a3",
+    /// `fast`: no fence between elements and headers in a commit.
+    NoA4 = "no-a4",
 }
 
 impl Mutant {

@@ -24,6 +24,11 @@ pub enum Event {
     Read(WordAddress, u64),
     /// A write was accepted.
     Write(WordAddress, u64),
+    /// An addition was accepted.
+    Add(WordAddress, u64),
+    /// An addition of floats was accepted: what it makes of the word depends on
+    /// an order that nobody knows.
+    AddFloat(WordAddress),
     /// An update committed, as this version; the clock after.
     Commit(Version, Version),
     /// The attempt committed without writes; the clock after.
@@ -145,6 +150,8 @@ impl Probe for Recorder {
             Event::Begin(clock) => ([layout::head(layout::BEGIN, 0), clock.0, 0], 2),
             Event::Read(word, value) => ([layout::head(layout::READ, word.bits()), value, 0], 2),
             Event::Write(word, value) => ([layout::head(layout::WRITE, word.bits()), value, 0], 2),
+            Event::Add(word, delta) => ([layout::head(layout::ADD, word.bits()), delta, 0], 2),
+            Event::AddFloat(word) => ([layout::head(layout::ADD_FLOAT, word.bits()), 0, 0], 2),
             Event::Commit(version, clock) => {
                 ([layout::head(layout::COMMIT, 0), version.0, clock.0], 3)
             }

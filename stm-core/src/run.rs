@@ -122,8 +122,8 @@ impl<A: Algorithm> StmRef<A> {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
-        let mut scratch = A::Scratch::NEW;
-        let mut tx = Tx::new(lane, self, &mut scratch);
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut tx = Tx::new(lane, self, &mut scratch, &mut sums);
         if !tx.logs.open(lane) {
             self.nested(lane);
             return Err(Abort::Nested);
@@ -222,8 +222,8 @@ impl<A: Algorithm> StmRef<A> {
         if !observed && lane.ballot(all, i < range.end) == 0 {
             return;
         }
-        let mut scratch = A::Scratch::NEW;
-        let mut tx = Tx::new(lane, self, &mut scratch);
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut tx = Tx::new(lane, self, &mut scratch, &mut sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;

@@ -70,9 +70,14 @@ pub(crate) fn agree<L: Lane, A: Algorithm>(
 impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
     /// An attempt not yet begun, by the lanes of the calling warp.
     #[inline(always)]
-    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>, scratch: &'a mut A::Scratch) -> Self {
+    pub(crate) fn new(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sums: &'a mut A::SumScratch,
+    ) -> Self {
         Self {
-            tx: Tx::new(lane, stm, scratch),
+            tx: Tx::new(lane, stm, scratch, sums),
             mask: lane.warp_mask(),
         }
     }

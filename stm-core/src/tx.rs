@@ -11,6 +11,7 @@ use crate::probe::{Event, Probe};
 use crate::profile::{Phase, mark};
 use crate::read_set::ReadSet;
 use crate::stm_ref::StmRef;
+use crate::sum_set::SumSet;
 use crate::version::Version;
 use crate::view::View;
 use crate::word::{Element, WordAddress};
@@ -32,8 +33,12 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) locks: LockLog,
     /// The sets of the versioned algorithms, which use it and no other.
     pub(crate) set: EntrySet,
+    /// Their rows of sums.
+    pub(crate) sums: SumSet,
     /// What the algorithm keeps on the lane's stack.
     pub(crate) scratch: &'a mut A::Scratch,
+    /// The same for sums.
+    pub(crate) sum_scratch: &'a mut A::SumScratch,
     /// The clock (or sequence) at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
     /// The first failure; an attempt that has one cannot commit.
@@ -51,7 +56,12 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An attempt not yet begun.
     #[inline(always)]
-    pub(crate) fn new(lane: &'a L, stm: &'a StmRef<A>, scratch: &'a mut A::Scratch) -> Self {
+    pub(crate) fn new(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sum_scratch: &'a mut A::SumScratch,
+    ) -> Self {
         Self {
             lane,
             stm,
@@ -60,7 +70,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             writes: WriteSet::EMPTY,
             locks: LockLog::EMPTY,
             set: EntrySet::EMPTY,
+            sums: SumSet::EMPTY,
             scratch,
+            sum_scratch,
             snapshot: Version(0),
             failed: None,
             doomed: false,
@@ -84,6 +96,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.writes = WriteSet::EMPTY;
         self.locks = LockLog::EMPTY;
         self.set = EntrySet::EMPTY;
+        self.sums = SumSet::EMPTY;
         self.failed = None;
         self.doomed = false;
         self.observe(|tx| Event::Begin(A::now(tx)));
@@ -122,13 +135,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Remembers the first failure, so that a closure that swallows it does
     /// not commit.
     #[inline(always)]
-    fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
+    pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.failed = Some(abort);
         Err(abort)
     }
 
     #[inline(always)]
-    fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
+    pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
         match result {
             Ok(()) => Ok(()),
             Err(abort) => self.fail(abort),
@@ -191,7 +204,16 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
             self.locate(array, at)?;
         }
-        let p: [*mut T; N] = core::array::from_fn(|k| array.place(i[k]));
+        self.read_places(core::array::from_fn(|k| array.place(i[k])))
+    }
+
+    /// [`Self::read_many`] of words that exist, by their places.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub(crate) fn read_places<T: Element, const N: usize>(
+        &mut self,
+        p: [*mut T; N],
+    ) -> TxResult<[T; N]> {
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
         if A::wrote(self) {

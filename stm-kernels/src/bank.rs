@@ -10,12 +10,16 @@
 //! What a transfer does depends only on the seed and its number, not on what it
 //! reads: balances may go below zero. So the host can replay all transfers in
 //! any order and compare every account.
+//!
+//! [`BankAdds`] is the same on accounts that are sums: a transfer adds to two of
+//! them and looks at neither, so that under some algorithms no two transfers
+//! conflict.
 
 use crate::draw::{below, draw};
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The bank kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,33 @@ pub struct BankParams<A: Algorithm> {
     /// Transactions of the launch.
     pub transactions: u64,
     /// What they do.
+    pub plan: BankPlan,
+}
+
+/// The bank kernel whose transfers only add.
+#[derive(Clone, Copy, Debug)]
+pub struct BankAdds<A>(PhantomData<A>);
+
+/// The parameters of [`BankAdds`]: those of [`BankParams`], but for the accounts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BankAddsParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The balances: account `a` is element `a % 2^row_log2` of row
+    /// `a / 2^row_log2`.
+    pub accounts: TSums<i32>,
+    /// Accounts of a row, as a power of two; below 32.
+    pub row_log2: u32,
+    /// As in [`BankParams`].
+    pub sums: TArray<i32>,
+    /// As in [`BankParams`].
+    pub tables: TArray<u64>,
+    /// As in [`BankParams`].
+    pub findings: TArray<u64>,
+    /// As in [`BankParams`].
+    pub transactions: u64,
+    /// As in [`BankParams`].
     pub plan: BankPlan,
 }
 
@@ -220,7 +251,7 @@ impl<A: Algorithm> Bank<A> {
                             j += 1;
                         }
                     }
-                    Self::check(lane, p, range, sum, i);
+                    check(lane, &p.sums, &p.findings, (range, sum), i);
                     return Ok(());
                 }
             };
@@ -229,29 +260,86 @@ impl<A: Algorithm> Bank<A> {
             tx.write_many(&p.accounts, [from, to], balances, 2)
         });
     }
+}
 
-    /// Compares what an audit has seen with what the range has always held.
+/// Compares what an audit has seen of a range with what it has always held.
+#[inline(always)]
+fn check<L: Lane>(
+    lane: &L,
+    sums: &TArray<i32>,
+    findings: &TArray<u64>,
+    (range, sum): (u32, i32),
+    transaction: u64,
+) {
+    // SAFETY: in range of a live array that nothing writes.
+    let right = sums.get(u64::from(range)).is_some_and(|right| unsafe {
+        lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
+    });
+    // Relaxed: counters, which the host reads after the launch.
+    if let Some(checks) = findings.get(CHECKS) {
+        // SAFETY: in range of a live array of 64-bit words.
+        unsafe { lane.add_relaxed_64(checks, 1) };
+    }
+    if !right
+        && let (Some(wrong), Some(of)) = (findings.get(WRONG_SUMS), findings.get(WRONG_SUM_OF))
+    {
+        // SAFETY: as above.
+        unsafe {
+            lane.add_relaxed_64(wrong, 1);
+            lane.store_relaxed_64(of, transaction + 1);
+        }
+    }
+}
+
+impl<A: Algorithm> BankAdds<A> {
     #[inline(always)]
-    fn check<L: Lane>(lane: &L, p: &BankParams<A>, range: u32, sum: i32, transaction: u64) {
-        // SAFETY: in range of a live array that nothing writes.
-        let right = p.sums.get(u64::from(range)).is_some_and(|right| unsafe {
-            lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
+    fn body<L: Lane>(lane: &L, p: &BankAddsParams<A>) {
+        let plan = p.plan;
+        let table = |at| {
+            // As in `Bank`.
+            p.tables.get(at).map_or(0, |entry| {
+                // SAFETY: in range of a live array that nothing writes.
+                unsafe { lane.load_relaxed_64(entry) }
+            })
+        };
+        let row = |account: u32| u64::from(account >> p.row_log2);
+        let column = |account: u32| account & ((1 << p.row_log2) - 1);
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let (from, to, amount) = match plan.transaction(i, table) {
+                BankTransaction::Transfer { from, to, amount } => (from, to, amount),
+                BankTransaction::Audit { range } => {
+                    let sum = Self::audit(tx, p, range)?;
+                    check(lane, &p.sums, &p.findings, (range, sum), i);
+                    return Ok(());
+                }
+            };
+            tx.add(&p.accounts, row(from), column(from), amount.wrapping_neg())?;
+            tx.add(&p.accounts, row(to), column(to), amount)
         });
-        // Relaxed: counters, which the host reads after the launch.
-        if let Some(checks) = p.findings.get(CHECKS) {
-            // SAFETY: in range of a live array of 64-bit words.
-            unsafe { lane.add_relaxed_64(checks, 1) };
-        }
-        if !right
-            && let (Some(wrong), Some(of)) =
-                (p.findings.get(WRONG_SUMS), p.findings.get(WRONG_SUM_OF))
-        {
-            // SAFETY: as above.
-            unsafe {
-                lane.add_relaxed_64(wrong, 1);
-                lane.store_relaxed_64(of, transaction + 1);
+    }
+
+    /// The sum of a range, row by row.
+    #[inline(always)]
+    fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
+        let mut account = p.plan.start(range);
+        let end = account + p.plan.len(range);
+        let row_len = 1 << p.row_log2;
+        let mut sum = 0i32;
+        while account < end {
+            let (row, column) = (account >> p.row_log2, account & (row_len - 1));
+            let count = (row_len - column).min(end - account).min(BATCH as u32);
+            let balances: [i32; BATCH] =
+                tx.read_sum_many(&p.accounts, row.into(), column, count)?;
+            let mut j = 0;
+            while j < BATCH {
+                if (j as u32) < count {
+                    sum = sum.wrapping_add(balances[j]);
+                }
+                j += 1;
             }
+            account += count;
         }
+        Ok(sum)
     }
 }
 
@@ -266,6 +354,17 @@ entries!(Bank, BankParams, {
     FastTable => bank_fast_table, bank_fast_table_recorded;
 });
 profiled!(Bank, BankParams, "bank");
+entries!(BankAdds, BankAddsParams, {
+    Cgl => bank_adds_cgl, bank_adds_cgl_recorded;
+    Egpgv => bank_adds_egpgv, bank_adds_egpgv_recorded;
+    Vbv => bank_adds_vbv, bank_adds_vbv_recorded;
+    TbvSorting => bank_adds_tbv_sorting, bank_adds_tbv_sorting_recorded;
+    HvSorting => bank_adds_hv_sorting, bank_adds_hv_sorting_recorded;
+    HvBackoff => bank_adds_hv_backoff, bank_adds_hv_backoff_recorded;
+    Fast => bank_adds_fast, bank_adds_fast_recorded;
+    FastTable => bank_adds_fast_table, bank_adds_fast_table_recorded;
+});
+profiled!(BankAdds, BankAddsParams, "bank_adds");
 
 #[cfg(test)]
 mod tests {

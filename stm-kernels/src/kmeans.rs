@@ -17,11 +17,15 @@
 //! additions to that centre, and it leaves it in `ranks`. Additions of `f32` do
 //! not commute exactly; with the order known, the host repeats them and
 //! compares every sum bit for bit.
+//!
+//! [`KMeansAdds`] is the same with sums that transactions add to and do not
+//! read: under the algorithms for which additions do not conflict, no two
+//! transactions do. Nobody knows the order of the additions then.
 
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The k-means kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,36 @@ pub struct KMeansParams<A: Algorithm> {
     /// `k`, at least 1.
     pub clusters: u32,
     /// `dims`, at least 1.
+    pub dims: u32,
+}
+
+/// The k-means kernel whose transactions only add.
+#[derive(Clone, Copy, Debug)]
+pub struct KMeansAdds<A>(PhantomData<A>);
+
+/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`], but for the
+/// rows, and without ranks.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KMeansAddsParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// As in [`KMeansParams`].
+    pub points: TArray<f32>,
+    /// As in [`KMeansParams`].
+    pub centres: TArray<f32>,
+    /// The new sums, a row for each centre: the count, then the bits of an
+    /// `f32` for each coordinate. Only transactions touch it.
+    pub rows: TSums<u32>,
+    /// As in [`KMeansParams`].
+    pub members: TArray<u32>,
+    /// As in [`KMeansParams`].
+    pub changed: TArray<u64>,
+    /// As in [`KMeansParams`].
+    pub points_used: u64,
+    /// As in [`KMeansParams`].
+    pub clusters: u32,
+    /// As in [`KMeansParams`].
     pub dims: u32,
 }
 
@@ -143,9 +177,24 @@ impl Search {
     }
 }
 
-impl<A: Algorithm> KMeans<A> {
+/// What a pass is about, whatever its transactions are.
+struct PassOver<'a, A: Algorithm> {
+    stm: &'a StmRef<A>,
+    search: Search,
+    members: TArray<u32>,
+    changed: TArray<u64>,
+    points_used: u64,
+}
+
+impl<A: Algorithm> PassOver<'_, A> {
+    /// Finds the centre of each point, and runs its transaction.
     #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
+    fn run<L: Lane>(
+        &self,
+        lane: &L,
+        mut transaction: impl FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+    ) {
+        let p = self;
         // A block of one transaction at a time shares the search of its points.
         let first = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
@@ -170,14 +219,7 @@ impl<A: Algorithm> KMeans<A> {
             };
             let mut i = start + first;
             while i < end {
-                let search = Search {
-                    points: p.points,
-                    centres: p.centres,
-                    n: p.members.len(),
-                    clusters: p.clusters,
-                    dims: p.dims,
-                };
-                let nearest = search.nearest(lane, i);
+                let nearest = p.search.nearest(lane, i);
                 changed += u64::from(load(lane, &p.members, i) != nearest);
                 store(lane, &p.members, i, nearest);
                 i += stride;
@@ -185,8 +227,7 @@ impl<A: Algorithm> KMeans<A> {
             if A::GRANULE == Granule::Block {
                 lane.barrier();
             }
-            p.stm
-                .for_each(lane, start..end, |tx, i| Self::add(tx, p, i));
+            p.stm.for_each(lane, start..end, &mut transaction);
             start = next;
         }
         if changed != 0
@@ -195,6 +236,26 @@ impl<A: Algorithm> KMeans<A> {
             // SAFETY: a live word (`TArray`), which the launch only adds to.
             unsafe { lane.add_relaxed_64(word, changed) };
         }
+    }
+}
+
+impl<A: Algorithm> KMeans<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
+        let pass = PassOver {
+            stm: &p.stm,
+            search: Search {
+                points: p.points,
+                centres: p.centres,
+                n: p.members.len(),
+                clusters: p.clusters,
+                dims: p.dims,
+            },
+            members: p.members,
+            changed: p.changed,
+            points_used: p.points_used,
+        };
+        pass.run(lane, |tx, i| Self::add(tx, p, i));
     }
 
     /// The transaction: adds point `i` to the row of its centre.
@@ -235,6 +296,53 @@ impl<A: Algorithm> KMeans<A> {
     }
 }
 
+impl<A: Algorithm> KMeansAdds<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &KMeansAddsParams<A>) {
+        let pass = PassOver {
+            stm: &p.stm,
+            search: Search {
+                points: p.points,
+                centres: p.centres,
+                n: p.members.len(),
+                clusters: p.clusters,
+                dims: p.dims,
+            },
+            members: p.members,
+            changed: p.changed,
+            points_used: p.points_used,
+        };
+        pass.run(lane, |tx, i| Self::add(tx, p, i));
+    }
+
+    /// The transaction: adds point `i` to the row of its centre.
+    #[inline(always)]
+    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
+        let lane = tx.lane();
+        let (n, dims) = (params.members.len(), params.dims);
+        let member = load(lane, &params.members, i);
+        if member >= params.clusters {
+            // Another lane of the block was stopped before its search.
+            return tx.cancel();
+        }
+        let row = u64::from(member);
+        tx.add(&params.rows, row, 0, 1)?;
+        let sums = params.rows.cast::<f32>();
+        let mut k = 0;
+        while k < dims {
+            // The last batch repeats the last coordinate to its end, and adds
+            // it once.
+            let point: [f32; BATCH] = core::array::from_fn(|b| {
+                let j = (k + b as u32).min(dims - 1);
+                f32::from_bits(load(lane, &params.points, u64::from(j) * n + i))
+            });
+            tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
+            k += BATCH as u32;
+        }
+        Ok(())
+    }
+}
+
 entries!(KMeans, KMeansParams, {
     Cgl => kmeans_cgl, kmeans_cgl_recorded;
     Egpgv => kmeans_egpgv, kmeans_egpgv_recorded;
@@ -246,3 +354,14 @@ entries!(KMeans, KMeansParams, {
     FastTable => kmeans_fast_table, kmeans_fast_table_recorded;
 });
 profiled!(KMeans, KMeansParams, "kmeans");
+entries!(KMeansAdds, KMeansAddsParams, {
+    Cgl => kmeans_adds_cgl, kmeans_adds_cgl_recorded;
+    Egpgv => kmeans_adds_egpgv, kmeans_adds_egpgv_recorded;
+    Vbv => kmeans_adds_vbv, kmeans_adds_vbv_recorded;
+    TbvSorting => kmeans_adds_tbv_sorting, kmeans_adds_tbv_sorting_recorded;
+    HvSorting => kmeans_adds_hv_sorting, kmeans_adds_hv_sorting_recorded;
+    HvBackoff => kmeans_adds_hv_backoff, kmeans_adds_hv_backoff_recorded;
+    Fast => kmeans_adds_fast, kmeans_adds_fast_recorded;
+    FastTable => kmeans_adds_fast_table, kmeans_adds_fast_table_recorded;
+});
+profiled!(KMeansAdds, KMeansAddsParams, "kmeans_adds");

@@ -80,6 +80,13 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::TeamLeaderValidates => (Fast, &["team-skew"]),
         Mutant::TeamShareUnchecked => (FastTable, &["team-stripe"]),
         Mutant::NoF8 => (FastTable, &["team-stripe-torn"]),
+        Mutant::SumNotAnnounced | Mutant::SumNotExtended => (Fast, &["torn-rows", "sum-and-word"]),
+        Mutant::SumAnnouncedLate => (Fast, &["sum-skew", "torn-rows", "sum-increments"]),
+        Mutant::SumEndedEarly | Mutant::SumHeaderOnce | Mutant::SumPendingIgnored => {
+            (Fast, &["torn-row", "torn-rows"])
+        }
+        Mutant::SumNotValidated => (Fast, &["sum-skew", "sum-increments"]),
+        Mutant::NoA2 | Mutant::NoA3 | Mutant::NoA4 => (FastTable, &["torn-row", "torn-rows"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -56,6 +56,11 @@ impl Variant {
         }
     }
 
+    /// Whether additions to sums are no reads and writes.
+    pub const fn adds(self) -> bool {
+        matches!(self, Self::Fast | Self::FastTable)
+    }
+
     /// The variant of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|v| v.name() == name)

@@ -37,6 +37,7 @@ fn kmeans(points: u32, passes_max: u32) -> Kmeans {
         clusters_max: 3,
         threshold: 0.0,
         passes_max,
+        adds: false,
     }
 }
 

@@ -22,6 +22,7 @@ const BANK: Bank = Bank {
     zipf_thousandths: 900,
     audit_percent: 50,
     audit_range: 6,
+    adds_row: None,
 };
 
 const EIGENBENCH: Eigenbench = Eigenbench {

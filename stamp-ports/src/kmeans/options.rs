@@ -122,7 +122,7 @@ impl KmeansArgs {
     }
 
     /// The workload: reads or generates its points. Without `--points`, at most
-    /// `points_max` are generated.
+    /// `points_max` are generated. With `adds`, its transactions add.
     ///
     /// # Errors
     /// Options that contradict each other, a file that is not of STAMP's
@@ -133,6 +133,7 @@ impl KmeansArgs {
         clusters_min: Option<u32>,
         seed: u64,
         points_max: u64,
+        adds: bool,
     ) -> Result<Kmeans> {
         let (mut points, source, clusters) = match input {
             None => {
@@ -160,6 +161,7 @@ impl KmeansArgs {
         }
         let clusters_max = self.clusters_max.unwrap_or(clusters);
         Ok(Kmeans {
+            adds,
             points,
             source,
             normalised: !self.no_normalise,

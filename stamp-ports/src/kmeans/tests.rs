@@ -16,6 +16,7 @@ fn kmeans(clusters: u32) -> Kmeans {
         clusters_max: clusters,
         threshold: 0.0,
         passes_max: 500,
+        adds: false,
     }
 }
 

@@ -47,6 +47,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
     type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
+    type SumScratch = ();
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {

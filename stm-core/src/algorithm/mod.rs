@@ -33,6 +33,7 @@ use crate::abort::{Abort, TxResult};
 use crate::entry_set::Scratch;
 use crate::lane::Lane;
 use crate::probe::{Probe, Silent};
+use crate::tsums::{Run, Summand};
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::view::View;
@@ -79,6 +80,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     type Array<T: Element>: View<T>;
     /// What a lane keeps on its stack.
     type Scratch: Scratch;
+    /// The same for sums: apart, so that a kernel without any has none of it.
+    type SumScratch: Scratch;
 
     /// The number of updates committed so far, for a probe: at least what any
     /// event before was told.
@@ -135,6 +138,27 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _count: u32,
     ) -> bool {
         false
+    }
+
+    /// Buffers additions, as many of `deltas` as `run` has elements, one or
+    /// more, and tells the probe.
+    #[inline(always)]
+    fn add_many<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+        deltas: [T; N],
+    ) -> TxResult<()> {
+        tx.add_by_writes(run, deltas)
+    }
+
+    /// Reads elements of a row of sums, as many as `run` has, one or more, and
+    /// tells the probe.
+    #[inline(always)]
+    fn read_sums<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+    ) -> TxResult<[T; N]> {
+        tx.read_places(run.places())
     }
 
     /// Records that a word was added to the write set.

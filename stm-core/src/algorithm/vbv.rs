@@ -84,6 +84,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
     type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
+    type SumScratch = ();
 
     /// Two steps of the sequence are one commit; a writer that is in has not
     /// committed.

@@ -80,6 +80,7 @@ where
     type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
+    type SumScratch = ();
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {

@@ -24,6 +24,7 @@
 //! same time and validate after that, so none has read what another writes.
 
 mod commit;
+mod sums;
 mod team;
 
 use super::storage::{Cells, Storage, Table};
@@ -33,6 +34,8 @@ use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::{Probe, Silent};
+use crate::sum_set::SumStack;
+use crate::tsums::{Run, Summand};
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{Element, WordAddress};
@@ -57,6 +60,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     type Probe = P;
     type Array<T: Element> = S::Array<T>;
     type Scratch = Inline<INLINE>;
+    type SumScratch = SumStack<INLINE>;
 
     /// Versions of the lanes of one round follow each other for a probe,
     /// which wants them in an order: 32 to each tick of the clock.
@@ -120,12 +124,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         let values: [u64; N] =
             core::array::from_fn(|k| if S::SHARED { v[k].to_bits64() } else { 0 });
         let at = Self::entries(tx);
-        tx.set.read(at, words, seen, values, S::SHARED, own)
+        tx.set.read(at, words, seen, values, S::SHARED, own)?;
+        Self::apart_from_sums(tx, Abort::ReadSetFull)
     }
 
     #[inline(always)]
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
-        tx.set.writes != 0
+        tx.set.writes != 0 || tx.sums.added != 0
     }
 
     #[inline(always)]
@@ -142,7 +147,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     #[inline(always)]
     fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
         let at = Self::entries(tx);
-        tx.set.buffer(at, address, value)
+        tx.set.buffer(at, address, value)?;
+        Self::apart_from_sums(tx, Abort::WriteSetFull)
     }
 
     #[inline(always)]
@@ -161,16 +167,40 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     }
 
     #[inline(always)]
+    fn add_many<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+        deltas: [T; N],
+    ) -> TxResult<()> {
+        Self::buffer_additions(tx, run, deltas)?;
+        tx.observe_additions(run, deltas);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_sums<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: Run<T>,
+    ) -> TxResult<[T; N]> {
+        let values = Self::load_sums(tx, run)?;
+        tx.observe_sums(run, values);
+        Ok(values)
+    }
+
+    #[inline(always)]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
         let lane = tx.lane;
-        let writes = tx.set.writes != 0;
+        let writes = Self::wrote(tx);
         let writers = lane.ballot(mask, writes);
         if !writes {
             // Every read holds at the snapshot.
             return Ok(());
         }
         let acquired = Self::acquire(tx);
-        // ORDER(F3): the locks of all lanes before the clock. Pairs with F1
+        if acquired.is_ok() {
+            Self::announce(tx);
+        }
+        // ORDER(F3): the locks and announcements of all lanes before the clock. Pairs with F1
         // and with F4 of later versions.
         if !Mutant::NoF3.on(lane) {
             lane.sync_warp(writers);
@@ -180,8 +210,9 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         acquired?;
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
-        // A word read and not written, or one that shares its lock.
-        let reads = tx.set.len != tx.set.writes;
+        Self::announce_late(tx);
+        // A word read and not written, one that shares its lock, or a row.
+        let reads = tx.set.len != tx.set.writes || tx.sums.read != 0;
         if lane.ballot(holders, reads) != 0 {
             // ORDER(F4): the clock before the validation. Pairs with F3 of
             // lower versions: their locks are seen, or what followed.
@@ -191,15 +222,20 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         // passed, so that no lane begins with an older snapshot after this.
         lane.sync_warp(holders);
         let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
+        let valid = valid && Self::rows_unchanged(tx, true);
         if !valid {
+            Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::CommitStale);
         }
         if version > S::VERSION_MAX {
+            Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::VersionsUsedUp);
         }
+        Self::add_values(tx);
         Self::publish(tx, version);
+        Self::end_additions(tx);
         let rank = (holders & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
@@ -336,6 +372,9 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 return Err(Abort::ReadStale);
             }
             i += BATCH as u32;
+        }
+        if !Self::rows_unchanged(tx, false) {
+            return Err(Abort::ReadStale);
         }
         tx.snapshot = now;
         Ok(())

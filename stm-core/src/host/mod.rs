@@ -7,6 +7,7 @@
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
 //! | [`Shared`] | an array that transactions share, in the layout that their algorithm wants |
+//! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 
 //!
@@ -57,6 +58,7 @@ mod error;
 mod profile;
 mod shared;
 mod stm;
+mod sums;
 
 pub use crate::logs::Capacity;
 pub use crate::stm_ref::Patience;
@@ -69,3 +71,4 @@ pub use error::Error;
 pub use profile::{Profile, ProfileRows};
 pub use shared::Shared;
 pub use stm::{Statistics, Stm, StmConfig};
+pub use sums::Sums;

@@ -58,8 +58,8 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
     {
-        let mut scratch = A::Scratch::NEW;
-        let mut team = Team::gather(lane, self, &mut scratch);
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
         let leader = lane.grid_thread() - u64::from(lane.lane_index());
         let (outcome, result) = team.run(leader, &mut body);
         team.part(outcome == Outcome::Retry);
@@ -81,8 +81,8 @@ impl<A: Algorithm> StmRef<A> {
         let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
         let first = u64::from(lane.block_index()) * warps + u64::from(lane.warp_index());
         let stride = u64::from(lane.grid_dim()) * warps;
-        let mut scratch = A::Scratch::NEW;
-        let mut team = Team::gather(lane, self, &mut scratch);
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
         let mut i = range.start.saturating_add(first);
         while i < range.end && !team.stopped {
             let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A>| body(tx, i));
@@ -96,8 +96,13 @@ impl<A: Algorithm> StmRef<A> {
 
 impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
     #[inline(always)]
-    fn gather(lane: &'a L, stm: &'a StmRef<A>, scratch: &'a mut A::Scratch) -> Self {
-        let tx = TeamTx::new(lane, stm, scratch);
+    fn gather(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sums: &'a mut A::SumScratch,
+    ) -> Self {
+        let tx = TeamTx::new(lane, stm, scratch, sums);
         let opened = tx.tx.logs.open(lane);
         let all = tx.all(opened);
         if !all && tx.leads() {

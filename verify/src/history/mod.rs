@@ -59,12 +59,14 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A read or a write. A word is an opaque number; recorders take its address
-/// with the width in bit 0. Words do not overlap.
+/// A read, a write or an addition. A word is an opaque number; recorders take
+/// its address with the width in bit 0, which says where additions wrap: at 32
+/// bits if it is 0, else at 64. Words do not overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A read that returned `value`. After a write of the same word in the same
-    /// attempt it is a read of that write.
+    /// attempt it is a read of that write; the attempt's own additions since
+    /// are in the value.
     Read {
         /// The word.
         word: u64,
@@ -78,6 +80,58 @@ pub enum Event {
         /// The value, zero-extended.
         value: u64,
     },
+    /// An addition, which takes effect with the commit.
+    Add {
+        /// The word.
+        word: u64,
+        /// What is added, zero-extended.
+        delta: u64,
+    },
+    /// An addition of floats. What it leaves depends on the order of the
+    /// additions, which nobody knows: reads of such a word are not judged.
+    AddFloat {
+        /// The word.
+        word: u64,
+    },
+}
+
+impl Event {
+    /// The word.
+    pub const fn word(&self) -> u64 {
+        match *self {
+            Self::Read { word, .. }
+            | Self::Write { word, .. }
+            | Self::Add { word, .. }
+            | Self::AddFloat { word } => word,
+        }
+    }
+
+    /// Whether it changes the word.
+    pub const fn is_update(&self) -> bool {
+        !matches!(self, Self::Read { .. })
+    }
+}
+
+/// What a word with the value `a` holds after an addition of `b`.
+pub const fn sum(word: u64, a: u64, b: u64) -> u64 {
+    let sum = a.wrapping_add(b);
+    if word & 1 == 0 {
+        sum & 0xFFFF_FFFF
+    } else {
+        sum
+    }
+}
+
+/// The kind of an event, in the lower bits of its key.
+pub(crate) mod kind {
+    pub(crate) const READ: u32 = 0;
+    pub(crate) const WRITE: u32 = 1;
+    pub(crate) const ADD: u32 = 2;
+    pub(crate) const ADD_FLOAT: u32 = 3;
+    /// Bits of it.
+    pub(crate) const BITS: u32 = 2;
+    /// All of them set.
+    pub(crate) const MASK: u32 = 3;
 }
 
 /// What was run. Free text: it is shown, not interpreted.
@@ -151,10 +205,12 @@ pub struct History {
     outcomes: Vec<Outcome>,
     /// Where each attempt's events start, and the number of all.
     first_event: Vec<u64>,
-    /// A word's number, shifted by one, and 1 in bit 0 for a write.
+    /// A word's number, shifted, and the kind ([`kind`]).
     keys: Vec<u32>,
     values: Vec<u64>,
     words: Words,
+    /// Whether any event is an addition.
+    additions: bool,
 }
 
 /// The most attempts in a history.
@@ -174,13 +230,14 @@ impl History {
             keys: Vec::new(),
             values: Vec::new(),
             words: Words::default(),
+            additions: false,
         }
     }
 
     /// Adds an attempt, after all others of its lane.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^31 distinct words.
+    /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^30 distinct words.
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
         if self.len() as u64 >= ATTEMPTS_MAX {
             return Err(Error::TooLarge {
@@ -189,10 +246,13 @@ impl History {
             });
         }
         for &event in events {
-            let (word, value, write) = match event {
-                Event::Read { word, value } => (word, value, 0),
-                Event::Write { word, value } => (word, value, 1),
+            let (word, value, kind) = match event {
+                Event::Read { word, value } => (word, value, kind::READ),
+                Event::Write { word, value } => (word, value, kind::WRITE),
+                Event::Add { word, delta } => (word, delta, kind::ADD),
+                Event::AddFloat { word } => (word, 0, kind::ADD_FLOAT),
             };
+            self.additions |= kind >= kind::ADD;
             let Some(number) = self.words.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
@@ -201,7 +261,7 @@ impl History {
                     limit: words::WORDS_MAX,
                 });
             };
-            self.keys.push(number << 1 | write);
+            self.keys.push(number << kind::BITS | kind);
             self.values.push(value);
         }
         self.lanes.push(attempt.lane);
@@ -222,6 +282,7 @@ impl History {
         self.keys.clear();
         self.values.clear();
         self.words.clear();
+        self.additions = false;
     }
 
     /// The number of attempts.
@@ -237,6 +298,11 @@ impl History {
     /// The number of reads and writes.
     pub fn events_len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// Whether any event is an addition.
+    pub(crate) const fn has_additions(&self) -> bool {
+        self.additions
     }
 
     /// The number of distinct words.
@@ -265,16 +331,17 @@ impl History {
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {
-            let word = self.words.word(key >> 1);
-            if key & 1 == 0 {
-                Event::Read { word, value }
-            } else {
-                Event::Write { word, value }
+            let word = self.words.word(key >> kind::BITS);
+            match key & kind::MASK {
+                kind::READ => Event::Read { word, value },
+                kind::WRITE => Event::Write { word, value },
+                kind::ADD => Event::Add { word, delta: value },
+                _ => Event::AddFloat { word },
             }
         })
     }
 
-    /// The events of attempt `i` as columns: keys (word number and write bit)
+    /// The events of attempt `i` as columns: keys (word number and kind)
     /// and values.
     #[inline]
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {

@@ -228,7 +228,8 @@ fn read_attempts(
             .map_err(|_| cursor.error(offset, "a lane below 2^32", lane.to_string()))?;
         begin = cursor.delta(begin, "a begin sample")?;
         let outcome_offset = cursor.offset();
-        let code = cursor.byte("an outcome")?;
+        let byte = cursor.byte("an outcome")?;
+        let code = byte & !file::ADDITIONS;
         let end = if code == file::RUNNING {
             u64::MAX
         } else {
@@ -243,15 +244,18 @@ fn read_attempts(
                 reason: cursor.byte("an abort reason")?,
             },
             file::RUNNING => Outcome::Running,
-            other => {
+            _ => {
                 return Err(cursor.error(
                     outcome_offset,
                     "an outcome from 0 to 3",
-                    other.to_string(),
+                    byte.to_string(),
                 ));
             }
         };
         read_events(cursor, &mut word, &mut events)?;
+        if byte & file::ADDITIONS != 0 {
+            read_additions(cursor, &mut events)?;
+        }
         totals.attempts += 1;
         totals.events += events.len() as u64;
         let attempt = Attempt {
@@ -302,6 +306,43 @@ fn read_events(
             });
         }
         writes = !writes;
+    }
+    Ok(())
+}
+
+/// Makes those writes additions that are some.
+fn read_additions(cursor: &mut Cursor<'_>, events: &mut [Event]) -> Result<(), Error> {
+    let offset = cursor.offset();
+    let number = cursor.varint("a number of additions")?;
+    if number == 0 || number > events.len() as u64 {
+        let expected = format!("1 to {} additions", events.len());
+        return Err(cursor.error(offset, &expected, number.to_string()));
+    }
+    let mut rest = events.iter_mut();
+    for _ in 0..number {
+        let offset = cursor.offset();
+        let code = cursor.varint("the place of an addition")?;
+        let event = usize::try_from(code >> 1)
+            .ok()
+            .and_then(|skipped| rest.nth(skipped));
+        let Some(event) = event else {
+            return Err(cursor.error(
+                offset,
+                "an addition among the events",
+                format!("one {} further on", code >> 1),
+            ));
+        };
+        *event = match *event {
+            Event::Write { word, value } if code & 1 == 0 => Event::Add { word, delta: value },
+            Event::Write { word, .. } => Event::AddFloat { word },
+            _ => {
+                return Err(cursor.error(
+                    offset,
+                    "an addition among the writes",
+                    "a read".to_owned(),
+                ));
+            }
+        };
     }
     Ok(())
 }

@@ -51,6 +51,16 @@ impl<'a> LaneRecorder<'a> {
         self.append([layout::head(layout::WRITE, word), value]);
     }
 
+    /// An addition was accepted.
+    pub fn add(&mut self, word: u64, delta: u64) {
+        self.append([layout::head(layout::ADD, word), delta]);
+    }
+
+    /// An addition of floats was accepted.
+    pub fn add_float(&mut self, word: u64) {
+        self.append([layout::head(layout::ADD_FLOAT, word), 0]);
+    }
+
     /// An update committed; the clock was sampled after that.
     pub fn commit(&mut self, version: u64, clock: u64) {
         self.append([layout::head(layout::COMMIT, 0), version, clock]);
@@ -169,6 +179,11 @@ impl LaneDecoder<'_> {
                 word: operand,
                 value: record[1],
             }),
+            layout::ADD => self.events.push(Event::Add {
+                word: operand,
+                delta: record[1],
+            }),
+            layout::ADD_FLOAT => self.events.push(Event::AddFloat { word: operand }),
             layout::COMMIT => self.end(
                 begin,
                 record[2],

@@ -32,7 +32,7 @@ impl Hasher for NumberHasher {
 pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// The most distinct words in a history.
-pub const WORDS_MAX: u64 = 1 << 31;
+pub const WORDS_MAX: u64 = 1 << 30;
 
 /// A table of the distinct words, in the order of their first use.
 #[derive(Clone, Debug, Default)]

@@ -140,6 +140,7 @@ impl HistoryWriter {
         put_varint(out, u64::from(lane));
         put_delta(out, self.begin, begin);
         self.begin = begin;
+        let outcome_at = out.len();
         match outcome {
             Outcome::Committed { version } => {
                 out.push(file::UPDATE);
@@ -158,22 +159,33 @@ impl HistoryWriter {
             Outcome::Running => out.push(file::RUNNING),
         }
         self.events += events.len() as u64;
-        self.put_events(events);
+        if self.put_events(events) {
+            self.chunk[outcome_at] |= file::ADDITIONS;
+        }
         self.attempts += 1;
         self.record_done()
     }
 
-    fn put_events(&mut self, events: impl ExactSizeIterator<Item = Event>) {
+    /// Appends the events; whether there are additions among them.
+    fn put_events(&mut self, events: impl ExactSizeIterator<Item = Event>) -> bool {
         let out = &mut self.chunk;
         put_varint(out, events.len() as u64);
         let mut run = Vec::new();
         let mut run_length = 0_u64;
         let mut run_writes = false;
-        for event in events {
+        let mut additions = Vec::new();
+        for (number, event) in (0_u64..).zip(events) {
             let (word, value, write) = match event {
                 Event::Read { word, value } => (word, value, false),
                 Event::Write { word, value } => (word, value, true),
+                Event::Add { word, delta } => (word, delta, true),
+                Event::AddFloat { word } => (word, 0, true),
             };
+            match event {
+                Event::Add { .. } => additions.push((number, 0)),
+                Event::AddFloat { .. } => additions.push((number, 1)),
+                Event::Read { .. } | Event::Write { .. } => {}
+            }
             if write != run_writes {
                 put_varint(out, run_length);
                 out.append(&mut run);
@@ -189,6 +201,16 @@ impl HistoryWriter {
             put_varint(out, run_length);
             out.append(&mut run);
         }
+        if additions.is_empty() {
+            return false;
+        }
+        put_varint(out, additions.len() as u64);
+        let mut next = 0;
+        for (number, float) in additions {
+            put_varint(out, (number - next) << 1 | float);
+            next = number + 1;
+        }
+        true
     }
 
     /// Writes what is buffered and gives the file its name.

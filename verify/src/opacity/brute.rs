@@ -1,7 +1,7 @@
 //! Opacity by its definition, for a handful of attempts: the check of the
 //! check. Tries all orders; shares no code with the witness algorithm.
 
-use crate::history::{Attempt, Event, History, Outcome, Rest};
+use crate::history::{Attempt, Event, History, Outcome, Rest, sum};
 
 /// The most attempts that [`is_opaque`] takes.
 pub const ATTEMPTS_MAX: usize = 8;
@@ -21,8 +21,8 @@ pub enum Orders {
 /// write before it, of the attempt itself or else of a committed one.
 ///
 /// # Panics
-/// More than [`ATTEMPTS_MAX`] attempts, or initial memory that is to be
-/// inferred.
+/// More than [`ATTEMPTS_MAX`] attempts, initial memory that is to be inferred, or
+/// additions of floats.
 pub fn is_opaque(history: &History, orders: Orders) -> bool {
     assert!(
         history.len() <= ATTEMPTS_MAX,
@@ -122,6 +122,13 @@ impl Search {
                     memory.retain(|cell| cell.0 != word);
                     memory.push((word, value));
                 }
+                Event::Add { word, delta } => {
+                    let cell = memory.iter().rfind(|cell| cell.0 == word);
+                    let value = sum(word, cell.map_or(self.rest, |cell| cell.1), delta);
+                    memory.retain(|cell| cell.0 != word);
+                    memory.push((word, value));
+                }
+                Event::AddFloat { .. } => panic!("nobody knows what additions of floats leave"),
             }
         }
         true

@@ -16,7 +16,7 @@ pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Viola
     let attempt = history.attempt(i);
     let mut splitter = Splitter::default();
     let (keys, values) = history.columns(i);
-    let finding = match splitter.split(keys, values) {
+    let finding = match splitter.split(history.words(), keys, values) {
         Some(lost) => Finding::OwnWriteLost {
             event: lost.event,
             word: history.words().word(lost.word),
@@ -152,7 +152,7 @@ fn evidence(
     (low, high): (u32, u32),
 ) -> ReadEvidence {
     let word = history.words().word(read.word);
-    let held = |span: &Span| held(history, timeline, word, span);
+    let held = |span: &Span| held(history, timeline, read.word, span);
     let inside: Vec<&Span> = spans
         .iter()
         .filter(|span| span.from <= high && span.to >= low)
@@ -190,22 +190,17 @@ fn writer(history: &History, reader: usize, word: u64, value: u64) -> Option<usi
     (0..history.len()).find(|&i| i != reader && history.events(i).any(|event| event == wanted))
 }
 
-fn held(history: &History, timeline: &Timeline, word: u64, span: &Span) -> Held {
+fn held(history: &History, timeline: &Timeline, number: u32, span: &Span) -> Held {
     let commits = &timeline.commits;
     let commit_ref = |rank: u32| {
         let attempt = commits.attempt(rank);
-        let value = history.events(attempt).filter_map(|event| match event {
-            Event::Write {
-                word: written,
-                value,
-            } if written == word => Some(value),
-            _ => None,
-        });
+        let entries = commits.entries(number);
+        let entry = entries.ranks.partition_point(|&other| other < rank);
         CommitRef {
             version: commits.version(rank),
             attempt,
             lane: history.attempt(attempt).lane,
-            value: value.last().expect("the word's commits wrote it"),
+            value: entries.values[entry],
         }
     };
     let from = span

@@ -6,9 +6,9 @@
 //! some. State `r` is memory at the clock values from the version of commit
 //! `r - 1` up to, and without, that of commit `r`.
 
-use super::initial::Initial;
-use crate::history::History;
+use super::initial::{Initial, given};
 use crate::history::words::NumberMap;
+use crate::history::{History, kind, sum};
 
 /// Entries of a word that are looked through one after the other for a value
 /// before its value index is asked, and the fewest for which there is one.
@@ -30,6 +30,8 @@ pub(crate) struct Commits {
     value_index: NumberMap<u32, usize>,
     /// Entries of such a word, counted from its first, by value and then rank.
     by_value: Vec<u32>,
+    /// Words whose values nobody knows, by number; empty if there are none.
+    unknown: Vec<bool>,
 }
 
 /// The entries of one word.
@@ -48,8 +50,10 @@ impl Commits {
         let total = first[history.words_len()];
         let mut ranks = vec![0; total];
         let mut values = vec![0; total];
+        let mut memory = Memory::new(history);
         for (rank, &attempt) in (0_u32..).zip(&attempts) {
-            for (word, value) in writes(history, attempt) {
+            for (word, kind, value) in updates(history, attempt) {
+                let value = memory.update(history, word, kind, value);
                 let at = &mut next[word];
                 // The last of several writes by one commit counts.
                 if *at > first[word] && ranks[*at - 1] == rank {
@@ -70,7 +74,16 @@ impl Commits {
             values,
             value_index,
             by_value,
+            unknown: memory.unknown,
         }
+    }
+
+    /// Whether nobody knows the values of a word: floats were added to it, or
+    /// it was added to before it was written and its initial value is not given.
+    pub(crate) fn is_unknown(&self, word: u32) -> bool {
+        self.unknown
+            .get(word as usize)
+            .is_some_and(|&unknown| unknown)
     }
 
     /// The number of commits.
@@ -120,12 +133,53 @@ impl Commits {
     }
 }
 
-/// The writes of an attempt as (word number, value), in program order.
-fn writes(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u64)> + '_ {
+/// The updates of an attempt as (word number, kind, value or what is added), in
+/// program order.
+fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32, u64)> + '_ {
     let (keys, values) = history.columns(attempt as usize);
-    let of_key =
-        |(&key, &value): (&u32, &u64)| (key & 1 == 1).then_some(((key >> 1) as usize, value));
+    let of_key = |(&key, &value): (&u32, &u64)| {
+        let kind = key & kind::MASK;
+        (kind != kind::READ).then_some(((key >> kind::BITS) as usize, kind, value))
+    };
     keys.iter().zip(values).filter_map(of_key)
+}
+
+/// Memory while the commits are replayed, for what is added to it. Empty if
+/// nothing is.
+struct Memory {
+    values: Vec<Option<u64>>,
+    unknown: Vec<bool>,
+}
+
+impl Memory {
+    fn new(history: &History) -> Self {
+        if !history.has_additions() {
+            return Self {
+                values: Vec::new(),
+                unknown: Vec::new(),
+            };
+        }
+        Self {
+            values: given(history),
+            unknown: vec![false; history.words_len()],
+        }
+    }
+
+    /// What a word holds after an update.
+    fn update(&mut self, history: &History, word: usize, kind: u32, value: u64) -> u64 {
+        let Some(now) = self.values.get_mut(word) else {
+            return value;
+        };
+        let before = now.unwrap_or(0);
+        let after = match kind {
+            kind::WRITE => value,
+            kind::ADD => sum(history.words().word(word as u32), before, value),
+            _ => before,
+        };
+        self.unknown[word] |= kind == kind::ADD_FLOAT || kind == kind::ADD && now.is_none();
+        *now = Some(after);
+        after
+    }
 }
 
 /// Where each word's entries start: one entry for each commit that wrote it.
@@ -134,7 +188,7 @@ fn entry_starts(history: &History, attempts: &[u32]) -> Vec<usize> {
     let mut starts = vec![0_usize; words + 1];
     let mut last = vec![u32::MAX; words];
     for (rank, &attempt) in (0_u32..).zip(attempts) {
-        for (word, _) in writes(history, attempt) {
+        for (word, ..) in updates(history, attempt) {
             if last[word] != rank {
                 last[word] = rank;
                 starts[word + 1] += 1;
@@ -185,6 +239,9 @@ pub(crate) struct Timeline {
 impl Timeline {
     /// The first state, from `state` on, in which a word holds `value`.
     pub(crate) fn first_holding(&self, word: u32, value: u64, state: u32) -> Option<u32> {
+        if self.commits.is_unknown(word) {
+            return Some(state);
+        }
         let entries = self.commits.entries(word);
         let from = entries.ranks.partition_point(|&rank| rank < state);
         let holds = match from.checked_sub(1) {
@@ -202,6 +259,14 @@ impl Timeline {
     /// All stretches in which a word holds `value`. Walks all of the word's
     /// commits: for explanations.
     pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
+        if self.commits.is_unknown(word) {
+            return vec![Span {
+                from: 0,
+                to: u32::MAX,
+                set_by: None,
+                overwritten_by: None,
+            }];
+        }
         let entries = self.commits.entries(word);
         let mut spans = Vec::new();
         let mut open = self.initial.may_be(word, value).then_some((0, None));

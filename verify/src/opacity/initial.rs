@@ -49,6 +49,21 @@ pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u3
     }
 }
 
+/// The initial values that the history gives, by word number.
+pub(crate) fn given(history: &History) -> Vec<Option<u64>> {
+    let fill = match history.initial.rest {
+        Rest::Value(value) => Some(value),
+        Rest::Inferred => None,
+    };
+    let mut values = vec![fill; history.words_len()];
+    for &(word, value) in &history.initial.words {
+        if let Some(number) = history.words().number(word) {
+            values[number as usize] = Some(value);
+        }
+    }
+    values
+}
+
 /// Takes the initial values that the history gives, and infers the others if
 /// it says so.
 pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, InitialUse) {
@@ -108,7 +123,7 @@ fn infer_certain(history: &History, commits: &Commits, initial: &mut Initial) {
             Outcome::Aborted { .. } | Outcome::Running => 2,
         };
         let (keys, values) = history.columns(i);
-        splitter.split(keys, values);
+        splitter.split(history.words(), keys, values);
         for read in &splitter.memory {
             let word = read.word as usize;
             let inferable = !initial.known[word] || trust[word].0 != u8::MAX;
@@ -126,7 +141,7 @@ fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut Init
     for i in 0..history.len() {
         let (low, high) = window(history, commits, i);
         let (keys, values) = history.columns(i);
-        splitter.split(keys, values);
+        splitter.split(history.words(), keys, values);
         for read in &splitter.memory {
             if initial.known[read.word as usize] || low >= first_change(commits, read.word) {
                 continue;

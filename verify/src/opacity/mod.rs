@@ -16,6 +16,12 @@
 //! 2. every read equals `state(p)`, or, after a write of the same word in the
 //!    same attempt, equals that write.
 //!
+//! An addition leaves in its word what the word held and what is added; a read
+//! after the attempt's own additions returns them too. Words to which floats are
+//! added hold what nobody can say, for the order of the additions is not known:
+//! their reads are not judged. Nor are those of words that are added to and whose
+//! initial value is neither given nor written before.
+//!
 //! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in
 //! any run, however wrong its reads; a history that breaks them is not judged
 //! but refused ([`ImpossibleHistory`]).

@@ -69,10 +69,10 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), Contradict
     if end < begin {
         return Err(Contradiction::EndBeforeBegin { begin, end });
     }
-    let mut written = history.events(i).filter_map(|event| match event {
-        Event::Read { .. } => None,
-        Event::Write { word, .. } => Some(word),
-    });
+    let mut written = history
+        .events(i)
+        .filter(Event::is_update)
+        .map(|event| event.word());
     match outcome {
         Outcome::Committed { version: 0 } => Err(Contradiction::VersionZero),
         Outcome::Committed { version } if version > end => {

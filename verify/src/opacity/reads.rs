@@ -1,6 +1,8 @@
-//! Which reads of an attempt went to memory, and which to its own writes.
+//! Which reads of an attempt went to memory, and which to its own writes; of
+//! those after own additions, what memory held.
 
-use crate::history::words::NumberMap;
+use crate::history::words::{NumberMap, Words};
+use crate::history::{kind, sum};
 
 /// A read that went to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +23,17 @@ pub(crate) struct LostWrite {
     pub(crate) event: u32,
 }
 
+/// What an attempt has made of a word.
+#[derive(Clone, Copy)]
+enum Own {
+    /// Its value is this.
+    Value(u64),
+    /// Its value is what memory holds and this.
+    More(u64),
+    /// Floats were added.
+    Unknown,
+}
+
 /// Own writes that are looked for one after the other; above that by hash.
 const LINEAR_MAX: usize = 16;
 
@@ -29,8 +42,8 @@ const LINEAR_MAX: usize = 16;
 pub(crate) struct Splitter {
     /// Reads from memory of the attempt split last, in program order.
     pub(crate) memory: Vec<MemoryRead>,
-    /// Each word written so far, with its latest value.
-    own: Vec<(u32, u64)>,
+    /// Each word written or added to so far.
+    own: Vec<(u32, Own)>,
     /// Places in `own`, once it has more than [`LINEAR_MAX`].
     places: NumberMap<u32, u32>,
 }
@@ -38,19 +51,23 @@ pub(crate) struct Splitter {
 impl Splitter {
     /// Splits an attempt's events; returns the first read that missed an own
     /// write.
-    pub(crate) fn split(&mut self, keys: &[u32], values: &[u64]) -> Option<LostWrite> {
+    pub(crate) fn split(
+        &mut self,
+        words: &Words,
+        keys: &[u32],
+        values: &[u64],
+    ) -> Option<LostWrite> {
         self.memory.clear();
         self.own.clear();
         self.places.clear();
         let mut lost = None;
         for (event, (&key, &value)) in (0_u32..).zip(keys.iter().zip(values)) {
-            let word = key >> 1;
-            let own = self.place(word);
-            match (key & 1 == 1, own) {
-                (true, Some(place)) => self.own[place].1 = value,
-                (true, None) => self.insert(word, value),
-                (false, Some(place)) => {
-                    let wrote = self.own[place].1;
+            let word = key >> kind::BITS;
+            let place = self.place(word);
+            let own = place.map_or(Own::More(0), |place| self.own[place].1);
+            let plus = |a, b| sum(words.word(word), a, b);
+            let own = match (key & kind::MASK, own) {
+                (kind::READ, Own::Value(wrote)) => {
                     if wrote != value && lost.is_none() {
                         lost = Some(LostWrite {
                             word,
@@ -59,8 +76,27 @@ impl Splitter {
                             event,
                         });
                     }
+                    continue;
                 }
-                (false, None) => self.memory.push(MemoryRead { word, value, event }),
+                (kind::READ, Own::More(more)) => {
+                    // Without additions the value is taken as it stands.
+                    let value = if more == 0 {
+                        value
+                    } else {
+                        plus(value, more.wrapping_neg())
+                    };
+                    self.memory.push(MemoryRead { word, value, event });
+                    continue;
+                }
+                (kind::READ, Own::Unknown) => continue,
+                (kind::WRITE, _) => Own::Value(value),
+                (kind::ADD, Own::Value(wrote)) => Own::Value(plus(wrote, value)),
+                (kind::ADD, Own::More(more)) => Own::More(plus(more, value)),
+                _ => Own::Unknown,
+            };
+            match place {
+                Some(place) => self.own[place].1 = own,
+                None => self.insert(word, own),
             }
         }
         lost
@@ -74,8 +110,8 @@ impl Splitter {
         }
     }
 
-    fn insert(&mut self, word: u32, value: u64) {
-        self.own.push((word, value));
+    fn insert(&mut self, word: u32, own: Own) {
+        self.own.push((word, own));
         match self.own.len() - 1 {
             LINEAR_MAX => {
                 self.places

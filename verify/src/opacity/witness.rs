@@ -27,7 +27,7 @@ pub(crate) fn violations(history: &History, timeline: &Timeline) -> Found {
     };
     for i in 0..history.len() {
         let (keys, values) = history.columns(i);
-        let lost = splitter.split(keys, values);
+        let lost = splitter.split(history.words(), keys, values);
         let (low, high) = window(history, &timeline.commits, i);
         if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
             found.total += 1;

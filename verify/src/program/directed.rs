@@ -20,6 +20,8 @@ pub struct Directed {
     /// The transactions of each lane, as in a replay line.
     lanes: &'static [&'static str],
     initial: &'static [u64],
+    sums: &'static [u64],
+    row: u32,
     stripe_words: u32,
     locks: u64,
     sets: (u32, u32),
@@ -43,6 +45,8 @@ impl Directed {
             about,
             lanes,
             initial,
+            sums: &[],
+            row: 1,
             stripe_words: 1,
             locks: 8,
             sets: (8, 8),
@@ -64,6 +68,12 @@ impl Directed {
     const fn stripes(mut self, stripe_words: u32, locks: u64) -> Self {
         self.stripe_words = stripe_words;
         self.locks = locks;
+        self
+    }
+
+    const fn sums(mut self, sums: &'static [u64], row: u32) -> Self {
+        self.sums = sums;
+        self.row = row;
         self
     }
 
@@ -131,6 +141,8 @@ impl Directed {
             sets: self.sets,
             patience: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8])),
             initial: self.initial.to_vec(),
+            sums: self.sums.to_vec(),
+            row: self.row,
             transactions: self.transactions(),
         };
         let mut sim = simulation(&mut rng, &program, width);
@@ -374,4 +386,53 @@ pub const ALL: &[Directed] = &[
     )
     .stripes(2, 8)
     .teams(2),
+    Directed::new(
+        "torn-row",
+        "a reader that sees one of two additions made together to one row: additions not \
+         announced, ended early, a header looked at once, the fences A2 to A4",
+        &["s01 s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],
+        &[0],
+    )
+    .sums(&[0, 0], 2),
+    Directed::new(
+        "torn-rows",
+        "the same with two rows, which a reader sees one after the other: announced after the \
+         clock, the snapshot not moved",
+        &["s0 s1 s0", "a0=1 a1=1 / a1=2 a0=2", "a1=4 a0=4"],
+        &[0],
+    )
+    .sums(&[0, 0], 1),
+    Directed::new(
+        "sum-and-word",
+        "a sum and a word that change together, read in both orders",
+        &["s0 r0 / r0 s0", "a0=1 w0=1 / w0=2 a0=2", "r0 s0 / s0 r0"],
+        &[0],
+    )
+    .sums(&[0], 1),
+    Directed::new(
+        "sum-skew",
+        "write skew: each of two transactions adds to a sum what it has read in the other",
+        &["s1 a0+1", "s0 a1+1"],
+        &[0],
+    )
+    .sums(&[0, 0], 1),
+    Directed::new(
+        "sum-increments",
+        "a lost addition: each transaction adds to a sum what it has read in it, beside others \
+         that only add",
+        &["s0 a0+1 / s0 a0+1", "s0 a0+1", "a0=16 / a0=32"],
+        &[0],
+    )
+    .sums(&[1], 1),
+    Directed::new(
+        "only-additions",
+        "transactions that add to the same sums and read nothing: none is lost, and none waits",
+        &[
+            "a0=1 a1=2 / a1=4",
+            "a1=8 a0=16 / a0=32",
+            "a0=64 a1=128 / s01",
+        ],
+        &[0],
+    )
+    .sums(&[0, 0], 2),
 ];

@@ -187,6 +187,8 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
         // As many as any transaction needs, or less, which must be reported.
         sets: (24, 8),
         patience: (rng.within(1, 8), rng.within(1, 8)),
+        sums: Vec::new(),
+        row: 1,
         initial: (0..words)
             .map(|_| if toggling { u64::from(rng.below(2)) } else { 0 })
             .collect(),
@@ -198,18 +200,53 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
     (program, width)
 }
 
+/// Gives a program sums, and its transactions operations on them.
+fn with_sums(rng: &mut Rng, program: &mut Program) {
+    let sums = rng.within(1, 4);
+    program.sums = (0..sums).map(|_| u64::from(rng.below(3))).collect();
+    program.row = rng.within(1, sums.min(3));
+    // More than any transaction needs.
+    program.sets = (24, 12);
+    let mut added = 0u32;
+    for ops in &mut program.transactions {
+        for _ in 0..rng.below(4) {
+            let sum = rng.below(sums) as u8;
+            let op = if rng.chance(40) {
+                let n = rng.within(1, 3.min(sums));
+                let list: Vec<u8> = if rng.chance(50) {
+                    let first = rng.below(sums - n + 1) as u8;
+                    (first..first + n as u8).collect()
+                } else {
+                    (0..n).map(|_| rng.below(sums) as u8).collect()
+                };
+                Op::ReadSums(Words::new(&list))
+            } else {
+                // Powers of two, so that each subset of them has another sum.
+                let own = 1 << (added % 24);
+                added += 1;
+                Op::Add(
+                    sum,
+                    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]),
+                )
+            };
+            let at = rng.below(ops.len() as u32 + 1) as usize;
+            ops.insert(at, op);
+        }
+    }
+}
+
 /// The random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::new(seed, 1);
     let (mut program, mut width) = program(&mut rng);
-    if variant.has_teams() {
-        // Numbers of another stream: the programs of other variants stay.
-        let mut rng = Rng::new(seed, 4);
-        if rng.chance(25) {
-            width = rng.pick(&[2, 2, 4, 8]);
-            program.calls = Loop::Team;
-            program.threads = rng.pick(&[width, width, width + 1]);
-        }
+    // Numbers of other streams: the programs of other variants stay.
+    let (mut of_teams, mut of_sums) = (Rng::new(seed, 4), Rng::new(seed, 5));
+    if variant.has_teams() && of_teams.chance(25) {
+        width = of_teams.pick(&[2, 2, 4, 8]);
+        program.calls = Loop::Team;
+        program.threads = of_teams.pick(&[width, width, width + 1]);
+    } else if of_sums.chance(30) {
+        with_sums(&mut of_sums, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);
     Case {

@@ -4,18 +4,19 @@
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
+use super::kernel::together;
 use super::run::{Failure, Kind};
-use super::{Case, Op};
-use crate::history::{Event, History, Outcome};
+use super::{Case, Op, Value};
+use crate::history::{Event, History, Outcome, sum};
 use crate::opacity;
 
 /// What a launch left.
 pub(super) struct Left<'a> {
     /// The recorded history.
     pub(super) history: &'a History,
-    /// Each word's number in the history.
+    /// Each word's number in the history, and after them each sum's.
     pub(super) addresses: &'a [u64],
-    /// Each word after the launch.
+    /// Each word after the launch, and each sum.
     pub(super) memory: &'a [u64],
     /// Whether the launch ended without an error.
     pub(super) complete: bool,
@@ -43,6 +44,12 @@ struct Follower<'a> {
     addresses: &'a [u64],
     /// Values of the attempt's own writes, by word.
     own: Vec<Option<u64>>,
+    /// The first sum among the words.
+    first_sum: usize,
+    /// Sums of a row.
+    row: u32,
+    /// Whether an addition is an event of its own, not a read and a write.
+    adds: bool,
     last: u64,
     mask: u64,
 }
@@ -52,21 +59,33 @@ impl Follower<'_> {
     /// or what is wrong.
     fn follow(&mut self, ops: &[Op], events: &[Event]) -> Result<bool, String> {
         let mut events = events.iter().copied();
-        for op in ops {
+        let mut ops = ops.iter().peekable();
+        while let Some(op) = ops.next() {
             match *op {
+                Op::ReadSums(words) => {
+                    for &sum in words.as_slice() {
+                        let at = self.first_sum + usize::from(sum);
+                        if !self.read(op, at, &mut events)? {
+                            return Ok(false);
+                        }
+                    }
+                }
+                Op::Add(first, value) => {
+                    let mut additions = vec![(first, value)];
+                    if let Some(Op::Add(next, value)) = ops.peek()
+                        && together(self.row, &[first, *next])
+                    {
+                        additions.push((*next, *value));
+                        ops.next();
+                    }
+                    if !self.add(op, &additions, &mut events)? {
+                        return Ok(false);
+                    }
+                }
                 Op::Read(words) => {
                     for &word in words.as_slice() {
-                        if let Some(value) = self.own[usize::from(word)] {
-                            self.last = value;
-                            continue;
-                        }
-                        let expected = self.addresses[usize::from(word)];
-                        match events.next() {
-                            None => return Ok(false),
-                            Some(Event::Read { word, value }) if word == expected => {
-                                self.last = value;
-                            }
-                            Some(other) => return Err(format!("{op} was recorded as {other:?}")),
+                        if !self.read(op, usize::from(word), &mut events)? {
+                            return Ok(false);
                         }
                     }
                 }
@@ -93,6 +112,66 @@ impl Follower<'_> {
             Some(extra) => Err(format!("{extra:?} after the transaction's last operation")),
         }
     }
+
+    /// Matches a read of one word; `false` if the attempt ended before.
+    fn read(
+        &mut self,
+        op: &Op,
+        at: usize,
+        events: &mut impl Iterator<Item = Event>,
+    ) -> Result<bool, String> {
+        if let Some(value) = self.own[at] {
+            self.last = value;
+            return Ok(true);
+        }
+        match events.next() {
+            None => Ok(false),
+            Some(Event::Read { word, value }) if word == self.addresses[at] => {
+                self.last = value;
+                Ok(true)
+            }
+            Some(other) => Err(format!("{op} was recorded as {other:?}")),
+        }
+    }
+
+    /// Matches additions that are made together; `false` if the attempt ended
+    /// before.
+    fn add(
+        &mut self,
+        op: &Op,
+        additions: &[(u8, Value)],
+        events: &mut impl Iterator<Item = Event>,
+    ) -> Result<bool, String> {
+        // Where an addition is a read and a write, all are read first.
+        let last = self.last;
+        let mut found = vec![0; additions.len()];
+        if !self.adds {
+            for (&(to, _), found) in additions.iter().zip(&mut found) {
+                if !self.read(op, self.first_sum + usize::from(to), events)? {
+                    return Ok(false);
+                }
+                *found = self.last;
+            }
+        }
+        self.last = last;
+        for (&(to, value), found) in additions.iter().zip(found) {
+            let at = self.first_sum + usize::from(to);
+            let (word, delta) = (self.addresses[at], value.after(last) & self.mask);
+            let expected = if self.adds {
+                Event::Add { word, delta }
+            } else {
+                let value = sum(word, found, delta);
+                self.own[at] = Some(value);
+                Event::Write { word, value }
+            };
+            match events.next() {
+                None => return Ok(false),
+                Some(event) if event == expected => {}
+                Some(other) => return Err(format!("{op} should be {expected:?} and is {other:?}")),
+            }
+        }
+        Ok(true)
+    }
 }
 
 fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
@@ -116,7 +195,10 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         events.extend(left.history.events(at));
         let mut follower = Follower {
             addresses: left.addresses,
-            own: vec![None; program.initial.len()],
+            own: vec![None; left.addresses.len()],
+            first_sum: program.initial.len(),
+            row: program.row,
+            adds: case.variant.adds(),
             last: 0,
             mask: if program.wide {
                 u64::MAX
@@ -162,13 +244,16 @@ fn memory_is_replay(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         })
         .collect();
     commits.sort_unstable();
-    let mut expected = case.program.initial.clone();
+    let mut expected: Vec<u64> = case.program.memory().collect();
     for (_, i) in commits {
         for event in history.events(i) {
-            if let Event::Write { word, value } = event
-                && let Some(at) = left.addresses.iter().position(|&a| a == word)
-            {
-                expected[at] = value;
+            let Some(at) = left.addresses.iter().position(|&a| a == event.word()) else {
+                continue;
+            };
+            match event {
+                Event::Write { value, .. } => expected[at] = value,
+                Event::Add { word, delta } => expected[at] = sum(word, expected[at], delta),
+                Event::Read { .. } | Event::AddFloat { .. } => {}
             }
         }
     }

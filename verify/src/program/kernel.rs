@@ -1,9 +1,9 @@
 //! The kernel that interprets a program.
 
-use super::{Loop, Op, Program, Value};
+use super::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Kernel, Lane, StmRef, TeamTx, Tx, TxResult};
+use stm_core::{Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
 
 /// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
 pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
@@ -35,9 +35,10 @@ impl ProgramRef {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Params<A: Algorithm, T: Element> {
+pub(super) struct Params<A: Algorithm, T: Summand> {
     pub(super) stm: StmRef<A>,
     pub(super) words: A::Array<T>,
+    pub(super) sums: TSums<T>,
     pub(super) program: ProgramRef,
 }
 
@@ -52,10 +53,48 @@ impl Value {
     }
 }
 
+/// Whether these sums are read, or added to, together.
+pub(super) fn together(row: u32, sums: &[u8]) -> bool {
+    let row_of = |sum: &u8| u32::from(*sum) / row;
+    sums.windows(2)
+        .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
+}
+
+/// Where a sum is: its row, and its number there.
+fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
+    let (sum, row) = (u32::from(sum), sums.row_len());
+    ((sum / row).into(), sum % row)
+}
+
+/// Reads sums; the value of the last.
+fn read_sums<L: Lane, A: Algorithm, T: Summand>(
+    tx: &mut Tx<'_, L, A>,
+    sums: &TSums<T>,
+    list: Words,
+) -> TxResult<T> {
+    let list = list.as_slice();
+    if together(sums.row_len(), list) {
+        let (row, first) = place(sums, list[0]);
+        // No more than there are: the read of a plain word is an event.
+        return Ok(match list.len() {
+            1 => tx.read_sum(sums, row, first)?,
+            2 => tx.read_sum_many::<T, 2>(sums, row, first, 2)?[1],
+            _ => tx.read_sum_many::<T, 3>(sums, row, first, 3)?[2],
+        });
+    }
+    let mut last = T::from_bits64(0);
+    for &sum in list {
+        let (row, column) = place(sums, sum);
+        last = tx.read_sum(sums, row, column)?;
+    }
+    Ok(last)
+}
+
 /// Runs one transaction.
-fn body<L: Lane, A: Algorithm, T: Element>(
+fn body<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     words: &A::Array<T>,
+    sums: &TSums<T>,
     ops: &[Op],
 ) -> TxResult<()> {
     let mut last = 0;
@@ -70,6 +109,20 @@ fn body<L: Lane, A: Algorithm, T: Element>(
                     _ => continue,
                 };
                 last = found.to_bits64();
+            }
+            Op::ReadSums(list) => last = read_sums(tx, sums, *list)?.to_bits64(),
+            Op::Add(sum, value) => {
+                let new = |value: &Value| T::from_bits64(value.after(last));
+                let (row, column) = place(sums, *sum);
+                // Two in a row together, else one after the other.
+                if let Some(Op::Add(next, after)) = ops.peek()
+                    && together(sums.row_len(), &[*sum, *next])
+                {
+                    tx.add_many(sums, row, column, [new(value), new(after)], 2)?;
+                    ops.next();
+                } else {
+                    tx.add(sums, row, column, new(value))?;
+                }
             }
             Op::Write(word, value) => {
                 let new = |value: &Value| T::from_bits64(value.after(last));
@@ -127,12 +180,14 @@ fn team_body<L: Lane, A: Algorithm, T: Element>(
                     tx.write(words, own(*word).map(|at| (at, new(value))))?;
                 }
             }
+            // Teams have no sums (`generate`, and a line says so).
+            Op::Add(..) | Op::ReadSums(_) => {}
         }
     }
     Ok(())
 }
 
-impl<A: Algorithm, T: Element> Kernel for Interpreter<A, T> {
+impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
     const ENTRY: &'static str = "program";
     type Params = Params<A, T>;
 
@@ -143,7 +198,7 @@ impl<A: Algorithm, T: Element> Kernel for Interpreter<A, T> {
             Loop::Each => params
                 .stm
                 .for_each(lane, 0..transactions.len() as u64, |tx, i| {
-                    body(tx, &params.words, &transactions[i as usize])
+                    body(tx, &params.words, &params.sums, &transactions[i as usize])
                 }),
             Loop::Team => params
                 .stm
@@ -155,7 +210,7 @@ impl<A: Algorithm, T: Element> Kernel for Interpreter<A, T> {
                 for ops in transactions.iter().skip(first).step_by(lanes) {
                     let end = params
                         .stm
-                        .atomically(lane, |tx| body(tx, &params.words, ops));
+                        .atomically(lane, |tx| body(tx, &params.words, &params.sums, ops));
                     if end.is_err() {
                         return; // the launch was told to stop
                     }

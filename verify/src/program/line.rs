@@ -6,10 +6,12 @@
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
 //! blocks and threads; `each`, `own` or `team` ([`Loop`]); the words' width; words of a
-//! stripe; locks; entries of the sets; polls and tries; and initial values. Then
+//! stripe; locks; entries of the sets; polls and tries; initial values; and, if
+//! there are sums, their initial values and how many make a row. Then
 //! the transactions, ` / ` between them, `-` for an empty one. An operation is
 //! `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the
-//! value last read plus 5, `~` for that value with bit 0 flipped. Then the
+//! value last read plus 5, `~` for that value with bit 0 flipped; or `s` and one
+//! to three sums, or `a`, a sum and what is added, written as a value. Then the
 //! simulation.
 
 use super::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
@@ -26,9 +28,22 @@ impl fmt::Display for Op {
                 f.write_str("r")?;
                 words.as_slice().iter().try_for_each(|w| write!(f, "{w}"))
             }
-            Self::Write(word, Value::Const(value)) => write!(f, "w{word}={value}"),
-            Self::Write(word, Value::LastPlus(value)) => write!(f, "w{word}+{value}"),
-            Self::Write(word, Value::Flip) => write!(f, "w{word}~"),
+            Self::ReadSums(sums) => {
+                f.write_str("s")?;
+                sums.as_slice().iter().try_for_each(|s| write!(f, "{s}"))
+            }
+            Self::Write(word, value) => write!(f, "w{word}{value}"),
+            Self::Add(sum, value) => write!(f, "a{sum}{value}"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Const(value) => write!(f, "={value}"),
+            Self::LastPlus(value) => write!(f, "+{value}"),
+            Self::Flip => f.write_str("~"),
         }
     }
 }
@@ -47,7 +62,7 @@ impl fmt::Display for Case {
         let p = &self.program;
         write!(
             f,
-            " {}x{} {} {} stripe={} locks={} sets={}/{} patience={}/{} init={} : ",
+            " {}x{} {} {} stripe={} locks={} sets={}/{} patience={}/{} init={}",
             p.blocks,
             p.threads,
             match p.calls {
@@ -64,6 +79,9 @@ impl fmt::Display for Case {
             p.patience.1,
             joined(&p.initial, ","),
         )?;
+        if !p.sums.is_empty() {
+            write!(f, " sums={} row={}", joined(&p.sums, ","), p.row)?;
+        }
         let transactions: Vec<String> = p
             .transactions
             .iter()
@@ -74,7 +92,7 @@ impl fmt::Display for Case {
             .collect();
         let mut sim = self.sim;
         sim.mutant = None;
-        write!(f, "{} : {sim}", transactions.join(" / "))
+        write!(f, " : {} : {sim}", transactions.join(" / "))
     }
 }
 
@@ -84,6 +102,11 @@ fn bad(part: &str, expected: &str) -> Error {
 
 fn parse<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
     text.parse().map_err(|_| bad(part, expected))
+}
+
+fn list(part: &str, values: &str, expected: &str) -> Result<Vec<u64>, Error> {
+    let values = values.split(',');
+    values.map(|v| parse(part, v, expected)).collect()
 }
 
 fn pair(part: &str, separator: char, expected: &str) -> Result<(u32, u32), Error> {
@@ -118,18 +141,25 @@ fn op(text: &str) -> Result<Op, Error> {
     let bad = || {
         bad(
             text,
-            "an operation such as r0, r012, w0=1, w0+1 or w0~ on words from 0 to 9",
+            "an operation such as r0, r012, w0=1, w0+1 or w0~ on words from 0 to 9, or s01, a0=1, \
+             a0+1 or a0~ on sums",
         )
     };
     let word = |c: char| c.to_digit(10).map(|d| d as u8).ok_or_else(bad);
-    if let Some(words) = text.strip_prefix('r') {
-        let words: Vec<u8> = words.chars().map(word).collect::<Result<_, _>>()?;
+    let (kind, operand) = text.split_at_checked(1).ok_or_else(bad)?;
+    if kind == "r" || kind == "s" {
+        let words: Vec<u8> = operand.chars().map(word).collect::<Result<_, _>>()?;
         if !(1..=3).contains(&words.len()) {
             return Err(bad());
         }
-        return Ok(Op::Read(Words::new(&words)));
+        let words = Words::new(&words);
+        return Ok(if kind == "r" {
+            Op::Read(words)
+        } else {
+            Op::ReadSums(words)
+        });
     }
-    let mut rest = text.strip_prefix('w').ok_or_else(bad)?.chars();
+    let mut rest = operand.chars();
     let target = word(rest.next().ok_or_else(bad)?)?;
     let value = match rest.next() {
         Some('=') => Value::Const(rest.as_str().parse().map_err(|_| bad())?),
@@ -137,7 +167,11 @@ fn op(text: &str) -> Result<Op, Error> {
         Some('~') if rest.as_str().is_empty() => Value::Flip,
         _ => return Err(bad()),
     };
-    Ok(Op::Write(target, value))
+    match kind {
+        "w" => Ok(Op::Write(target, value)),
+        "a" => Ok(Op::Add(target, value)),
+        _ => Err(bad()),
+    }
 }
 
 pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
@@ -164,17 +198,15 @@ impl Program {
             (_, "locks") => self.locks = parse(part, value, "locks=N, a power of two")?,
             (_, "sets") => self.sets = pair(part, '/', "sets=READS/WRITES")?,
             (_, "patience") => self.patience = pair(part, '/', "patience=POLLS/TRIES")?,
-            (_, "init") => {
-                self.initial = value
-                    .split(',')
-                    .map(|v| parse(part, v, "init=V,V: a value for each word"))
-                    .collect::<Result<_, _>>()?;
-            }
+            (_, "init") => self.initial = list(part, value, "init=V,V: a value for each word")?,
+            (_, "sums") => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
+            (_, "row") => self.row = parse(part, value, "row=N, sums of a row")?,
             _ => {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, team, u32, u64, stripe=, locks=, sets=, patience= or init=",
+                    "2x4 (blocks x threads), each, own, team, u32, u64, stripe=, locks=, sets=, patience=, init=, \
+                     sums= or row=",
                 )?;
             }
         }
@@ -199,14 +231,26 @@ impl Program {
         if !(1..=1024).contains(&u64::from(self.lanes())) {
             return Err(bad("BxT", "1 to 1024 lanes in all"));
         }
-        if !self.wide && self.initial.iter().any(|&v| v > u64::from(u32::MAX)) {
-            return Err(bad("init=", "values of 32 bits"));
+        if self.sums.len() > usize::from(WORDS_MAX) {
+            return Err(bad("sums=", "up to ten values"));
+        }
+        if !(1..=u32::from(WORDS_MAX)).contains(&self.row) {
+            return Err(bad("row=", "1 to 10 sums of a row"));
+        }
+        let values = || self.initial.iter().chain(&self.sums);
+        if !self.wide && values().any(|&v| v > u64::from(u32::MAX)) {
+            return Err(bad("init= or sums=", "values of 32 bits"));
         }
         for op in self.transactions.iter().flatten() {
-            if let Some(word) = op.words().iter().find(|&&w| usize::from(w) >= words) {
+            let (what, len) = if op.is_of_sums() {
+                ("sum", self.sums.len())
+            } else {
+                ("word", words)
+            };
+            if let Some(word) = op.words().iter().find(|&&w| usize::from(w) >= len) {
                 return Err(bad(
                     &op.to_string(),
-                    &format!("a word below {words}, not {word}"),
+                    &format!("a {what} below {len}, not {word}"),
                 ));
             }
         }
@@ -239,12 +283,17 @@ impl FromStr for Case {
             sets: (8, 8),
             patience: (8, 8),
             initial: vec![0],
+            sums: Vec::new(),
+            row: 1,
             transactions: transactions(body)?,
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
         if program.calls == Loop::Team && !variant.has_teams() {
             return Err(bad("team", "fast or fast-table, which have teams"));
+        }
+        if program.calls == Loop::Team && !program.sums.is_empty() {
+            return Err(bad("team", "each or own: teams do not add"));
         }
         let sim = sim
             .trim()

@@ -84,15 +84,24 @@ pub enum Op {
     Read(Words),
     /// Writes a word.
     Write(u8, Value),
+    /// Adds to a sum.
+    Add(u8, Value),
+    /// Reads sums, together if they follow each other in one row.
+    ReadSums(Words),
 }
 
 impl Op {
-    /// The words that it touches.
+    /// The words that it touches, or the sums.
     pub fn words(&self) -> &[u8] {
         match self {
-            Self::Read(words) => words.as_slice(),
-            Self::Write(word, _) => std::slice::from_ref(word),
+            Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
+            Self::Write(word, _) | Self::Add(word, _) => std::slice::from_ref(word),
         }
+    }
+
+    /// Whether it is of sums.
+    pub const fn is_of_sums(&self) -> bool {
+        matches!(self, Self::Add(..) | Self::ReadSums(_))
     }
 }
 
@@ -133,11 +142,21 @@ pub struct Program {
     pub patience: (u32, u32),
     /// The words before the launch; one to [`WORDS_MAX`].
     pub initial: Vec<u64>,
+    /// The sums before the launch; up to [`WORDS_MAX`].
+    pub sums: Vec<u64>,
+    /// Sums of a row, 1 or more; the last row may have more than the program
+    /// names.
+    pub row: u32,
     /// The transactions.
     pub transactions: Vec<Vec<Op>>,
 }
 
 impl Program {
+    /// The words before the launch, and after them the sums.
+    pub fn memory(&self) -> impl Iterator<Item = u64> + '_ {
+        self.initial.iter().chain(&self.sums).copied()
+    }
+
     /// Lanes of the launch.
     pub const fn lanes(&self) -> u32 {
         self.blocks * self.threads
@@ -172,7 +191,8 @@ impl Program {
 
     /// Whether a transaction reads or writes more distinct words than its sets
     /// hold, those of a lane of the team that runs it; the launch then fails
-    /// with `CapacityExceeded`.
+    /// with `CapacityExceeded`. Where additions are no writes, sums are taken
+    /// to fit.
     pub fn overflows(&self, variant: Variant, width: u32) -> bool {
         let mut transactions = self.transactions.iter().enumerate();
         transactions.any(|(i, ops)| {
@@ -194,8 +214,23 @@ impl Program {
         own: impl Fn(u8) -> bool,
     ) -> bool {
         let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
+        // Sums, which are words after the others.
+        let sum = |sum: &u8| sum + WORDS_MAX;
         for op in ops {
             match op {
+                op if op.is_of_sums() && variant.adds() => {}
+                Op::ReadSums(_) if variant == Variant::Cgl => {}
+                Op::ReadSums(sums) => {
+                    let sums = sums.as_slice().iter().map(sum);
+                    reads.extend(sums.filter(|s| !writes.contains(s)));
+                }
+                Op::Add(to, _) => {
+                    let to = sum(to);
+                    if variant != Variant::Cgl && !writes.contains(&to) {
+                        reads.insert(to);
+                    }
+                    writes.insert(to);
+                }
                 // The coarse lock keeps no read set.
                 Op::Read(_) if variant == Variant::Cgl => {}
                 Op::Read(words) => {

@@ -12,11 +12,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
-use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig};
+use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig, Sums};
 use stm_core::logs::Capacity;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
-use stm_core::{Element, View};
+use stm_core::{Element, Summand, View};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -158,7 +158,7 @@ where
 fn attempt<A, T>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
 where
     A: Algorithm<Probe = Recorder>,
-    T: Element + Pod,
+    T: Summand + Pod,
 {
     let config = SimConfig {
         mutant: case.mutant.map(|m| m as u32),
@@ -209,13 +209,14 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
 fn launch<A, T>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Result<Done, Failure>, Stop>
 where
     A: Algorithm<Probe = Recorder>,
-    T: Element + Pod,
+    T: Summand + Pod,
 {
     let program = &case.program;
     let setup = |error: host::Error| Failure::new(Kind::Simulator, error.to_string());
     let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
     let layout = <A::Array<T> as View<T>>::LAYOUT;
     let words = Shared::from_slice(sim, layout, &initial, "words").map_err(setup)?;
+    let sums = sums::<T>(program, sim).map_err(setup)?;
     let mut stm = Stm::new(
         sim,
         Launch::new(program.blocks, program.threads),
@@ -231,6 +232,7 @@ where
         // lanes of this launch use it.
         stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
         words: words.view::<A>(),
+        sums: sums.view(),
         // SAFETY: the program outlives the launch, which runs on the host.
         program: unsafe { ProgramRef::new(program) },
     };
@@ -238,14 +240,22 @@ where
     // and only these transactions touch the words.
     let ended = unsafe { stm.launch::<Interpreter<A, T>>(&params) };
     let complete = how_it_ended(case, sim, ended.as_ref().map(|_| ()))?;
+    let row = program.row as usize;
+    let of_sum = |i: usize| params.sums.word((i / row) as u64, (i % row) as u32);
     let addresses: Vec<u64> = (0..program.initial.len())
-        .map(|i| params.words.word(i as u64).bits())
+        .map(|i| params.words.word(i as u64))
+        .chain((0..program.sums.len()).map(of_sum))
+        .map(|word| word.bits())
         .collect();
     let history = history(case, &records, words_per_lane, &addresses)?;
+    let sums = sums
+        .download()
+        .map_err(|error| Failure::new(Kind::Corrupt, error.to_string()))?;
     let memory: Vec<u64> = words
         .download()
         .map_err(setup)?
         .into_iter()
+        .chain(sums.into_iter().take(program.sums.len()))
         .map(Element::to_bits64)
         .collect();
     judge(
@@ -272,6 +282,14 @@ where
         steps: sim.last_run().map_or(0, |(run, _)| run.steps),
         unfair: false,
     }))
+}
+
+/// The program's sums; the last row is filled up with zeros.
+fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, host::Error> {
+    let mut values: Vec<T> = program.sums.iter().map(|&v| T::from_bits64(v)).collect();
+    let whole = values.len().next_multiple_of(program.row as usize);
+    values.resize(whole, T::from_bits64(0));
+    Sums::from_slice(sim, program.row, &values, "sums")
 }
 
 /// Whether the launch ran to its end; an expected fault is no failure.
@@ -337,7 +355,7 @@ fn history(
         words: addresses
             .iter()
             .copied()
-            .zip(case.program.initial.iter().copied())
+            .zip(case.program.memory())
             .collect(),
         rest: Rest::Value(0),
     };

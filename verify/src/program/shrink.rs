@@ -74,11 +74,18 @@ fn candidates(case: &Case) -> Vec<Case> {
             with(&|c| {
                 c.program.transactions[i].remove(k);
             });
-            if let Op::Read(words) = op
+            if let Op::Read(words) | Op::ReadSums(words) = op
                 && let [_, rest @ ..] = words.as_slice()
                 && !rest.is_empty()
             {
-                with(&|c| c.program.transactions[i][k] = Op::Read(Words::new(rest)));
+                let rest = Words::new(rest);
+                with(&|c| {
+                    c.program.transactions[i][k] = if op.is_of_sums() {
+                        Op::ReadSums(rest)
+                    } else {
+                        Op::Read(rest)
+                    };
+                });
             }
         }
     }
@@ -86,9 +93,17 @@ fn candidates(case: &Case) -> Vec<Case> {
     with(&|c| c.program.threads = c.program.threads.saturating_sub(1).max(1));
     with(&|c| {
         let used = c.program.transactions.iter().flatten();
+        let used = used.filter(|op| !op.is_of_sums());
         let last = used.flat_map(Op::words).copied().max().unwrap_or(0);
         c.program.initial.truncate(usize::from(last) + 1);
     });
+    with(&|c| {
+        let used = c.program.transactions.iter().flatten();
+        let used = used.filter(|op| op.is_of_sums());
+        let len = used.flat_map(Op::words).map(|&s| usize::from(s) + 1).max();
+        c.program.sums.truncate(len.unwrap_or(0));
+    });
+    with(&|c| c.program.row = 1);
     with(&|c| {
         if case.sim.warp_width != 1 {
             c.sim.warp_width = 1;

@@ -1,0 +1,202 @@
+//! Rows of sums in the memory of a device.
+
+use super::buffer::Pod;
+use super::{Device, Error, Memory};
+use crate::tsums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
+use crate::word::WordAddress;
+use core::marker::PhantomData;
+use std::format;
+use std::vec;
+use std::vec::Vec;
+
+/// `rows` rows of `row_len` elements of `T`, for transactions of any algorithm:
+/// all of them take the same layout ([`TSums`]).
+///
+/// What a launch leaves, the next one goes on from, under whatever algorithm.
+#[derive(Debug)]
+pub struct Sums<D: Device, T> {
+    memory: D::Memory,
+    rows: usize,
+    row_len: u32,
+    what: &'static str,
+    element: PhantomData<(D, T)>,
+}
+
+/// Rows that are copied in one piece have about so many bytes.
+const CHUNK_BYTES: usize = 1 << 24;
+
+impl<D: Device, T: Pod + Summand> Sums<D, T> {
+    /// Zeros; `what` names the rows in an error.
+    ///
+    /// # Panics
+    /// If `row_len` is 0 or above [`ROW_LEN_MAX`].
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn zeroed(
+        device: &D,
+        rows: usize,
+        row_len: u32,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        assert!(
+            (1..=ROW_LEN_MAX).contains(&row_len),
+            "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit"
+        );
+        let bytes = Self::bytes_of(rows as u64, row_len);
+        let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
+            return Err(Error::OutOfMemory {
+                what,
+                needed: u64::MAX,
+                available: device.available_bytes()?,
+            });
+        };
+        Ok(Self {
+            memory: device.allocate(bytes.max(8), what)?,
+            rows,
+            row_len,
+            what,
+            element: PhantomData,
+        })
+    }
+
+    /// Rows with the elements of `data`, one row after the other.
+    ///
+    /// # Panics
+    /// As [`Self::zeroed`], and if `data` does not end with a row.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn from_slice(
+        device: &D,
+        row_len: u32,
+        data: &[T],
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let rows = data.len() / (row_len.max(1) as usize);
+        let mut sums = Self::zeroed(device, rows, row_len, what)?;
+        sums.upload(data)?;
+        Ok(sums)
+    }
+
+    /// Bytes that rows take; `None` above what a number holds.
+    pub fn bytes_of(rows: u64, row_len: u32) -> Option<u64> {
+        rows.checked_mul(8 * row_words::<T>(row_len))
+    }
+
+    /// The number of rows.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Elements of a row.
+    pub const fn row_len(&self) -> u32 {
+        self.row_len
+    }
+
+    /// Bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes() as u64
+    }
+
+    /// The word that a history names an element by.
+    pub fn word(&self, row: usize, column: u32) -> WordAddress {
+        self.view().word(row as u64, column)
+    }
+
+    fn row_bytes(&self) -> usize {
+        8 * row_words::<T>(self.row_len) as usize
+    }
+
+    const fn element_bytes() -> usize {
+        if T::WIDE { 8 } else { 4 }
+    }
+
+    fn chunk_rows(&self) -> usize {
+        (CHUNK_BYTES / self.row_bytes()).max(1)
+    }
+
+    /// Replaces all elements, one row after the other.
+    ///
+    /// # Panics
+    /// If `data` has another length than all rows.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+        assert_eq!(
+            data.len(),
+            self.rows * self.row_len as usize,
+            "upload of another length than the rows'"
+        );
+        let (row_bytes, chunk_rows) = (self.row_bytes(), self.chunk_rows());
+        let mut bytes = Vec::new();
+        for (i, chunk) in data.chunks(chunk_rows * self.row_len as usize).enumerate() {
+            bytes.clear();
+            for row in chunk.chunks(self.row_len as usize) {
+                let end = bytes.len() + row_bytes;
+                bytes.extend(0u64.to_le_bytes());
+                for value in row {
+                    let bits = value.to_bits64().to_le_bytes();
+                    bytes.extend(&bits[..Self::element_bytes()]);
+                }
+                bytes.resize(end, 0);
+            }
+            self.memory.write(i * chunk_rows * row_bytes, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Sets all elements to zero.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Copies all elements to the host, one row after the other.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a row has additions pending, which no launch
+    /// leaves; or of the device.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let row_bytes = self.row_bytes();
+        let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
+        let mut bytes = vec![0; row_bytes * self.chunk_rows().min(self.rows)];
+        let mut next = 0;
+        while next < self.rows {
+            let rows = self.chunk_rows().min(self.rows - next);
+            let bytes = &mut bytes[..rows * row_bytes];
+            self.memory.read(next * row_bytes, bytes)?;
+            for (row, bytes) in bytes.chunks_exact(row_bytes).enumerate() {
+                let (header, elements) = bytes.split_at(8);
+                if is_pending(little_endian(header)) {
+                    return Err(Error::Corrupt {
+                        what: format!("row {} of {} has additions pending", next + row, self.what),
+                    });
+                }
+                let elements = elements.chunks_exact(Self::element_bytes());
+                let elements = elements.take(self.row_len as usize);
+                data.extend(elements.map(|bytes| T::from_bits64(little_endian(bytes))));
+            }
+            next += rows;
+        }
+        Ok(data)
+    }
+
+    /// A view for transactions, to put into a kernel's parameters. It must not
+    /// be used after the rows are gone, which `Device::launch` makes its caller
+    /// promise.
+    pub fn view(&self) -> TSums<T> {
+        // SAFETY: the memory has the rows, with no additions pending; that they
+        // live while a kernel runs is what the caller of `launch` promises.
+        unsafe { TSums::from_raw(self.memory.address().cast(), self.rows as u64, self.row_len) }
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
