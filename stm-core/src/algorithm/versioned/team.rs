@@ -217,7 +217,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 lane.sync_warp(mask);
             }
         }
-        Self::publish(tx, version);
+        // A lane may have nothing at all, and a batch begins with an entry.
+        if tx.set.writes != 0 {
+            Self::publish(tx, version);
+        }
         tx.committed_as(Version(version.0 * 32));
         if lane.lane_index() == leader {
             // Who counts the commit asks the leader whether the team wrote.
