@@ -26,7 +26,6 @@ use crate::lane::Lane;
 use crate::logs::{Capacity, Logs};
 use crate::mutant::Mutant;
 use crate::word::WordAddress;
-use core::mem::MaybeUninit;
 
 /// The entry is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
@@ -61,12 +60,14 @@ impl Scratch for () {
     const NEW: Self = ();
 }
 
-/// The first `N` entries.
+/// The first `N` entries. Zeros at first, so that a whole batch may be loaded
+/// whatever the count is.
 #[derive(Debug)]
-pub struct Inline<const N: usize>(MaybeUninit<[[u64; N]; 3]>);
+#[repr(C, align(16))]
+pub struct Inline<const N: usize>([[u64; N]; 3]);
 
 impl<const N: usize> Scratch for Inline<N> {
-    const NEW: Self = Self(MaybeUninit::uninit());
+    const NEW: Self = Self([[0; N]; 3]);
 }
 
 /// The word address in an entry, without flags.
@@ -107,18 +108,28 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         self.lane
     }
 
+    /// A word that nobody needs: where the logs would have the first entry,
+    /// which is on the stack.
+    #[inline(always)]
+    pub(crate) fn idle(self) -> *mut u64 {
+        const { assert!(N > 0, "the first entry is on the stack") }
+        self.logs.entry(self.lane, 0, 0)
+    }
+
     /// Room: for so many words read, and so many written.
     #[inline(always)]
     const fn capacity(self) -> Capacity {
         self.logs.capacity()
     }
 
+    /// The place of entry `i` on the stack.
+    ///
+    /// # Safety
+    /// `i` is at most `N`.
     #[inline(always)]
-    fn inline(self, column: Column, i: u32) -> *mut u64 {
-        // Inside the array, as the callers see to.
-        self.inline
-            .cast::<u64>()
-            .wrapping_add(column as usize * N + i as usize)
+    unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
+        // SAFETY: inside the array, or at its end.
+        unsafe { self.inline.cast::<u64>().add(column as usize * N + i as usize) }
     }
 
     /// A field of entry `i`.
@@ -170,30 +181,26 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// A field of [`BATCH`] entries from `i` on, in flight together. What is
-    /// past `len` is of no meaning.
+    /// A field of `B` entries from `i` on, in flight together. What is at `len`
+    /// and past it is of no meaning.
     ///
     /// # Safety
-    /// `i < len`, `i` is a multiple of [`BATCH`], and `len` is at most the
-    /// count.
+    /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
+    /// if it is below N, so is all of its batch.
     #[inline(always)]
-    pub(crate) unsafe fn batch(self, column: Column, i: u32, len: u32) -> [u64; BATCH] {
+    pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(
-                N.is_multiple_of(BATCH),
+                N.is_multiple_of(B),
                 "batches do not straddle the stack's end"
             );
         }
         if (i as usize) < N {
-            core::array::from_fn(|j| {
-                let i = i + j as u32;
-                if i >= len {
-                    return 0;
-                }
-                // SAFETY: below the count, so stored in this attempt; below N,
-                // as is the batch.
-                unsafe { *self.inline(column, i) }
-            })
+            // SAFETY: below N, as is the batch; zeros where nothing was stored.
+            unsafe {
+                let first = self.inline(column, i);
+                core::array::from_fn(|j| *first.add(j))
+            }
         } else {
             // SAFETY: below the count, so stored in this attempt.
             core::array::from_fn(|j| unsafe {
@@ -203,6 +210,50 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
             })
         }
     }
+}
+
+/// Among the addresses of `len` entries, the first N at `inline` and the others
+/// in the lane's column of `logs`: one more than the place of the last written
+/// entry of a word, and in the upper half of its first entry of any kind.
+///
+/// Not inlined: a transaction's code would have a copy for each of its
+/// accesses. All by value and small, so that it is passed in registers.
+///
+/// # Safety
+/// The entries are live and the lane's.
+#[inline(never)]
+unsafe fn search<L: Lane, const N: usize>(
+    lane: &L,
+    inline: *const u64,
+    logs: *const u64,
+    len: u32,
+    address: WordAddress,
+) -> u64 {
+    let (mut first, mut written) = (0, 0);
+    let mut i = 0;
+    while i < len {
+        let entries: [u64; BATCH] = core::array::from_fn(|j| {
+            let i = i as usize + j;
+            // SAFETY: the entries are live; on the stack, zeros past the count.
+            unsafe {
+                if i < N {
+                    *inline.add(i)
+                } else {
+                    let i = i.min(len as usize - 1);
+                    lane.private_load_64(logs.wrapping_add(i * lane.warp_width() as usize))
+                }
+            }
+        });
+        for (j, &entry) in entries.iter().enumerate() {
+            let place = i + j as u32 + 1;
+            if word_of(entry) == address && place <= len {
+                first = if first == 0 { place } else { first };
+                written = if entry & WRITTEN == 0 { written } else { place };
+            }
+        }
+        i += BATCH as u32;
+    }
+    u64::from(first) << 32 | u64::from(written)
 }
 
 /// What an attempt has read and written: counts and filters, in registers.
@@ -233,6 +284,12 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
+    /// Whether a word was written without having been read.
+    #[inline(always)]
+    pub(crate) const fn has_blind(&self) -> bool {
+        self.blind != 0
+    }
+
     /// Whether the word may have been written; no memory is looked at.
     #[inline(always)]
     pub(crate) const fn may_own(&self, address: WordAddress) -> bool {
@@ -246,20 +303,16 @@ impl EntrySet {
         at: Entries<'_, L, N>,
         address: WordAddress,
     ) -> (Option<u32>, Option<u32>) {
-        let mut first = None;
-        let mut i = self.len;
-        while i != 0 {
-            i -= 1;
-            // SAFETY: below the count.
-            let entry = unsafe { at.get(Column::Address, i) };
-            if word_of(entry) == address {
-                if entry & WRITTEN != 0 {
-                    return (Some(i), None);
-                }
-                first = Some(i);
-            }
-        }
-        (None, first)
+        let addresses = Column::Address as u32;
+        // SAFETY: inside the array.
+        let inline = unsafe { at.inline(Column::Address, 0) };
+        let logs = at.logs.entry(at.lane, addresses, 0);
+        // SAFETY: the entries are the lane's; entries from N on are in the logs.
+        let places = unsafe { search::<L, N>(at.lane, inline, logs, self.len, address) };
+        (
+            (places as u32).checked_sub(1),
+            ((places >> 32) as u32).checked_sub(1),
+        )
     }
 
     /// The value that this transaction wrote to a word.
@@ -277,8 +330,8 @@ impl EntrySet {
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with what was seen and the values, but those in the
-    /// mask `own`.
+    /// Adds words read, with what was seen and, if these are to `keep`, the
+    /// values, but those in the mask `own`.
     ///
     /// # Errors
     /// [`Abort::ReadSetFull`] if there are more distinct words than room.
@@ -292,6 +345,7 @@ impl EntrySet {
         address: [WordAddress; R],
         seen: [u64; R],
         value: [u64; R],
+        keep: bool,
         own: u32,
     ) -> Result<(), Abort> {
         if self.writes == self.len {
@@ -303,13 +357,17 @@ impl EntrySet {
         }
         let room = self.len - self.blind + R as u32 <= at.capacity().reads;
         if own == 0 && self.len as usize + R <= N && room {
-            for k in 0..R {
-                let i = self.len + k as u32;
-                // SAFETY: below N, and below the capacity.
-                unsafe {
-                    *at.inline(Column::Address, i) = address[k].bits();
-                    *at.inline(Column::Seen, i) = seen[k];
-                    *at.inline(Column::Value, i) = value[k];
+            // SAFETY: below N, and below the capacity.
+            unsafe {
+                let addresses = at.inline(Column::Address, self.len);
+                let sights = at.inline(Column::Seen, self.len);
+                let values = at.inline(Column::Value, self.len);
+                for k in 0..R {
+                    *addresses.add(k) = address[k].bits();
+                    *sights.add(k) = seen[k];
+                    if keep {
+                        *values.add(k) = value[k];
+                    }
                 }
             }
             self.len += R as u32;
@@ -395,9 +453,43 @@ impl EntrySet {
                 return Ok(());
             }
         }
+        let known = if self.words.may_contain(address) {
+            let (written, first) = self.find(at, address);
+            written.or(first)
+        } else {
+            None
+        };
+        if let Some(i) = known {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if self.takes(at, entry) {
+                self.mark(at, i, entry, value);
+                return Ok(());
+            }
+        } else if (self.len as usize) < N && self.takes(at, 0) {
+            self.blind(at, address, value);
+            return Ok(());
+        }
         let (set, end) = self.buffer_apart(at, address, value);
         *self = set;
         end
+    }
+
+    /// Adds a word that is written without having been read.
+    #[inline(always)]
+    fn blind<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) {
+        self.words.insert(address);
+        let entry = address.bits() | BLIND;
+        // SAFETY: below the capacity of the array, which is that of both sets.
+        unsafe { at.store(self.len, entry, 0, value) };
+        self.len += 1;
+        self.blind += 1;
+        self.mark(at, self.len - 1, entry, value);
     }
 
     /// Buffers writes of the first `count` of `words`, if they are the entries
@@ -418,29 +510,22 @@ impl EntrySet {
         {
             return false;
         }
-        let mut differing = 0;
-        for k in 0..R {
-            // SAFETY: below N, and below the count.
-            let entry = unsafe { *at.inline(Column::Address, first + k as u32) };
-            if (k as u32) < count {
-                differing |= entry ^ words[k].bits();
+        // SAFETY: `first + R` is at most N and the count.
+        unsafe {
+            let addresses = at.inline(Column::Address, first);
+            let new = at.inline(Column::Value, first);
+            let mut differing = 0;
+            for k in 0..R {
+                let entry = *addresses.add(k) ^ words[k].bits();
+                differing |= if (k as u32) < count { entry } else { 0 };
             }
-        }
-        if differing != 0 && !Mutant::HintUnchecked.on(at.lane) {
-            return false;
-        }
-        for k in 0..R {
-            if (k as u32) < count {
-                let i = first + k as u32;
-                // SAFETY: as above.
-                unsafe {
-                    let entry = if Mutant::HintUnchecked.on(at.lane) {
-                        *at.inline(Column::Address, i)
-                    } else {
-                        words[k].bits()
-                    };
-                    *at.inline(Column::Address, i) = entry | WRITTEN;
-                    *at.inline(Column::Value, i) = values[k];
+            if differing != 0 && !Mutant::HintUnchecked.on(at.lane) {
+                return false;
+            }
+            for k in 0..R {
+                if (k as u32) < count {
+                    *addresses.add(k) |= WRITTEN;
+                    *new.add(k) = values[k];
                 }
             }
         }
@@ -449,6 +534,49 @@ impl EntrySet {
         // false positives anyway.
         self.written = self.words;
         self.hint = first + count;
+        true
+    }
+
+    /// Buffers writes of the first `count` of `words`, if there is room on the
+    /// stack, no entry is of one of them, and no two are the same; else `false`,
+    /// and nothing is changed.
+    #[inline(always)]
+    pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        values: [u64; R],
+        count: u32,
+    ) -> bool {
+        if self.len as usize + R > N || self.writes + count > at.capacity().writes {
+            return false;
+        }
+        let wanted = |k: usize| (k as u32) < count;
+        let mut known = false;
+        for k in 1..R {
+            for before in 0..k {
+                known |= wanted(k) && words[before] == words[k];
+            }
+        }
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: below the count.
+            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
+            for (j, &entry) in entries.iter().enumerate() {
+                for k in 0..R {
+                    known |= i + (j as u32) < self.len && wanted(k) && word_of(entry) == words[k];
+                }
+            }
+            i += BATCH as u32;
+        }
+        if known {
+            return false;
+        }
+        for k in 0..R {
+            if wanted(k) {
+                self.blind(at, words[k], values[k]);
+            }
+        }
         true
     }
 
@@ -483,13 +611,7 @@ impl EntrySet {
         if !self.takes(at, 0) {
             return (self, Err(Abort::WriteSetFull));
         }
-        self.words.insert(address);
-        let entry = address.bits() | BLIND;
-        // SAFETY: below the capacity of the array, which is that of both sets.
-        unsafe { at.store(self.len, entry, 0, value) };
-        self.len += 1;
-        self.blind += 1;
-        self.mark(at, self.len - 1, entry, value);
+        self.blind(at, address, value);
         (self, Ok(()))
     }
 

@@ -5,8 +5,9 @@
 //! many. At one lane that aborts still, the warp pauses, longer each time.
 //!
 //! *Queue.* A transaction that has met `elder_after` conflicts in a row joins
-//! a queue that all threads share. While anybody stands in it, no attempt
-//! begins but that of the transaction at its head. Attempts that had begun
+//! a queue that all threads share. From when a round's lanes see that anybody
+//! stands in it, they begin no attempt but that of the transaction at its head;
+//! they look at the start of each round, and what they see counts for the next. Attempts that had begun
 //! end after finitely many steps, so the head soon runs alone, and commits: no
 //! schedule of the lanes keeps it from that. This is what frees the algorithm
 //! from livelock and starvation; the width only makes the queue rare.
@@ -32,16 +33,11 @@ impl Ticket {
     /// Not in the queue.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Whether the lane may begin an attempt: nobody is in the queue, or the
-    /// lane is at its head.
-    ///
-    /// # Safety
-    /// `queue` is live.
+    /// Whether the lane may begin an attempt, by the queue's word as it was
+    /// lately: nobody is in the queue, or the lane is at its head.
     #[inline(always)]
-    pub(crate) unsafe fn admits<L: Lane>(self, lane: &L, queue: *const u64) -> bool {
-        // SAFETY: live. Relaxed: it orders nothing, and is seen eventually.
-        let word = unsafe { lane.load_relaxed_64(queue) };
-        let (drawn, served) = ((word >> 32) as u32, word as u32);
+    pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
+        let (drawn, served) = ((queue >> 32) as u32, queue as u32);
         drawn == served || self.0 == Some(served) || Mutant::ElderIgnored.on(lane)
     }
 

@@ -29,18 +29,23 @@ enum Outcome {
     Retry,
 }
 
-/// Attempts of a lane between two looks at the stop flag, if none conflicts.
-const STOP_POLL_ATTEMPTS: u64 = 64;
+/// Attempts of a lane between two looks at the stop flag.
+const STOP_POLL_ATTEMPTS: u32 = 16;
+
+/// Rounds after which a warp adds its counts to the launch's.
+const FLUSH_ROUNDS: u32 = 1 << 26;
 
 /// A lane's counts, kept in registers until its loop ends.
+///
+/// 32 bits, half the registers: they are flushed before they are full.
 struct Counts {
-    attempts: u64,
-    commits: u64,
-    read_only: u64,
+    attempts: u32,
+    commits: u32,
+    read_only: u32,
     /// Rounds in which a lane of the warp made an attempt.
-    rounds: u64,
+    rounds: u32,
     /// Attempts made in them, by all lanes of the warp.
-    round_lanes: u64,
+    round_lanes: u32,
     stopped: bool,
 }
 
@@ -64,41 +69,32 @@ impl Counts {
     /// Counts what the lanes of a mask do, each in its turn or all together.
     #[inline(always)]
     fn round(&mut self, lanes: u32, in_turn: bool) {
-        let lanes = u64::from(lanes.count_ones());
+        let lanes = lanes.count_ones();
         self.rounds += if in_turn { lanes } else { 1 };
         self.round_lanes += lanes;
     }
 
-    /// Adds the rounds, which every lane of the warp has counted.
+    /// Adds the counts to the launch's, and begins anew. The rounds, which every
+    /// lane of the warp has counted, are added by the one that is the `first`.
     #[inline(always)]
-    fn flush_rounds<L: Lane, A: Algorithm>(&self, lane: &L, stm: &StmRef<A>) {
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe {
-            globals::count(lane, stm.globals, Counter::Rounds as usize, self.rounds);
-            globals::count(
-                lane,
-                stm.globals,
-                Counter::RoundLanes as usize,
-                self.round_lanes,
-            );
-        }
-    }
-
-    #[inline(always)]
-    fn flush<L: Lane, A: Algorithm>(&self, lane: &L, stm: &StmRef<A>) {
-        if self.attempts != 0 {
-            // SAFETY: the globals are live (StmRef::from_raw).
-            unsafe {
-                globals::count(lane, stm.globals, Counter::Attempts as usize, self.attempts);
-                globals::count(lane, stm.globals, Counter::Commits as usize, self.commits);
-                globals::count(
-                    lane,
-                    stm.globals,
-                    Counter::ReadOnlyCommits as usize,
-                    self.read_only,
-                );
+    fn flush<L: Lane, A: Algorithm>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
+        let add = |counter, n: u32| {
+            if n != 0 {
+                // SAFETY: the globals are live (StmRef::from_raw).
+                unsafe { globals::count(lane, stm.globals, counter as usize, u64::from(n)) };
             }
+        };
+        add(Counter::Attempts, self.attempts);
+        add(Counter::Commits, self.commits);
+        add(Counter::ReadOnlyCommits, self.read_only);
+        if first {
+            add(Counter::Rounds, self.rounds);
+            add(Counter::RoundLanes, self.round_lanes);
         }
+        *self = Self {
+            stopped: self.stopped,
+            ..Self::ZERO
+        };
     }
 }
 
@@ -168,7 +164,7 @@ impl<A: Algorithm> StmRef<A> {
         };
         tx.logs.close(lane);
         self.probe.close(lane, tx.cursor);
-        counts.flush(lane, self);
+        counts.flush(lane, self, false);
         result
     }
 
@@ -219,12 +215,19 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
+        // A launch may have far more threads than work.
+        let observed = <A::Probe as Probe>::RECORDS || <A::Probe as Probe>::TIMES;
+        if !observed && lane.ballot(all, i < range.end) == 0 {
+            return;
+        }
         let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
         let mut tx = Tx::new(lane, self, &mut scratch, &mut sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.patience.width_max);
+        let first = all & (lane.lane_bit() - 1) == 0;
+        let mut queue = self.look_at_queue(lane);
         let opened = tx.logs.open(lane);
         if !opened {
             self.nested(lane);
@@ -240,18 +243,23 @@ impl<A: Algorithm> StmRef<A> {
             let mut go = work;
             let mut going = working;
             if A::SCHEDULED {
-                // SAFETY: the queue is live (StmRef::from_raw).
-                let admitted = work & unsafe { ticket.admits(lane, self.queue()) };
+                let admitted = work & ticket.admits(lane, queue);
                 let admitted_all = lane.ballot(all, admitted);
                 go = admitted & width.takes(lane, admitted_all);
                 going = lane.ballot(all, go);
                 if going == 0 {
                     counts.stopped = self.told_to_stop(lane);
                     Ticket::wait(lane);
+                    queue = self.look_at_queue(lane);
                     continue;
                 }
+                // For the next round; this one does not wait for it.
+                queue = self.look_at_queue(lane);
             }
             counts.round(going, A::GRANULE == Granule::LaneInTurn);
+            if counts.rounds >= FLUSH_ROUNDS {
+                counts.flush(lane, self, first);
+            }
             let mut outcome = Outcome::Retry;
             if A::GRANULE == Granule::LaneInTurn {
                 let mut rest = working;
@@ -303,23 +311,31 @@ impl<A: Algorithm> StmRef<A> {
             tx.logs.close(lane);
         }
         self.probe.close(lane, tx.cursor);
-        counts.flush(lane, self);
-        if all & (lane.lane_bit() - 1) == 0 {
-            counts.flush_rounds(lane, self);
-        }
+        counts.flush(lane, self, first);
     }
 
     /// Waits until the lane may begin; `false` if it is told to stop.
     #[inline(always)]
     fn admit<L: Lane>(&self, lane: &L, ticket: Ticket) -> bool {
-        // SAFETY: the queue is live (StmRef::from_raw).
-        while !unsafe { ticket.admits(lane, self.queue()) } {
+        while !ticket.admits(lane, self.look_at_queue(lane)) {
             if self.told_to_stop(lane) {
                 return false;
             }
             Ticket::wait(lane);
         }
         true
+    }
+
+    /// The queue's word.
+    #[inline(always)]
+    fn look_at_queue<L: Lane>(&self, lane: &L) -> u64 {
+        if A::SCHEDULED {
+            // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and
+            // is seen eventually.
+            unsafe { lane.load_relaxed_64(self.queue()) }
+        } else {
+            0
+        }
     }
 
     /// Joins the queue after many conflicts, and leaves it at the end.
@@ -386,11 +402,7 @@ impl<A: Algorithm> StmRef<A> {
     ) -> Outcome {
         let lane = tx.lane;
         counts.attempts += 1;
-        // After every conflict, and now and then without any, so that a launch
-        // that only commits sees its time limit too.
-        if (end.is_err() || counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS))
-            && self.told_to_stop(lane)
-        {
+        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.told_to_stop(lane) {
             counts.stopped = true;
         }
         tx.observe(|tx| match end {
@@ -401,7 +413,7 @@ impl<A: Algorithm> StmRef<A> {
         mark!(A::Probe, tx, Commit);
         let Err(abort) = end else {
             counts.commits += 1;
-            counts.read_only += u64::from(!A::wrote(tx));
+            counts.read_only += u32::from(!A::wrote(tx));
             *conflicts = 0;
             return Outcome::Committed;
         };

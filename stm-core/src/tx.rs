@@ -143,9 +143,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
         match result {
-            _ if self.lane.converge(result.is_ok()) => Ok(()),
+            Ok(()) => Ok(()),
             Err(abort) => self.fail(abort),
-            Ok(()) => self.fail(Abort::Stopped), // not met: see `converge`
         }
     }
 
@@ -361,17 +360,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }
+        let words: [WordAddress; N] =
+            core::array::from_fn(|k| WordAddress::of(array.place(i[k]).cast_const()));
+        let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
         let mut inside = count as usize <= N;
         for k in 0..N {
             inside &= k as u32 >= count || i[k] < array.len();
         }
-        let words: [WordAddress; N] =
-            core::array::from_fn(|k| WordAddress::of(array.place(i[k]).cast_const()));
-        let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
-        if self
-            .lane
-            .converge(inside && A::buffer_read(self, words, bits, count))
-        {
+        if inside && A::buffer_many(self, words, bits, count) {
             mark!(A::Probe, self, Buffering);
             for k in 0..N {
                 if (k as u32) < count {
@@ -379,6 +375,15 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 }
             }
             return Ok(());
+        }
+        if N <= 4 {
+            let mut end = Ok(());
+            for k in 0..N {
+                if (k as u32) < count && end.is_ok() {
+                    end = self.write(array, i[k], values[k]);
+                }
+            }
+            return end;
         }
         // Copies, so that the arrays themselves stay in registers.
         let (mut at, mut new) = ([0; N], [0; N]);

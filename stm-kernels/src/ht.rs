@@ -46,22 +46,44 @@ pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
     ((mix(key ^ 0xA511_E9B3) as u64 * buckets as u64) >> 32) as u32
 }
 
+/// Keys that go to memory together.
+const BATCH: usize = 4;
+
 impl<A: Algorithm> HashTable<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &HtParams<A>) {
         let buckets = p.heads.len() as u32;
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
             let first = i * u64::from(p.keys_per_tx);
-            for node in first..first + u64::from(p.keys_per_tx) {
-                let Some(key) = p.keys.get(node) else {
-                    return tx.cancel();
-                };
+            let mut k = 0;
+            while k < p.keys_per_tx {
+                // The last batch repeats the last key to its end.
+                let last = p.keys_per_tx - 1;
+                let nodes: [u64; BATCH] =
+                    core::array::from_fn(|j| first + u64::from((k + j as u32).min(last)));
+                let mut keys = [core::ptr::null_mut(); BATCH];
+                for j in 0..BATCH {
+                    let Some(key) = p.keys.get(nodes[j]) else {
+                        return tx.cancel();
+                    };
+                    keys[j] = key;
+                }
                 // SAFETY: in range of a live array that nothing writes.
-                let key = unsafe { lane.load_relaxed_32(key) };
-                let bucket = u64::from(bucket_of_key(key, buckets));
-                let head = tx.read(&p.heads, bucket)?;
-                tx.write(&p.nexts, node, head)?;
-                tx.write(&p.heads, bucket, node as u32 + 1)?;
+                let keys = keys.map(|key| unsafe { lane.load_relaxed_32(key) });
+                let at = keys.map(|key| u64::from(bucket_of_key(key, buckets)));
+                let count = (p.keys_per_tx - k).min(BATCH as u32);
+                let mut links = tx.read_many(&p.heads, at)?;
+                for j in 1..BATCH {
+                    // Of the keys of one bucket, each links to the one before.
+                    for before in 0..j {
+                        if at[before] == at[j] {
+                            links[j] = nodes[before] as u32 + 1;
+                        }
+                    }
+                }
+                tx.write_many(&p.heads, at, nodes.map(|node| node as u32 + 1), count)?;
+                tx.write_many(&p.nexts, nodes, links, count)?;
+                k += BATCH as u32;
             }
             Ok(())
         });

@@ -122,11 +122,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Buffers writes of the first `count` of `words`, if they were read in
-    /// this order and last, and none is written; else `false`, and nothing is
-    /// changed.
+    /// Buffers writes of the first `count` of `words` together, if it can: if
+    /// they were read in this order and last, and none is written, or if none
+    /// was accessed. Else `false`, and nothing is changed.
     #[inline(always)]
-    fn buffer_read<L: Lane, const N: usize>(
+    fn buffer_many<L: Lane, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
         _values: [u64; N],

@@ -41,15 +41,31 @@ pub trait Storage: Copy + Send + Sync + 'static {
     fn version(word: u64) -> Version;
     /// Whether a version word is locked.
     fn is_locked(word: u64) -> bool;
-    /// Whether a version word tells that the thread `owner` holds it.
-    fn is_own(word: u64, owner: u64) -> bool;
+    /// The bit that locks a version word of which nothing else is known; none,
+    /// if its locked form names the owner.
+    const LOCK_BIT: Option<u64>;
+
+    /// Of the words that are not in the mask `skip`: whether one is locked, and
+    /// the newest version.
+    #[inline(always)]
+    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
+        let (mut locked, mut newest) = (false, Version(0));
+        for (k, &word) in words.iter().enumerate() {
+            if skip >> k & 1 == 0 {
+                locked |= Self::is_locked(word);
+                newest = newest.max(Self::version(word));
+            }
+        }
+        (locked, newest)
+    }
     /// Whether a version word found where `seen` was expected may be locked by
-    /// the thread `owner` itself, from `seen`.
+    /// the thread `owner` itself, from `seen`. Of a word locked by its
+    /// [`Self::LOCK_BIT`] alone it may be wrong.
     fn may_own(found: u64, seen: u64, owner: u64) -> bool;
     /// The version word that the thread `owner` locks an unlocked one with.
     fn locked(word: u64, owner: u64) -> u64;
-    /// An unlocked version word; of a packed word, with its value.
-    fn unlocked(version: Version, word: WordAddress, value: u64) -> u64;
+    /// An unlocked version word; of a packed word, with its value, else with 0.
+    fn unlocked(version: Version, value: u64) -> u64;
 }
 
 /// Each value in a cell with its version ([`CellWord`]).
@@ -60,6 +76,7 @@ impl Storage for Cells {
     const NAME: &'static str = "fast";
     const SHARED: bool = false;
     const VERSION_MAX: Version = CellWord::VERSION_MAX;
+    const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
 
     type Array<T: Element> = TCells<T>;
     type Map = ();
@@ -91,27 +108,30 @@ impl Storage for Cells {
     fn is_locked(word: u64) -> bool {
         CellWord(word).is_locked()
     }
-    /// Never: two entries of a cell are found by its address.
+    /// By the words' upper halves: 64 bits are two registers on a GPU.
     #[inline(always)]
-    fn is_own(_word: u64, _owner: u64) -> bool {
-        false
+    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
+        let (mut any, mut newest) = (0, 0);
+        for k in 0..N {
+            let upper = (words[k] >> 32) as u32;
+            let upper = if skip >> k & 1 == 0 { upper } else { 0 };
+            any |= upper;
+            newest = newest.max(upper);
+        }
+        let locked = u64::from(any) << 32 & CellWord::LOCKED != 0;
+        (locked, CellWord(u64::from(newest) << 32).version())
     }
     #[inline(always)]
     fn may_own(found: u64, seen: u64, owner: u64) -> bool {
         found == Self::locked(seen, owner)
     }
     #[inline(always)]
-    fn locked(word: u64, _owner: u64) -> u64 {
-        word | CellWord::LOCKED
+    fn locked(word: u64, owner: u64) -> u64 {
+        CellWord::locked(owner as u32, CellWord(word).value()).0
     }
     #[inline(always)]
-    fn unlocked(version: Version, word: WordAddress, value: u64) -> u64 {
-        let value = if Self::is_packed(word) {
-            value as u32
-        } else {
-            0
-        };
-        CellWord::unlocked(version, value).0
+    fn unlocked(version: Version, value: u64) -> u64 {
+        CellWord::unlocked(version, value as u32).0
     }
 }
 
@@ -128,6 +148,7 @@ impl Storage for Table {
     const NAME: &'static str = "fast-table";
     const SHARED: bool = true;
     const VERSION_MAX: Version = Version(u64::MAX >> 1);
+    const LOCK_BIT: Option<u64> = None;
 
     type Array<T: Element> = TArray<T>;
     type Map = (*mut u64, StripeMap);
@@ -163,19 +184,15 @@ impl Storage for Table {
         LockWord(word).is_locked()
     }
     #[inline(always)]
-    fn is_own(word: u64, owner: u64) -> bool {
-        word == Self::locked(word, owner)
-    }
-    #[inline(always)]
     fn may_own(found: u64, _seen: u64, owner: u64) -> bool {
-        Self::is_own(found, owner)
+        found == Self::locked(found, owner)
     }
     #[inline(always)]
     fn locked(_word: u64, owner: u64) -> u64 {
         owner << 1 | LockWord::LOCKED
     }
     #[inline(always)]
-    fn unlocked(version: Version, _word: WordAddress, _value: u64) -> u64 {
+    fn unlocked(version: Version, _value: u64) -> u64 {
         LockWord::unlocked(version).0
     }
 }

@@ -82,47 +82,46 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     ) -> TxResult<()> {
         let lane = tx.lane;
         let words = p.map(WordAddress::of);
+        // The lanes that are here go on together: those that must look again do
+        // so while the others wait, or else these would be waited for in turn
+        // at every warp operation to come.
+        let team = lane.active_mask();
         let mut polls = 0;
         let mut end = Ok(());
-        let seen = loop {
-            let seen = Self::load(tx, words, v);
-            let (mut locked, mut newest) = (false, Version(0));
-            for k in 0..N {
-                if own >> k & 1 == 0 {
-                    locked |= S::is_locked(seen[k]) && !Mutant::LockBitIgnored.on(lane);
-                    newest = newest.max(S::version(seen[k]));
-                }
-            }
-            if !locked && newest <= tx.snapshot {
-                break seen;
-            }
-            polls += 1;
-            if polls > tx.stm.patience.read_polls {
+        let mut seen = Self::load(tx, words, v);
+        loop {
+            let (locked, newest) = S::newest(seen, own);
+            let locked = locked && !Mutant::LockBitIgnored.on(lane);
+            let mut again = end.is_ok() && (locked || newest > tx.snapshot);
+            if again && polls == tx.stm.patience.read_polls {
+                again = false;
                 end = Err(if locked {
                     Abort::ReadLocked
                 } else {
                     Abort::ReadStale
                 });
-                break seen;
             }
-            // Locks are held for about as long as one look takes, and a pause
-            // would hold up the whole warp.
-            if !locked {
-                end = Self::extend(tx);
-                if end.is_err() {
-                    break seen;
+            if lane.ballot(team, again) == 0 {
+                break;
+            }
+            polls += 1;
+            if again {
+                // Locks are held for about as long as one look takes, and a
+                // pause would hold up the whole warp.
+                if !locked {
+                    end = Self::extend(tx);
+                }
+                if end.is_ok() {
+                    seen = Self::load(tx, words, v);
                 }
             }
-        };
-        // The lanes that were through at once have waited for the others here.
-        if !lane.converge(end.is_ok()) {
-            return end;
         }
+        end?;
         // Values are kept where versions alone do not tell.
         let values: [u64; N] =
             core::array::from_fn(|k| if S::SHARED { v[k].to_bits64() } else { 0 });
         let at = Self::entries(tx);
-        tx.set.read(at, words, seen, values, own)?;
+        tx.set.read(at, words, seen, values, S::SHARED, own)?;
         Self::apart_from_sums(tx, Abort::ReadSetFull)
     }
 
@@ -150,14 +149,21 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     }
 
     #[inline(always)]
-    fn buffer_read<L: Lane, const N: usize>(
+    fn buffer_many<L: Lane, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
     ) -> bool {
         let at = Self::entries(tx);
-        tx.set.buffer_read(at, words, values, count)
+        if tx.set.buffer_read(at, words, values, count) {
+            return true;
+        }
+        let sums = Self::sums(tx);
+        // Every word is compared with every entry: not for many.
+        N <= 4
+            && tx.sums.fits(sums, tx.set.len + N as u32)
+            && tx.set.buffer_new(at, words, values, count)
     }
 
     #[inline(always)]
@@ -217,7 +223,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         lane.sync_warp(holders);
         let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
         let valid = valid && Self::rows_unchanged(tx, true);
-        if !lane.converge(valid) {
+        if !valid {
             Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::CommitStale);
@@ -363,16 +369,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     ) -> [u64; BATCH] {
         let len = tx.set.len;
         core::array::from_fn(|j| {
-            if i + (j as u32) < len && entries[j] & skip == 0 {
-                // SAFETY: the version word of an element in range (Tx::locate).
-                // Relaxed: F1 or F4 precedes.
-                unsafe {
-                    tx.lane
-                        .load_relaxed_64(Self::version_word(tx, word_of(entries[j])))
-                }
-            } else {
-                seen[j]
-            }
+            let wanted = i + (j as u32) < len && entries[j] & skip == 0;
+            let word = Self::version_word(tx, word_of(entries[j]));
+            // SAFETY: if wanted, the version word of an element in range
+            // (Tx::locate). Relaxed: F1 or F4 precedes.
+            unsafe { tx.lane.load_relaxed_64_if(wanted, word, seen[j]) }
         })
     }
 

@@ -219,6 +219,67 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
         }
     }
     #[inline(always)]
+    unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
+        let v: u64;
+        // SAFETY: the caller gives a valid address if `on` (trait, obligations 1
+        // and 2).
+        unsafe {
+            asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0; mov.u64 {v}, {o};",
+                "@on ld.relaxed.gpu.global.u64 {v}, [{p}]; }}",
+                on = in(reg32) u32::from(on), v = out(reg64) v, o = in(reg64) otherwise,
+                p = in(reg64) global(p), options(nostack));
+        }
+        v
+    }
+    #[inline(always)]
+    unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0;",
+                "@on st.relaxed.gpu.global.u64 [{p}], {v}; }}",
+                on = in(reg32) u32::from(on), v = in(reg64) v, p = in(reg64) global(p),
+                options(nostack));
+        }
+    }
+    // A predicate would not do: ptxas makes a branch of it, and waits for the
+    // result at its end. A choice in Rust would not do either: LLVM makes a
+    // branch of it, with the operation on both sides.
+    #[inline(always)]
+    unsafe fn cas_relaxed_64_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: u64,
+        new: u64,
+    ) -> u64 {
+        let old: u64;
+        // SAFETY: the caller gives two valid addresses, the first if `on`.
+        unsafe {
+            asm!("{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
+                "selp.b64 at, {p}, {idle}, on;",
+                "atom.relaxed.gpu.global.cas.b64 {old}, [at], {e}, {n}; }}",
+                on = in(reg32) u32::from(on), old = out(reg64) old, p = in(reg64) global(p),
+                idle = in(reg64) global(idle), e = in(reg64) expected, n = in(reg64) new,
+                options(nostack));
+        }
+        old
+    }
+    #[inline(always)]
+    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
+        let old: u64;
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
+                "selp.b64 at, {p}, {idle}, on;",
+                "atom.relaxed.gpu.global.or.b64 {old}, [at], {v}; }}",
+                on = in(reg32) u32::from(on), old = out(reg64) old, p = in(reg64) global(p),
+                idle = in(reg64) global(idle), v = in(reg64) v, options(nostack));
+        }
+        old
+    }
+
+    #[inline(always)]
     fn fence(&self) {
         // SAFETY: a fence has no operands.
         unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
@@ -309,11 +370,6 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
     fn active_mask(&self) -> u32 {
         // SAFETY: reads which lanes run.
         unsafe { activemask() }
-    }
-    #[inline(always)]
-    fn converge(&self, flag: bool) -> bool {
-        // The mask has at least this lane; using it keeps the instruction.
-        flag & (self.active_mask() != 0)
     }
 
     #[inline(always)]

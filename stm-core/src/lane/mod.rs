@@ -124,6 +124,57 @@ pub trait Lane {
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns
     /// nothing, so nothing waits.
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
+    /// [`Self::load_relaxed_64`] if `on`, else nothing, and `otherwise`. On a
+    /// GPU a predicate and no branch, so that several are in flight together.
+    #[inline(always)]
+    unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.load_relaxed_64(p) }
+        } else {
+            otherwise
+        }
+    }
+    /// [`Self::store_relaxed_64`] if `on`; a predicate and no branch.
+    #[inline(always)]
+    unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.store_relaxed_64(p, v) };
+        }
+    }
+    /// [`Self::cas_relaxed_64`] if `on`, else nothing, and the result is of no
+    /// meaning. On a GPU there is no branch, which would wait for the result:
+    /// else the operation is on `idle`, a word that nobody else uses and whose
+    /// value nobody needs.
+    #[inline(always)]
+    unsafe fn cas_relaxed_64_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: u64,
+        new: u64,
+    ) -> u64 {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.cas_relaxed_64(p, expected, new) }
+        } else {
+            expected
+        }
+    }
+    /// [`Self::fetch_or_relaxed_64`] if `on`, else nothing; as above.
+    #[inline(always)]
+    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.fetch_or_relaxed_64(p, v) }
+        } else {
+            0
+        }
+    }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
 
@@ -161,17 +212,11 @@ pub trait Lane {
     /// `bar.warp.sync`: the lanes of `mask` wait for each other; what each
     /// wrote before is seen by all of them after.
     fn sync_warp(&self, mask: u32);
-    /// `activemask`: the lanes that happen to run together here. A hint, never
-    /// a proof of convergence.
+    /// `activemask`: the lanes that happen to run together here, the same for
+    /// each of them. Other lanes of the warp may come later, so it is a hint and
+    /// no proof of convergence; but those that it names may meet in warp
+    /// operations with it as the mask, as long as they go the same way.
     fn active_mask(&self) -> u32;
-    /// `flag`, behind a place where lanes that went different ways meet again
-    /// if they can: the compiler neither copies nor skips it, so on a GPU the
-    /// branches before it end here and not at the end of the transaction's
-    /// code. A hint, as [`Self::active_mask`].
-    #[inline(always)]
-    fn converge(&self, flag: bool) -> bool {
-        flag
-    }
 
     /// `%clock64`: a cycle counter of this multiprocessor (CPU: nanoseconds).
     fn clock(&self) -> u64;

@@ -13,6 +13,82 @@ use crate::mutant::Mutant;
 use crate::probe::Probe;
 use crate::tx::Tx;
 use crate::version::Version;
+use core::marker::PhantomData;
+
+/// Swaps in flight: what was found, and what was expected.
+#[derive(Clone, Copy)]
+struct Swaps<S, const B: usize> {
+    /// Which entries have one, a bit for each.
+    which: u32,
+    found: [u64; B],
+    seen: [u64; B],
+    storage: PhantomData<S>,
+}
+
+/// Swaps that have failed.
+#[derive(Clone, Copy)]
+struct Lost {
+    /// Which, a bit for each.
+    which: u32,
+    /// All of them may be of words that this transaction holds already.
+    own: bool,
+    /// One of the words was locked.
+    held: bool,
+}
+
+impl Lost {
+    /// Those, and others that are `shift` entries further.
+    #[inline(always)]
+    fn and(self, others: Self, shift: u32) -> Self {
+        Self {
+            which: self.which | others.which << shift,
+            own: self.own & others.own,
+            held: self.held | others.held,
+        }
+    }
+}
+
+impl<S: Storage, const B: usize> Swaps<S, B> {
+    /// No swaps.
+    const NONE: Self = Self {
+        which: 0,
+        found: [0; B],
+        seen: [0; B],
+        storage: PhantomData,
+    };
+
+    /// Not 0 if any has failed.
+    #[inline(always)]
+    fn differing(&self) -> u64 {
+        let mut differing = 0;
+        for j in 0..B {
+            // No choice, of which the compiler would make a branch.
+            let mask = u64::from(self.which >> j & 1).wrapping_neg();
+            differing |= (self.found[j] ^ self.seen[j]) & mask;
+        }
+        differing
+    }
+
+    /// Which have failed, and on what.
+    #[inline(always)]
+    fn lost<L: Lane>(&self, lane: &L) -> Lost {
+        let me = lane.grid_thread();
+        let mut lost = Lost {
+            which: 0,
+            own: true,
+            held: false,
+        };
+        for j in 0..B {
+            let (found, seen) = (self.found[j], self.seen[j]);
+            if self.which >> j & 1 != 0 && found != seen {
+                lost.which |= 1 << j;
+                lost.own &= S::may_own(found, seen, me);
+                lost.held |= S::is_locked(found);
+            }
+        }
+        lost
+    }
+}
 
 impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// Swaps the word of every written entry for its locked form.
@@ -21,120 +97,195 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
     #[inline(always)]
     pub(super) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let len = tx.set.len;
+        let mut end = Ok(());
+        let mut i = 0;
+        if tx.set.has_blind() {
+            while i < len && end.is_ok() {
+                let swaps = Self::swap_blind(tx, i);
+                end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
+                i += BATCH as u32;
+            }
+        } else if len <= 2 {
+            let swaps = Self::swap::<L, 2>(tx, 0);
+            end = Self::settle(tx, 0, &swaps, &Swaps::<S, 0>::NONE);
+        } else {
+            // Two batches at a time: all their swaps are in flight together.
+            while i < len && end.is_ok() {
+                let one = Self::swap::<L, BATCH>(tx, i);
+                let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
+                end = Self::settle(tx, i, &one, &two);
+                i += 2 * BATCH as u32;
+            }
+        }
+        end
+    }
+
+    /// Swaps the words of the entries from `i` on, if there are any; none of
+    /// them is blind.
+    #[inline(always)]
+    fn swap<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
+        let at = Self::entries(tx);
+        let len = tx.set.len;
+        // SAFETY: the count is not 0, and i is in its batch or the one behind.
+        let (entries, seen) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let mut which = 0;
+        for (j, &entry) in entries.iter().enumerate() {
+            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
+        }
+        let found = Self::try_lock(tx, entries, seen, which);
+        Swaps {
+            which,
+            found,
+            seen,
+            storage: PhantomData,
+        }
+    }
+
+    /// [`Self::swap`] where some entries are blind: their words are locked
+    /// whatever is there.
+    #[inline(always)]
+    fn swap_blind<L: Lane>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, BATCH> {
         let lane = tx.lane;
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
-        let me = lane.grid_thread();
         let len = tx.set.len;
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, mut seen) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
-            let mut locked = false;
-            if entries.iter().fold(0, |bits, entry| bits | entry) & BLIND != 0 {
-                seen = Self::see_blind(tx, entries, seen, i);
-                locked = seen
-                    .iter()
-                    .fold(false, |any, &word| any | S::is_locked(word));
-            }
-            let found: [u64; BATCH] = core::array::from_fn(|j| {
-                if i + (j as u32) < len && entries[j] & WRITTEN != 0 && !locked {
-                    let word = Self::version_word(tx, word_of(entries[j]));
-                    // SAFETY: the version word of an element in range
-                    // (Tx::locate). Relaxed: F3 follows.
-                    unsafe {
-                        if Mutant::LockedByStore.on(lane) {
-                            lane.store_relaxed_64(word, S::locked(seen[j], me));
-                            seen[j]
-                        } else {
-                            lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], me))
-                        }
-                    }
-                } else {
-                    seen[j]
-                }
-            });
-            if locked {
-                Self::restore(at, map, i, i, 0);
-                return Err(Abort::CommitLocked);
-            }
-            let lost = Self::differing(found, seen);
-            if lost != 0 {
-                let (mut own, mut held) = (true, false);
-                for j in 0..BATCH {
-                    if lost >> j & 1 != 0 {
-                        own &= S::may_own(found[j], seen[j], me);
-                        held |= S::is_locked(found[j]);
-                    }
-                }
-                if !(own && Self::settle(at, map, i, lost)) {
-                    Self::restore(at, map, (i + BATCH as u32).min(len), i, lost);
-                    return Err(if held {
-                        Abort::CommitLocked
-                    } else {
-                        Abort::CommitStale
-                    });
-                }
-            }
-            i += BATCH as u32;
+        // SAFETY: i is below the count.
+        let (entries, mut seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let (mut which, mut blind) = (0, 0);
+        for (j, &entry) in entries.iter().enumerate() {
+            let inside = i + (j as u32) < len;
+            which |= u32::from(inside && entry & WRITTEN != 0) << j;
+            blind |= u32::from(inside && entry & BLIND != 0) << j;
         }
-        Ok(())
+        let mut found;
+        if let Some(bit) = S::LOCK_BIT {
+            found = Self::try_lock(tx, entries, seen, which & !blind);
+            // SAFETY: those that are wanted are version words of elements in
+            // range (Tx::locate). Relaxed: F3 follows. A word that is locked
+            // stays as it is.
+            let before: [u64; BATCH] = core::array::from_fn(|j| unsafe {
+                let word = S::version_word(map, word_of(entries[j]));
+                lane.fetch_or_relaxed_64_if(blind >> j & 1 != 0, word, at.idle(), bit)
+            });
+            for j in 0..BATCH {
+                // No choice, as in `Swaps::differing`.
+                let mask = u64::from(blind >> j & 1).wrapping_neg();
+                found[j] = found[j] & !mask | before[j] & mask;
+                seen[j] = seen[j] & !mask | before[j] & !bit & mask;
+            }
+        } else {
+            // One that is locked is seen as version 0: the swap finds out who
+            // holds it.
+            for j in 0..BATCH {
+                let word = S::version_word(map, word_of(entries[j]));
+                // SAFETY: as above. Relaxed: the swap compares it.
+                let now =
+                    unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
+                seen[j] = if S::is_locked(now) { 0 } else { now };
+            }
+            found = Self::try_lock(tx, entries, seen, which);
+        }
+        for (j, &seen) in seen.iter().enumerate() {
+            if blind >> j & 1 != 0 {
+                // SAFETY: below the count.
+                unsafe { at.put(Column::Seen, i + j as u32, seen) };
+            }
+        }
+        Swaps {
+            which,
+            found,
+            seen,
+            storage: PhantomData,
+        }
     }
 
+    /// Compare-and-swaps of the version words of the entries in a mask, from
+    /// what was seen to the locked form, all in flight together: what was
+    /// found.
     #[inline(always)]
-    pub(super) fn differing(found: [u64; BATCH], seen: [u64; BATCH]) -> u32 {
+    fn try_lock<L: Lane, const B: usize>(
+        tx: &Tx<'_, L, Self>,
+        entries: [u64; B],
+        seen: [u64; B],
+        which: u32,
+    ) -> [u64; B] {
+        let lane = tx.lane;
+        let map = S::map(tx.stm);
+        let me = lane.grid_thread();
+        let idle = tx.logs.entry(lane, 0, 0);
+        core::array::from_fn(|j| {
+            let wanted = which >> j & 1 != 0;
+            let word = S::version_word(map, word_of(entries[j]));
+            let new = S::locked(seen[j], me);
+            // SAFETY: if wanted, the version word of an element in range
+            // (Tx::locate). Relaxed: F3 follows.
+            unsafe {
+                if Mutant::LockedByStore.on(lane) {
+                    lane.store_relaxed_64_if(wanted, word, new);
+                    seen[j]
+                } else {
+                    lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
+                }
+            }
+        })
+    }
+
+    /// What follows from two batches of swaps from entry `i` on. Those that have
+    /// failed are of words that this transaction holds already, or all is given
+    /// back.
+    ///
+    /// # Errors
+    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
+    #[inline(always)]
+    fn settle<L: Lane, const B: usize, const C: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        i: u32,
+        one: &Swaps<S, B>,
+        two: &Swaps<S, C>,
+    ) -> TxResult<()> {
+        if one.differing() | two.differing() == 0 {
+            return Ok(());
+        }
+        let lost = one.lost(tx.lane).and(two.lost(tx.lane), B as u32);
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        if lost.own && Self::share(at, map, i, lost.which) {
+            return Ok(());
+        }
+        let end = (i + (B + C) as u32).min(tx.set.len);
+        Self::restore(at, map, end, i, lost.which);
+        Err(if lost.held {
+            Abort::CommitLocked
+        } else {
+            Abort::CommitStale
+        })
+    }
+
+    /// Which words are not as they were seen.
+    #[inline(always)]
+    pub(super) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
         let mut differing = 0;
-        for j in 0..BATCH {
+        for j in 0..B {
             differing |= u32::from(found[j] != seen[j]) << j;
         }
         differing
     }
 
-    /// Loads the version words of the blind entries of a batch. What this
-    /// transaction holds already is seen as version 0, which it is not.
-    #[inline(always)]
-    fn see_blind<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
-        entries: [u64; BATCH],
-        mut seen: [u64; BATCH],
-        i: u32,
-    ) -> [u64; BATCH] {
-        let at = Self::entries(tx);
-        let me = tx.lane.grid_thread();
-        let len = tx.set.len;
-        let found: [u64; BATCH] = core::array::from_fn(|j| {
-            if i + (j as u32) < len && entries[j] & BLIND != 0 {
-                // SAFETY: the version word of an element in range (Tx::locate).
-                // Relaxed: the swap that follows compares it.
-                unsafe {
-                    tx.lane
-                        .load_relaxed_64(Self::version_word(tx, word_of(entries[j])))
-                }
-            } else {
-                seen[j]
-            }
-        });
-        for j in 0..BATCH {
-            if i + (j as u32) < len && entries[j] & BLIND != 0 {
-                seen[j] = if S::is_own(found[j], me) { 0 } else { found[j] };
-                // SAFETY: below the count.
-                unsafe { at.put(Column::Seen, i + j as u32, seen[j]) };
-            } else if i + (j as u32) >= len {
-                seen[j] = 0;
-            }
-        }
-        seen
-    }
-
     /// Whether the entries of a batch whose swap has failed are all of words
     /// that this transaction holds already; then they share its locks.
     #[inline(never)]
-    fn settle<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
+    fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
             lost &= lost - 1;
@@ -240,8 +391,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         Self::restore(Self::entries(tx), S::map(tx.stm), tx.set.len, 0, 0);
     }
 
-    /// Gives back what the first `len` entries hold, as it was; those of the
-    /// batch at `first` whose bits are in `lost` hold nothing. Not inlined, as
+    /// Gives back what the first `len` entries hold, as it was; those from
+    /// `first` on whose bits are in `lost` hold nothing. Not inlined, as
     /// [`Self::holder`].
     #[inline(never)]
     fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
@@ -249,13 +400,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
-            let (entries, seen) = unsafe {
+            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
                 (
                     at.batch(Column::Address, i, len),
                     at.batch(Column::Seen, i, len),
                 )
             };
-            let without = if i == first { lost } else { 0 };
+            let without = if i >= first { lost >> ((i - first) & 31) } else { 0 };
             let mut apart = false;
             for (j, &entry) in entries.iter().enumerate() {
                 apart |= i + (j as u32) < len
@@ -292,62 +443,98 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         if Mutant::VersionNotRaised.on(lane) {
             version = tx.snapshot;
         }
+        let mut apart;
+        if tx.set.len <= 2 {
+            apart = Self::publish_batch::<L, 2>(tx, version, 0);
+        } else {
+            apart = false;
+            let mut i = 0;
+            while i < tx.set.len {
+                apart |= Self::publish_batch::<L, BATCH>(tx, version, i);
+                i += BATCH as u32;
+            }
+        }
+        if apart {
+            // ORDER(F5): values before versions; pairs with F2.
+            Mutant::NoF5.fence(lane);
+            Self::unlock_apart(Self::entries(tx), S::map(tx.stm), tx.set.len, version);
+        }
+    }
+
+    /// Stores the new values of the entries from `i` on, packed ones with
+    /// their version; whether there are others.
+    #[inline(always)]
+    fn publish_batch<L: Lane, const B: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        version: Version,
+        i: u32,
+    ) -> bool {
+        let lane = tx.lane;
         let at = Self::entries(tx);
+        let map = S::map(tx.stm);
         let len = tx.set.len;
+        // SAFETY: i is below the count.
+        let (entries, values): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Value, i, len),
+            )
+        };
+        let written = |j: usize| i + (j as u32) < len && entries[j] & WRITTEN != 0;
         let mut apart = false;
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, values) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Value, i, len),
-                )
-            };
-            for j in 0..BATCH {
+        for j in 0..B {
+            apart |= written(j) && !S::is_packed(word_of(entries[j]));
+        }
+        for j in 0..B {
+            let word = word_of(entries[j]);
+            // SAFETY: the version word of an element in range (Tx::locate),
+            // locked by this transaction. Relaxed: a packed word is all there
+            // is to see.
+            unsafe {
+                lane.store_relaxed_64_if(
+                    written(j) && entries[j] & SHARES == 0 && !(apart && !S::is_packed(word)),
+                    S::version_word(map, word),
+                    S::unlocked(version, values[j]),
+                );
+            }
+        }
+        if apart {
+            for j in 0..B {
                 let word = word_of(entries[j]);
-                if i + (j as u32) >= len || entries[j] & WRITTEN == 0 {
-                    continue;
-                }
-                // SAFETY: words of an element in range (Tx::locate), locked by
-                // this transaction. Relaxed: a packed word is all there is to
-                // see; F5 follows the others.
-                unsafe {
-                    if !S::is_packed(word) {
-                        apart = true;
-                        S::value(word).store(lane, values[j]);
-                    } else if entries[j] & SHARES == 0 {
-                        lane.store_relaxed_64(
-                            Self::version_word(tx, word),
-                            S::unlocked(version, word, values[j]),
-                        );
-                    }
+                if written(j) && !S::is_packed(word) {
+                    // SAFETY: as above. Relaxed: F5 follows.
+                    unsafe { S::value(word).store(lane, values[j]) };
                 }
             }
-            i += BATCH as u32;
         }
-        if !apart {
-            return;
-        }
-        // ORDER(F5): values before versions; pairs with F2.
-        Mutant::NoF5.fence(lane);
+        apart
+    }
+
+    /// Stores the version words that are apart from their values.
+    #[inline(always)]
+    fn unlock_apart<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        version: Version,
+    ) {
+        let lane = at.lane();
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
-            let entries = unsafe { at.batch(Column::Address, i, len) };
+            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, len) };
             for (j, &entry) in entries.iter().enumerate() {
                 let word = word_of(entry);
-                if i + (j as u32) < len
+                let held = i + (j as u32) < len
                     && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !S::is_packed(word)
-                {
-                    // SAFETY: as above.
-                    unsafe {
-                        lane.store_relaxed_64(
-                            Self::version_word(tx, word),
-                            S::unlocked(version, word, 0),
-                        );
-                    }
+                    && !S::is_packed(word);
+                // SAFETY: as above.
+                unsafe {
+                    lane.store_relaxed_64_if(
+                        held,
+                        S::version_word(map, word),
+                        S::unlocked(version, 0),
+                    );
                 }
             }
             i += BATCH as u32;
