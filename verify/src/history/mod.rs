@@ -115,7 +115,11 @@ impl Event {
 /// What a word with the value `a` holds after an addition of `b`.
 pub const fn sum(word: u64, a: u64, b: u64) -> u64 {
     let sum = a.wrapping_add(b);
-    if word & 1 == 0 { sum & 0xFFFF_FFFF } else { sum }
+    if word & 1 == 0 {
+        sum & 0xFFFF_FFFF
+    } else {
+        sum
+    }
 }
 
 /// The kind of an event, in the lower bits of its key.

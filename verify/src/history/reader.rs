@@ -335,7 +335,13 @@ fn read_additions(cursor: &mut Cursor<'_>, events: &mut [Event]) -> Result<(), E
         *event = match *event {
             Event::Write { word, value } if code & 1 == 0 => Event::Add { word, delta: value },
             Event::Write { word, .. } => Event::AddFloat { word },
-            _ => return Err(cursor.error(offset, "an addition among the writes", "a read".to_owned())),
+            _ => {
+                return Err(cursor.error(
+                    offset,
+                    "an addition among the writes",
+                    "a read".to_owned(),
+                ));
+            }
         };
     }
     Ok(())

@@ -7,8 +7,8 @@
 //! `r - 1` up to, and without, that of commit `r`.
 
 use super::initial::{Initial, given};
-use crate::history::{History, kind, sum};
 use crate::history::words::NumberMap;
+use crate::history::{History, kind, sum};
 
 /// Entries of a word that are looked through one after the other for a value
 /// before its value index is asked, and the fewest for which there is one.
@@ -81,7 +81,9 @@ impl Commits {
     /// Whether nobody knows the values of a word: floats were added to it, or
     /// it was added to before it was written and its initial value is not given.
     pub(crate) fn is_unknown(&self, word: u32) -> bool {
-        self.unknown.get(word as usize).is_some_and(|&unknown| unknown)
+        self.unknown
+            .get(word as usize)
+            .is_some_and(|&unknown| unknown)
     }
 
     /// The number of commits.
