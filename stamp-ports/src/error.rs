@@ -125,6 +125,8 @@ impl Error {
                 | host::Error::Corrupt { .. }
                 | host::Error::OutOfRange { .. }
                 | host::Error::Nested { .. }
+                | host::Error::TeamOverlap { .. }
+                | host::Error::NoTeams
                 | host::Error::Panicked { .. }
                 | host::Error::DeviceLost { .. }
                 | host::Error::Driver { .. }

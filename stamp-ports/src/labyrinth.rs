@@ -8,6 +8,12 @@
 //!
 //! Transactions are the paths: each that is routed commits once. A claim that
 //! found a cell taken cancels itself, and is counted as an abort by `user`.
+//!
+//! Most of a run is the search, which is no transaction. So each router takes
+//! the time of its claims apart: from before the first attempt to after the
+//! last, with waits, aborts and cancelled claims. Its clock counts cycles; the
+//! router that worked longest did so for the time of the kernel, which says how
+//! long a cycle is.
 
 pub mod check;
 pub mod maze;
@@ -21,6 +27,7 @@ use crate::timed::Timed;
 use crate::workload::{Launches, Workload, check_memory, words_of};
 use check::{Left, Routed, check, initial_grid};
 use serde_json::Value;
+use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Buffer, Device, Shared};
 use stm_core::logs::Capacity;
@@ -28,7 +35,7 @@ use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::labyrinth::{
-    Labyrinth as Router, LabyrinthParams, SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,
+    CLOCK_WORDS, Labyrinth as Router, LabyrinthParams, SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,
 };
 
 /// The least default room for a path, in cells: in a small grid that is full,
@@ -60,12 +67,54 @@ pub struct LabyrinthData<D: Device> {
     requests: Buffer<D, u32>,
     results: Buffer<D, u32>,
     next: Buffer<D, u32>,
+    /// The routers' clocks, made for the launches' blocks.
+    clocks: Buffer<D, u64>,
+    /// The time of the launches, for the clocks.
+    time: Duration,
+    claims: Claims,
     /// The routers' memory, made for the launches' blocks.
     routers: Buffer<D, u32>,
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
     routed: Routed,
+}
+
+/// What the routers' clocks say of their claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Claims {
+    /// Claims: one for each path traced, cancelled ones included.
+    count: u64,
+    /// Ticks that they took, of all routers together.
+    ticks: u64,
+    /// Ticks that the routers worked, together.
+    worked: u64,
+    /// Ticks that the one worked that worked longest.
+    longest: u64,
+}
+
+impl Claims {
+    fn of(clocks: &[u64]) -> Self {
+        let mut claims = Self::default();
+        for router in clocks.chunks_exact(CLOCK_WORDS as usize) {
+            claims.ticks += router[0];
+            claims.count += router[1];
+            claims.worked += router[2];
+            claims.longest = claims.longest.max(router[2]);
+        }
+        claims
+    }
+
+    /// Microseconds of a claim, on average, if the longest work took `time`.
+    fn microseconds(&self, time: Duration) -> f64 {
+        let tick = time.as_secs_f64() * 1e6 / self.longest.max(1) as f64;
+        self.ticks as f64 / self.count.max(1) as f64 * tick
+    }
+
+    /// The part of the routers' work.
+    fn share(&self) -> f64 {
+        self.ticks as f64 / self.worked.max(1) as f64
+    }
 }
 
 impl<D: Device> std::fmt::Debug for LabyrinthData<D> {
@@ -88,6 +137,10 @@ impl<D: Device> LabyrinthData<D> {
             let fix = "use fewer --blocks";
             check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
             self.routers = Buffer::zeroed(device, routers as usize, "the routers of labyrinth")?;
+        }
+        let clocks = CLOCK_WORDS * u64::from(blocks);
+        if self.clocks.len() as u64 != clocks {
+            self.clocks = Buffer::zeroed(device, clocks as usize, "the clocks of labyrinth")?;
         }
         if self.path_cells_max != path_cells_max {
             self.paths = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
@@ -139,14 +192,20 @@ impl Workload for Labyrinth {
             cells,
             longest,
         } = data.routed;
-        [
+        let claims = data.claims;
+        let counts = [
             ("routed", routed),
             ("unrouted", unrouted),
             ("path_cells", cells),
             ("longest_path", longest),
-        ]
-        .map(|(name, n)| (name, n.into()))
-        .to_vec()
+            ("claims", claims.count),
+            ("claim_ticks", claims.ticks),
+            ("router_ticks", claims.worked),
+        ];
+        let mut all = counts.map(|(name, n)| (name, n.into())).to_vec();
+        all.push(("claim_us", claims.microseconds(data.time).into()));
+        all.push(("claim_share", claims.share().into()));
+        all
     }
 
     /// Room for a path of twice the longest way through an empty grid.
@@ -223,6 +282,9 @@ impl Workload for Labyrinth {
             requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
             results: zeros(self.maze.requests.len(), "the results of labyrinth")?,
             next: zeros(1, "the queue of labyrinth")?,
+            clocks: Buffer::zeroed(device, 0, "the clocks of labyrinth")?,
+            time: Duration::ZERO,
+            claims: Claims::default(),
             routers: zeros(0, "the routers of labyrinth")?,
             paths: zeros(0, "the paths of labyrinth")?,
             path_cells_max: 0,
@@ -247,6 +309,9 @@ impl Workload for Labyrinth {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
         data.routed = Routed::default();
+        data.clocks.clear()?;
+        data.time = Duration::ZERO;
+        data.claims = Claims::default();
         Ok(data.next.clear()?)
     }
 
@@ -265,6 +330,7 @@ impl Workload for Labyrinth {
             Err(what) => Ok(Some(what)),
             Ok(routed) => {
                 data.routed = routed;
+                data.claims = Claims::of(&data.clocks.download()?);
                 Ok(None)
             }
         }
@@ -291,6 +357,7 @@ where
             paths: data.paths.tarray(),
             routers: data.routers.tarray(),
             next: data.next.tarray(),
+            clocks: data.clocks.tarray(),
             count: transactions as u32,
             row: self.maze.size.row() as u32,
             plane: self.maze.size.plane() as u32,
@@ -311,6 +378,7 @@ where
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `data` keeps and nothing else uses.
         unsafe { timed.launch::<Router<A>>(&params)? };
+        data.time = timed.time();
         if let Some(transaction) = data.too_long()? {
             let set = if writes < reads {
                 "write set"
@@ -405,6 +473,18 @@ mod tests {
             "the path of request",
         );
         refused(|data| data.results.clear().unwrap(), "not settled");
+    }
+
+    #[test]
+    fn each_path_was_claimed_and_its_time_is_part_of_the_routers() {
+        let (_, data) = routed();
+        assert!(data.claims.count >= data.routed.routed, "{:?}", data.claims);
+        assert!(data.claims.ticks > 0 && data.claims.ticks < data.claims.worked);
+        let claims = Claims::of(&[30, 2, 100, 10, 3, 400]);
+        assert_eq!((claims.count, claims.ticks), (5, 40));
+        // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
+        let us = claims.microseconds(Duration::from_micros(800));
+        assert!((us - 16.0).abs() < 1e-9 && (claims.share() - 0.08).abs() < 1e-9);
     }
 
     #[test]

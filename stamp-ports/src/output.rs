@@ -111,6 +111,29 @@ pub fn table(reports: &[Report], columns: Option<usize>) -> String {
     lines.join("\n") + "\n" + &legend(reports)
 }
 
+/// The time of transactions apart from the search, of runs that tell it.
+fn claims(reports: &[Report]) -> String {
+    let claims: Vec<String> = reports
+        .iter()
+        .filter_map(|report| {
+            let of = |name: &str| {
+                report
+                    .observed
+                    .get(name)
+                    .and_then(serde_json::Value::as_f64)
+            };
+            let (us, share) = (of("claim_us")?, of("claim_share")?);
+            let (us, share) = (digits3(us), digits3(share * 100.0));
+            Some(format!("{} {us} us ({share} %)", report.variant))
+        })
+        .collect();
+    if claims.is_empty() {
+        return String::new();
+    }
+    let of = "\nOne claim of a path, and the share of claims in the routers' time";
+    format!("{of}: {}.", claims.join(", "))
+}
+
 /// What the table's short words stand for, and what is wrong.
 fn legend(reports: &[Report]) -> String {
     let mut text = String::new();
@@ -130,6 +153,7 @@ fn legend(reports: &[Report]) -> String {
             .collect();
         let _ = write!(text, "\nAborts: {}.", names.join(", "));
     }
+    text += &claims(reports);
     let resolved: Vec<String> = reports
         .iter()
         .filter(|r| r.variant != r.resolved)

@@ -98,6 +98,11 @@ impl<'a, D: Device, P: Probe> Timed<'a, D, P> {
         self.stm
     }
 
+    /// The time of the launches so far.
+    pub const fn time(&self) -> Duration {
+        self.done.time
+    }
+
     /// The handle for a kernel's parameters.
     pub fn handle<A: Algorithm<Probe = P>>(&self) -> StmRef<A> {
         self.stm.observed_handle::<A>(self.probe)

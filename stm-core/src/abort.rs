@@ -38,11 +38,15 @@ pub enum Abort {
     Nested = 9,
     /// A commit whose version does not fit into a versioned cell.
     VersionsUsedUp = 10,
+    /// Two lanes of a team wrote the same word, or one read what another wrote.
+    TeamOverlap = 11,
+    /// A team's transaction with an algorithm that has none.
+    NoTeams = 12,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 13;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -57,6 +61,8 @@ impl Abort {
         Self::Stopped,
         Self::Nested,
         Self::VersionsUsedUp,
+        Self::TeamOverlap,
+        Self::NoTeams,
     ];
 
     /// The reason's name in tables and JSON.
@@ -73,6 +79,8 @@ impl Abort {
             Self::Stopped => "stopped",
             Self::Nested => "nested",
             Self::VersionsUsedUp => "versions_used_up",
+            Self::TeamOverlap => "team_overlap",
+            Self::NoTeams => "no_teams",
         }
     }
 
@@ -92,6 +100,8 @@ impl Abort {
                 | Self::OutOfRange
                 | Self::Nested
                 | Self::VersionsUsedUp
+                | Self::TeamOverlap
+                | Self::NoTeams
         )
     }
 }

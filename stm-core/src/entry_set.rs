@@ -129,7 +129,11 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     #[inline(always)]
     unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
         // SAFETY: inside the array, or at its end.
-        unsafe { self.inline.cast::<u64>().add(column as usize * N + i as usize) }
+        unsafe {
+            self.inline
+                .cast::<u64>()
+                .add(column as usize * N + i as usize)
+        }
     }
 
     /// A field of entry `i`.
@@ -221,7 +225,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 ///
 /// # Safety
 /// The entries are live and the lane's.
-#[inline(never)]
+#[inline(always)]
 unsafe fn search<L: Lane, const N: usize>(
     lane: &L,
     inline: *const u64,
@@ -540,6 +544,7 @@ impl EntrySet {
     /// Buffers writes of the first `count` of `words`, if there is room on the
     /// stack, no entry is of one of them, and no two are the same; else `false`,
     /// and nothing is changed.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
         &mut self,

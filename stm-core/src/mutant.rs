@@ -131,6 +131,24 @@ mutants! {
     NoF5 = "no-f5",
     /// `fast`: no fence before a version is put back.
     NoF6 = "no-f6",
+    /// `fast`, teams: each lane takes a snapshot of its own.
+    TeamClockApart = "team-clock-apart",
+    /// `fast`, teams: nothing between the leader's look at the clock and the
+    /// first reads of the others.
+    NoF7 = "no-f7",
+    /// `fast`, teams: a snapshot moves when those lanes whose words are newer
+    /// find their earlier words unchanged; the others do not look.
+    TeamExtendsApart = "team-extends-apart",
+    /// `fast`, teams: lanes that hold their words commit though another failed.
+    TeamCommitsApart = "team-commits-apart",
+    /// `fast`, teams: the validation of the leader alone counts.
+    TeamLeaderValidates = "team-leader-validates",
+    /// `fast`, teams: a lock that a team mate holds is shared, whatever version
+    /// it was taken from.
+    TeamShareUnchecked = "team-share-unchecked",
+    /// `fast`, teams: a lane releases a lock before those that share it have
+    /// stored their values.
+    NoF8 = "no-f8",
     /// `fast`: additions to a row are not announced.
     SumNotAnnounced = "sum-not-announced",
     /// `fast`: additions to a row are announced after the clock is advanced.

@@ -1,8 +1,8 @@
 //! How many transactions run at a time: the warp's width, and the queue.
 //!
 //! *Width.* A warp lets so many of its lanes make an attempt in a round. More
-//! than half of them aborted: half as many next time. Nearly none: twice as
-//! many. At one lane that aborts still, the warp pauses, longer each time.
+//! than five in eight of them aborted: half as many next time. Nearly none:
+//! twice as many. At one lane that aborts still, the warp pauses, longer each time.
 //!
 //! *Queue.* A transaction that has met `elder_after` conflicts in a row joins
 //! a queue that all threads share. From when a round's lanes see that anybody
@@ -114,7 +114,7 @@ impl Width {
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
         // Those that had their turn go to the end of the line.
         self.turn = (self.turn + self.now) % 32;
-        if 2 * failed > tried {
+        if 8 * failed > 5 * tried {
             if tried == 1 {
                 let spread = (lane.grid_thread() as u32 / lane.warp_width())
                     .wrapping_mul(0x9E37_79B1)

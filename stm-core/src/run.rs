@@ -6,6 +6,8 @@
 //! that got through commit together, and a lane that committed takes its next
 //! transaction in the next round.
 
+mod team;
+
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
 use crate::entry_set::Scratch;

@@ -15,7 +15,8 @@ use core::ptr::addr_of_mut;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Patience {
-    /// Looks at a locked stripe before a read aborts.
+    /// Looks at a locked word before a read aborts; 0 for as many as suit the
+    /// algorithm ([`Algorithm::READ_POLLS`]).
     pub read_polls: u32,
     /// Tries at the locks before a commit aborts.
     pub acquire_tries: u32,
@@ -32,7 +33,7 @@ pub struct Patience {
 impl Patience {
     /// What `StmConfig` has, if nothing is said.
     pub const DEFAULT: Self = Self {
-        read_polls: 8,
+        read_polls: 0,
         acquire_tries: 8,
         retries_max: 0,
         elder_after: 128,
@@ -112,7 +113,14 @@ impl<A: Algorithm> StmRef<A> {
             capacity,
             map,
             bucket_shift,
-            patience,
+            patience: Patience {
+                read_polls: if patience.read_polls == 0 {
+                    A::READ_POLLS
+                } else {
+                    patience.read_polls
+                },
+                ..patience
+            },
             probe,
             algorithm: PhantomData,
         }

@@ -375,8 +375,7 @@ mod configuration {
             .contains("read set")
         );
         let patience = Patience {
-            read_polls: 0,
-            acquire_tries: 1,
+            acquire_tries: 0,
             retries_max: 0,
             ..Patience::DEFAULT
         };
@@ -385,7 +384,7 @@ mod configuration {
                 patience,
                 ..StmConfig::default()
             })
-            .contains("polls")
+            .contains("tries")
         );
     }
 

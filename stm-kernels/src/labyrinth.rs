@@ -9,8 +9,14 @@
 //!    until the destination is reached or nothing is left to reach;
 //! 3. thread 0 traces a shortest path back into the request's own memory;
 //! 4. thread 0 claims the path in one transaction, which reads all its cells,
-//!    cancels itself if one is taken, and else writes all of them;
+//!    cancels itself if one is taken, and else writes all of them; with an
+//!    algorithm that has teams, the block's first warp does so together, each
+//!    lane with every 32nd cell;
 //! 5. on a cancelled claim, it goes on at 1.
+//!
+//! Thread 0 reads its clock before and after each claim, and at the begin and
+//! the end of its work, so that the host can tell the time of transactions from
+//! that of the search.
 //!
 //! # Cells
 //! A cell is free, a wall, an end of some request that no path has claimed yet
@@ -88,6 +94,10 @@ pub struct LabyrinthParams<A: Algorithm> {
     pub routers: TArray<u32>,
     /// The next request, 0 at first; one word.
     pub next: TArray<u32>,
+    /// Of each block [`CLOCK_WORDS`] words, 0 at first: what its claims took, in
+    /// ticks of [`Lane::clock`], how many there were, and what all its work
+    /// took.
+    pub clocks: TArray<u64>,
     /// Requests of the launch, at most [`REQUESTS_MAX`].
     pub count: u32,
     /// From a cell to the next in y.
@@ -97,6 +107,9 @@ pub struct LabyrinthParams<A: Algorithm> {
     /// The most cells of a path: what the sets and `paths` have room for.
     pub path_cells_max: u32,
 }
+
+/// Words of a block's clock.
+pub const CLOCK_WORDS: u64 = 3;
 
 /// Bytes of shared memory that a block needs.
 pub const SHARED_BYTES: u32 = 16;
@@ -126,6 +139,8 @@ const BLOCKED: u32 = u32::MAX;
 
 /// Cells that go to memory together.
 const BATCH: u32 = 8;
+/// Cells of each lane of a team that do.
+const TEAM_BATCH: u32 = 4;
 
 /// A block at work: its lane and its memory. All pointers are to words that
 /// live while the kernel runs, as many as the parameters say.
@@ -137,6 +152,10 @@ struct Router<'a, L: Lane, A: Algorithm> {
     distances: *mut u32,
     /// The cells reached, in the order of their distances.
     reached: *mut u32,
+    /// The number of the next request.
+    next: *mut u32,
+    /// The block's words of the clock.
+    clock: *mut u64,
 }
 
 impl<A: Algorithm> Labyrinth<A> {
@@ -146,10 +165,13 @@ impl<A: Algorithm> Labyrinth<A> {
         let first = u64::from(lane.block_index()) * 2 * cells;
         // Too little memory for the block: the host sees unsettled requests.
         // The same for all its threads, so none waits for another.
-        let (Some(own), Some(_), Some(next)) = (
+        let clock = u64::from(lane.block_index()) * CLOCK_WORDS;
+        let (Some(own), Some(_), Some(next), Some(clock), Some(_)) = (
             p.routers.get(first),
             p.routers.get(first + 2 * cells - 1),
             p.next.get(0),
+            p.clocks.get(clock),
+            p.clocks.get(clock + CLOCK_WORDS - 1),
         ) else {
             return;
         };
@@ -159,24 +181,66 @@ impl<A: Algorithm> Labyrinth<A> {
             cells: cells as u32,
             distances: own,
             reached: own.wrapping_add(cells as usize),
+            next,
+            clock,
         };
-        loop {
-            if lane.thread_index() == 0 {
-                // SAFETY: live; and a word of the block's shared memory.
-                unsafe {
-                    let request = lane.fetch_add_relaxed_32(next, 1);
-                    lane.shared_store_32(REQUEST, request);
-                }
-            }
-            let request = router.uniform(REQUEST);
-            if request >= p.count || router.settle(request) == STOP {
-                return;
-            }
-        }
+        let begun = router.now();
+        router.route();
+        router.spent(2, begun);
     }
 }
 
 impl<L: Lane, A: Algorithm> Router<'_, L, A> {
+    /// Takes requests until there are none, or the launch is to stop.
+    #[inline(always)]
+    fn route(&self) {
+        let (lane, p) = (self.lane, self.p);
+        loop {
+            if lane.thread_index() == 0 {
+                // SAFETY: live; and a word of the block's shared memory.
+                unsafe {
+                    let request = lane.fetch_add_relaxed_32(self.next, 1);
+                    lane.shared_store_32(REQUEST, request);
+                }
+            }
+            let request = self.uniform(REQUEST);
+            if request >= p.count || self.settle(request) == STOP {
+                return;
+            }
+        }
+    }
+
+    /// The clock, for thread 0.
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        if self.lane.thread_index() == 0 {
+            self.lane.clock()
+        } else {
+            0
+        }
+    }
+
+    /// Adds the time since `begun` to a word of the block's clock, and 1 to the
+    /// next one if it is that of the claims.
+    #[inline(always)]
+    fn spent(&self, word: usize, begun: u64) {
+        let lane = self.lane;
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let ticks = lane.clock().wrapping_sub(begun);
+        let add = |word: usize, n: u64| {
+            let p = self.clock.wrapping_add(word);
+            // SAFETY: one of the block's words (`body`), which its thread 0
+            // alone uses.
+            unsafe { lane.private_store_64(p, lane.private_load_64(p).wrapping_add(n)) };
+        };
+        add(word, ticks);
+        if word == 0 {
+            add(1, 1);
+        }
+    }
+
     /// A word of shared memory, as thread 0 left it, for all threads; none
     /// changes it before all have it.
     #[inline(always)]
@@ -225,10 +289,12 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         loop {
             self.snapshot();
             let distance = self.expand(source, destination);
-            if self.lane.thread_index() == 0 {
+            if self.concludes() {
                 let verdict = self.conclude(request, destination, distance);
-                // SAFETY: a word of the block's shared memory.
-                unsafe { self.lane.shared_store_32(VERDICT, verdict) };
+                if self.lane.thread_index() == 0 {
+                    // SAFETY: a word of the block's shared memory.
+                    unsafe { self.lane.shared_store_32(VERDICT, verdict) };
+                }
             }
             let verdict = self.uniform(VERDICT);
             if verdict != AGAIN {
@@ -350,7 +416,18 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         }
     }
 
-    /// Steps 3 and 4, by thread 0.
+    /// Whether the calling thread takes part in steps 3 and 4: thread 0, or the
+    /// whole of the first warp.
+    #[inline(always)]
+    fn concludes(&self) -> bool {
+        if A::TEAMS {
+            self.lane.warp_index() == 0
+        } else {
+            self.lane.thread_index() == 0
+        }
+    }
+
+    /// Steps 3 and 4, by those that conclude; the same for all of them.
     #[inline(always)]
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
         let Some(distance) = distance else {
@@ -368,8 +445,19 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         if u64::from(cells) > room {
             return self.record(request, TOO_LONG | cells);
         }
-        self.trace(path, destination, distance);
-        match self.claim(request, path, cells) {
+        if self.lane.thread_index() == 0 {
+            self.trace(path, destination, distance);
+        }
+        let begun = self.now();
+        let claimed = if A::TEAMS {
+            // The path is there for all lanes.
+            self.lane.sync_warp(self.lane.warp_mask());
+            self.claim_as_team(request, path, cells)
+        } else {
+            self.claim(request, path, cells)
+        };
+        self.spent(0, begun);
+        match claimed {
             Ok(()) => self.record(request, cells),
             // Taken by another path, or given up after too many conflicts.
             Err(abort) if abort == Abort::User || abort.is_conflict() => AGAIN,
@@ -383,8 +471,10 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         let Some(word) = self.p.results.get(u64::from(request)) else {
             return STOP;
         };
-        // SAFETY: in range of a live array; only this thread has the request.
-        unsafe { self.lane.store_relaxed_32(word, result) };
+        if self.lane.thread_index() == 0 {
+            // SAFETY: in range of a live array; only this block has the request.
+            unsafe { self.lane.store_relaxed_32(word, result) };
+        }
         SETTLED
     }
 
@@ -393,11 +483,16 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
     fn trace(&self, path: *mut u32, destination: u32, distance: u32) {
         let (mut cell, mut distance) = (destination, distance);
         loop {
+            let place = path.wrapping_add(distance as usize);
             // SAFETY: at most the length that `conclude` compared with the
-            // room; nobody else has the request.
+            // room; nobody else has the request. Relaxed for a team: its lanes
+            // meet before they look.
             unsafe {
-                self.lane
-                    .private_store_32(path.wrapping_add(distance as usize), cell);
+                if A::TEAMS {
+                    self.lane.store_relaxed_32(place, cell);
+                } else {
+                    self.lane.private_store_32(place, cell);
+                }
             }
             if distance == 0 {
                 return;
@@ -445,6 +540,49 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
             }
             for i in 0..cells {
                 tx.write(grid, cell(i), cell_of_path(request))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Step 4 by the lanes of the first warp, neighbours on the path by
+    /// neighbouring lanes.
+    #[inline(always)]
+    fn claim_as_team(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
+        let (lane, grid) = (self.lane, &self.p.grid);
+        let cell = |i: u32| {
+            // SAFETY: below the length that `trace` wrote.
+            u64::from(unsafe { lane.load_relaxed_32(path.wrapping_add(i as usize)) })
+        };
+        let last = cells - 1;
+        self.p.stm.team(lane, |tx| {
+            let (size, rank) = (tx.size(), tx.rank());
+            let place = |first: u32, k: usize| {
+                let i = first + k as u32 * size + rank;
+                (i < cells).then_some(i)
+            };
+            let mut first = 0;
+            while first < cells {
+                let at: [_; TEAM_BATCH as usize] = core::array::from_fn(|k| place(first, k));
+                let found = tx.read_many(grid, at.map(|i| i.map(cell)))?;
+                let mut free = true;
+                for (i, found) in at.into_iter().zip(found) {
+                    if let (Some(i), Some(found)) = (i, found) {
+                        free &= found == if i == 0 || i == last { RESERVED } else { FREE };
+                    }
+                }
+                if !tx.all(free) {
+                    return tx.cancel();
+                }
+                first += TEAM_BATCH * size;
+            }
+            first = 0;
+            while first < cells {
+                let writes: [_; TEAM_BATCH as usize] = core::array::from_fn(|k| {
+                    place(first, k).map(|i| (cell(i), cell_of_path(request)))
+                });
+                tx.write_many(grid, writes)?;
+                first += TEAM_BATCH * size;
             }
             Ok(())
         })

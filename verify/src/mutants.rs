@@ -73,6 +73,13 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (FastTable, &["torn-pair", "torn-batch"])
         }
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
+        Mutant::TeamClockApart | Mutant::NoF7 | Mutant::TeamExtendsApart => {
+            (Fast, &["team-torn-pair", "team-torn-batch"])
+        }
+        Mutant::TeamCommitsApart => (Fast, &["team-half"]),
+        Mutant::TeamLeaderValidates => (Fast, &["team-skew"]),
+        Mutant::TeamShareUnchecked => (FastTable, &["team-stripe"]),
+        Mutant::NoF8 => (FastTable, &["team-stripe-torn"]),
         Mutant::SumNotAnnounced | Mutant::SumNotExtended => (Fast, &["torn-rows", "sum-and-word"]),
         Mutant::SumAnnouncedLate => (Fast, &["sum-skew", "torn-rows", "sum-increments"]),
         Mutant::SumEndedEarly | Mutant::SumHeaderOnce | Mutant::SumPendingIgnored => {

@@ -37,6 +37,11 @@ impl Variant {
         Self::FastTable,
     ];
 
+    /// Whether a warp can run one transaction together, `Algorithm::TEAMS`.
+    pub const fn has_teams(self) -> bool {
+        matches!(self, Self::Fast | Self::FastTable)
+    }
+
     /// The name at the command line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -140,6 +145,7 @@ mod tests {
         for variant in Variant::ALL {
             assert_eq!(with_recorded!(variant, A => A::NAME), variant.name());
             assert_eq!(Variant::from_name(variant.name()), Some(variant));
+            assert_eq!(with_recorded!(variant, A => A::TEAMS), variant.has_teams());
         }
         assert_eq!(Variant::parse_list("vbv, cgl").unwrap().len(), 2);
         assert!(Variant::parse_list("vbw").is_err());

@@ -73,4 +73,10 @@ directed_programs! {
     one_read_too_many: "one-read-too-many";
     one_write_too_many: "one-write-too-many";
     doomed: "doomed";
+    team_torn_pair: "team-torn-pair";
+    team_torn_batch: "team-torn-batch";
+    team_half: "team-half";
+    team_skew: "team-skew";
+    team_stripe: "team-stripe";
+    team_stripe_torn: "team-stripe-torn";
 }

@@ -148,7 +148,8 @@ fn one_entry_too_many_is_expected_to_be_reported() {
             .unwrap()
             .case(Variant::HvSorting, None, 1);
         assert_eq!(
-            case.program.overflows(Variant::HvSorting),
+            case.program
+                .overflows(Variant::HvSorting, case.sim.warp_width),
             overflows,
             "{name}"
         );

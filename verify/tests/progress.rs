@@ -11,10 +11,22 @@ use verify::sim::Schedule;
 
 /// Runs `line` with each schedule and many seeds; all of it must end.
 fn always_completes(head: &str, transactions: &str, schedules: &[Schedule], width: u32) {
+    completes(head, transactions, schedules, width, (200, 1));
+}
+
+/// The same with so many seeds, and that many times the operations.
+fn completes(
+    head: &str,
+    transactions: &str,
+    schedules: &[Schedule],
+    width: u32,
+    (seeds, length): (u64, u64),
+) {
     for schedule in schedules {
-        for seed in 0..200 {
+        for seed in 0..seeds {
+            let (steps, idle) = (length * 100_000, length * 20_000);
             let line = format!(
-                "{head} : {transactions} : sim:w{width},{schedule},weak30,seed={seed},steps=100000,idle=20000"
+                "{head} : {transactions} : sim:w{width},{schedule},weak30,seed={seed},steps={steps},idle={idle}"
             );
             let case: Case = line.parse().unwrap();
             match run(&case) {
@@ -121,5 +133,35 @@ fn a_hot_word_and_a_long_audit_complete() {
         ];
         always_completes(&head, &hot, &schedules, 4);
         always_completes(&head, &audit, &schedules, 4);
+    }
+}
+
+/// The same between teams, each lane of which holds up all others of its warp:
+/// crossed pairs, opposite orders, a hot word, and a long audit beside writers.
+#[test]
+fn teams_in_each_others_way_complete() {
+    let hot = ["r0 w0+1"; 12].join(" / ");
+    let audit = format!("r0 r1 r2 r3 / {}", ["w0~ w1~ w2~ w3~"; 11].join(" / "));
+    let crossed = ["r1 w0+1 / r0 w1+1"; 4].join(" / ");
+    let opposite = ["w0=1 w1=1 / w1=2 w0=2"; 4].join(" / ");
+    let schedules = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Random,
+        Schedule::Its {
+            bound: 64,
+            starve: true,
+        },
+    ];
+    for variant in ["fast", "fast-table"] {
+        for (locks, width) in [(8, 2), (1, 2), (8, 4)] {
+            let threads = 2 * width;
+            let head =
+                format!("{variant} 2x{threads} team locks={locks} patience=2/3 init=0,0,0,0");
+            for transactions in [&hot, &audit, &crossed, &opposite] {
+                // Each lane of a team makes all of its steps.
+                completes(&head, transactions, &schedules, width, (30, 20));
+            }
+        }
     }
 }

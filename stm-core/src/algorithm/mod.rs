@@ -29,7 +29,7 @@ pub use vbv::Vbv;
 pub use version_locks::{Named, VersionLocks};
 pub use versioned::{Fast, FastTable, Versioned};
 
-use crate::abort::TxResult;
+use crate::abort::{Abort, TxResult};
 use crate::entry_set::Scratch;
 use crate::lane::Lane;
 use crate::probe::{Probe, Silent};
@@ -68,6 +68,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Whether the warp decides how many of its lanes make an attempt at a
     /// time, and lanes that fail for long stand in a queue.
     const SCHEDULED: bool = false;
+    /// Looks at a locked word before a read aborts, if nothing is said.
+    const READ_POLLS: u32 = 8;
+    /// Whether the lanes of a warp can run one transaction together
+    /// (`StmRef::team`).
+    const TEAMS: bool = false;
     /// Who observes.
     type Probe: Probe;
     /// What transactions read and write. A kernel that names its arrays
@@ -163,6 +168,35 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Makes the writes visible at one point, or aborts without effect; tells
     /// a probe its version by `Tx::committed_as`. All lanes of `mask`, and no others, call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()>;
+
+    /// Takes one snapshot for all lanes of a team. They call it together, as
+    /// the two below; what one returns, all do.
+    #[inline(always)]
+    fn team_begin<L: Lane>(_tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+        Err(Abort::NoTeams)
+    }
+
+    /// Reads the words of `p` that the mask `active` names into `v`, at one
+    /// snapshot for all lanes, and adds them to the lane's read set. `mine` is
+    /// what the lane has met so far: an error ends the attempt of all.
+    #[inline(always)]
+    fn team_read_many<L: Lane, T: Element, const N: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _mask: u32,
+        _p: [*const T; N],
+        _v: &mut [T; N],
+        _active: u32,
+        _mine: TxResult<()>,
+    ) -> TxResult<()> {
+        Err(Abort::NoTeams)
+    }
+
+    /// Makes the writes of all lanes visible at one point, or none. After a
+    /// success the leader's `wrote` tells whether any lane wrote.
+    #[inline(always)]
+    fn team_commit<L: Lane>(_tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+        Err(Abort::NoTeams)
+    }
 
     /// Gives back what `begin` took, after an attempt that will not commit.
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>);

@@ -109,6 +109,7 @@ impl Storage for Cells {
         CellWord(word).is_locked()
     }
     /// By the words' upper halves: 64 bits are two registers on a GPU.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
         let (mut any, mut newest) = (0, 0);

@@ -25,6 +25,7 @@
 
 mod commit;
 mod sums;
+mod team;
 
 use super::storage::{Cells, Storage, Table};
 use super::{Algorithm, Granule};
@@ -53,6 +54,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     const NAME: &'static str = S::NAME;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
+    const READ_POLLS: u32 = 3;
+    const TEAMS: bool = true;
 
     type Probe = P;
     type Array<T: Element> = S::Array<T>;
@@ -242,6 +245,29 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     }
 
     #[inline(always)]
+    fn team_begin<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+        tx.snapshot = Self::team_clock(tx, mask);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn team_read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        mask: u32,
+        p: [*const T; N],
+        v: &mut [T; N],
+        active: u32,
+        mine: TxResult<()>,
+    ) -> TxResult<()> {
+        Self::read_as_team(tx, mask, p, v, active, mine)
+    }
+
+    #[inline(always)]
+    fn team_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+        Self::commit_as_team(tx, mask)
+    }
+
+    #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
 
@@ -325,7 +351,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         Self::extend_to(tx, now)
     }
 
-    /// Moves the snapshot to what the clock was just found at, as [`Self::extend`].
+    /// The same to a clock that was read, and acquired, before.
     #[inline(always)]
     fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
         let at = Self::entries(tx);

@@ -97,6 +97,19 @@ pub enum Error {
         /// How many versions there are.
         limit: u64,
     },
+    /// Lanes of a team got into each other's way.
+    #[error(
+        "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
+    )]
+    TeamOverlap {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A team's transaction with an algorithm that has none.
+    #[error(
+        "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
+    )]
+    NoTeams,
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
     Panicked {
@@ -212,6 +225,8 @@ impl Error {
                 transaction,
             },
             Abort::Nested => Self::Nested { transaction },
+            Abort::TeamOverlap => Self::TeamOverlap { transaction },
+            Abort::NoTeams => Self::NoTeams,
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::version::CellWord::VERSION_MAX.0,
             },

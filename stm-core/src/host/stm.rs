@@ -93,7 +93,6 @@ impl StmConfig {
             }
         }
         for (what, value) in [
-            ("the number of polls of a read", self.patience.read_polls),
             (
                 "the number of tries at the locks",
                 self.patience.acquire_tries,

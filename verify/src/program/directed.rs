@@ -28,6 +28,9 @@ pub struct Directed {
     /// Whether the lanes are one warp in lockstep, each in its own loop, where
     /// the variant promises progress there.
     lockstep: bool,
+    /// Lanes of each team, where the variant has them: then each of `lanes` is
+    /// a team. 0 for no teams.
+    team: u32,
 }
 
 impl Directed {
@@ -48,11 +51,17 @@ impl Directed {
             locks: 8,
             sets: (8, 8),
             lockstep: false,
+            team: 0,
         }
     }
 
     const fn lockstep(mut self) -> Self {
         self.lockstep = true;
+        self
+    }
+
+    const fn teams(mut self, lanes: u32) -> Self {
+        self.team = lanes;
         self
     }
 
@@ -106,8 +115,10 @@ impl Directed {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;
         let lockstep = self.lockstep && matches!(variant, Variant::Fast | Variant::FastTable);
+        let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
+            _ if teams => (lanes, self.team, self.team),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
             0 => (1, lanes, lanes),
@@ -117,7 +128,9 @@ impl Directed {
         let program = Program {
             blocks,
             threads,
-            calls: if rng.chance(50) && !lockstep {
+            calls: if teams {
+                Loop::Team
+            } else if rng.chance(50) && !lockstep {
                 Loop::Each
             } else {
                 Loop::Own
@@ -328,6 +341,51 @@ pub const ALL: &[Directed] = &[
         &["r0 r1 r2", "w0=1 w1=1 / w0=2 w2=2"],
         &[0, 0, 0],
     ),
+    Directed::new(
+        "team-torn-pair",
+        "a team that sees one of two words written together: lanes with snapshots of their own, \
+         or extended by one lane alone",
+        &["r0 r1 / r1 r0", "w0=1 w1=1 / w1=2 w0=2"],
+        &[0, 0],
+    )
+    .teams(2),
+    Directed::new(
+        "team-torn-batch",
+        "the same with all words of four lanes in one read",
+        &["r01 r23", "w0=1 w1=1 w2=1 w3=1"],
+        &[0, 0, 0, 0],
+    )
+    .teams(4),
+    Directed::new(
+        "team-half",
+        "two teams that write the same words: one lane's lock fails, so no lane commits",
+        &["w0=1 w1=1 / w0=2 w1=2", "r1 w1+4 w0=4 / r0 w0+5 w1=5"],
+        &[0, 0],
+    )
+    .teams(2),
+    Directed::new(
+        "team-skew",
+        "write skew between the second lanes of two teams",
+        &["r1 w3+1", "r3 w1+1"],
+        &[0, 0, 0, 0],
+    )
+    .teams(2),
+    Directed::new(
+        "team-stripe",
+        "two lanes of a team write words of one stripe, of which only one was read before",
+        &["r0 w0+1 w1=5", "r0 w0+1 w1=6", "r1 r0"],
+        &[0, 0],
+    )
+    .stripes(2, 8)
+    .teams(2),
+    Directed::new(
+        "team-stripe-torn",
+        "two lanes of a team write words of one stripe, which one of them releases",
+        &["w0=1 w1=1 / w1=2 w0=2", "r1 r0 / r0 r1"],
+        &[0, 0],
+    )
+    .stripes(2, 8)
+    .teams(2),
     Directed::new(
         "torn-row",
         "a reader that sees one of two additions made together to one row: additions not \

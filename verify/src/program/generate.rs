@@ -67,7 +67,7 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     // that the stack masks off waits for ever, as before Volta; and in lockstep
     // two may meet for ever, as the simulator's pauses have no length, which is
     // what draws them apart on hardware.
-    let apart = program.calls == Loop::Each || width == 1;
+    let apart = program.calls != Loop::Own || width == 1;
     let schedule = match rng.below(10) {
         0 if apart => Schedule::Lockstep,
         1 if apart => Schedule::Stack,
@@ -88,14 +88,21 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
             stale_percent: rng.pick(&[10, 30, 50, 70]),
         }
     };
+    // Each lane of a team makes all steps of its transactions, and before each
+    // of them a schedule may let the others wait so long.
+    let length = if program.calls == Loop::Team {
+        2 * u64::from(width)
+    } else {
+        1
+    };
     SimConfig {
         warp_width: width,
         schedule,
         memory,
         votes_order: rng.chance(50),
         seed: rng.bits(),
-        steps_max: STEPS_MAX,
-        idle_max: IDLE_MAX,
+        steps_max: length * STEPS_MAX,
+        idle_max: length * IDLE_MAX,
         mutant: None,
     }
 }
@@ -231,10 +238,14 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
 /// The random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::new(seed, 1);
-    let (mut program, width) = program(&mut rng);
-    // By numbers of their own, so that the others stay as they were.
-    let mut of_sums = Rng::new(seed, 4);
-    if of_sums.chance(30) {
+    let (mut program, mut width) = program(&mut rng);
+    // Numbers of other streams: the programs of other variants stay.
+    let (mut of_teams, mut of_sums) = (Rng::new(seed, 4), Rng::new(seed, 5));
+    if variant.has_teams() && of_teams.chance(25) {
+        width = of_teams.pick(&[2, 2, 4, 8]);
+        program.calls = Loop::Team;
+        program.threads = of_teams.pick(&[width, width, width + 1]);
+    } else if of_sums.chance(30) {
         with_sums(&mut of_sums, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);

@@ -179,7 +179,7 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     let wrong = |text| Err(Failure::new(Kind::NotFollowed, text));
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
     for (i, ops) in program.transactions.iter().enumerate() {
-        lanes[program.place(case.variant, i).0 as usize].push((i, ops));
+        lanes[program.place(case.variant, case.sim.warp_width, i).0 as usize].push((i, ops));
     }
     let mut next = vec![0; lanes.len()];
     let mut events = Vec::new();

@@ -3,7 +3,7 @@
 use super::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Kernel, Lane, StmRef, Summand, TSums, Tx, TxResult};
+use stm_core::{Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
 
 /// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
 pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
@@ -142,6 +142,51 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
     Ok(())
 }
 
+/// Runs one transaction by a team: each word by the lane whose it is, and the
+/// value last read known to all.
+fn team_body<L: Lane, A: Algorithm, T: Element>(
+    tx: &mut TeamTx<'_, L, A>,
+    words: &A::Array<T>,
+    ops: &[Op],
+) -> TxResult<()> {
+    let (size, rank) = (tx.size(), tx.rank());
+    let own = |word: u8| (u32::from(word) % size == rank).then_some(u64::from(word));
+    let mut last = 0;
+    let mut ops = ops.iter().peekable();
+    while let Some(op) = ops.next() {
+        match op {
+            Op::Read(list) => {
+                let found = match *list.as_slice() {
+                    [a] => tx.read(words, own(a))?,
+                    [a, b] => tx.read_many(words, [own(a), own(b)])?[1],
+                    [a, b, c] => tx.read_many(words, [own(a), own(b), own(c)])?[2],
+                    _ => continue,
+                };
+                let newest = list.as_slice().last().map_or(0, |&w| u32::from(w) % size);
+                let bits = found.map_or(0, Element::to_bits64);
+                let half = |half: u64| tx.lane().shuffle_32(tx.mask(), half as u32, newest);
+                last = u64::from(half(bits)) | u64::from(half(bits >> 32)) << 32;
+            }
+            Op::Write(word, value) => {
+                let new = |value: &Value| T::from_bits64(value.after(last));
+                if let Some(Op::Write(next, after)) = ops.peek()
+                    && word < next
+                {
+                    let first = own(*word).map(|at| (at, new(value)));
+                    let second = own(*next).map(|at| (at, new(after)));
+                    tx.write_many(words, [first, second])?;
+                    ops.next();
+                } else {
+                    tx.write(words, own(*word).map(|at| (at, new(value))))?;
+                }
+            }
+            // Teams have no sums (`generate`, and a line says so).
+            Op::Add(..) | Op::ReadSums(_) => {}
+        }
+    }
+    Ok(())
+}
+
 impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
     const ENTRY: &'static str = "program";
     type Params = Params<A, T>;
@@ -154,6 +199,11 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                 .stm
                 .for_each(lane, 0..transactions.len() as u64, |tx, i| {
                     body(tx, &params.words, &params.sums, &transactions[i as usize])
+                }),
+            Loop::Team => params
+                .stm
+                .for_each_team(lane, 0..transactions.len() as u64, |tx, i| {
+                    team_body(tx, &params.words, &transactions[i as usize])
                 }),
             Loop::Own => {
                 let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);

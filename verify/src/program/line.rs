@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
-//! blocks and threads; `each` or `own` ([`Loop`]); the words' width; words of a
+//! blocks and threads; `each`, `own` or `team` ([`Loop`]); the words' width; words of a
 //! stripe; locks; entries of the sets; polls and tries; initial values; and, if
 //! there are sums, their initial values and how many make a row. Then
 //! the transactions, ` / ` between them, `-` for an empty one. An operation is
@@ -68,6 +68,7 @@ impl fmt::Display for Case {
             match p.calls {
                 Loop::Each => "each",
                 Loop::Own => "own",
+                Loop::Team => "team",
             },
             if p.wide { "u64" } else { "u32" },
             p.stripe_words,
@@ -190,6 +191,7 @@ impl Program {
         match (part, key) {
             ("each", _) => self.calls = Loop::Each,
             ("own", _) => self.calls = Loop::Own,
+            ("team", _) => self.calls = Loop::Team,
             ("u32", _) => self.wide = false,
             ("u64", _) => self.wide = true,
             (_, "stripe") => self.stripe_words = parse(part, value, "stripe=1, 2 or 4")?,
@@ -203,7 +205,7 @@ impl Program {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, u32, u64, stripe=, locks=, sets=, patience=, init=, \
+                    "2x4 (blocks x threads), each, own, team, u32, u64, stripe=, locks=, sets=, patience=, init=, \
                      sums= or row=",
                 )?;
             }
@@ -287,6 +289,12 @@ impl FromStr for Case {
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
+        if program.calls == Loop::Team && !variant.has_teams() {
+            return Err(bad("team", "fast or fast-table, which have teams"));
+        }
+        if program.calls == Loop::Team && !program.sums.is_empty() {
+            return Err(bad("team", "each or own: teams do not add"));
+        }
         let sim = sim
             .trim()
             .parse()

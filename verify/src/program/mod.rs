@@ -112,12 +112,16 @@ pub enum Loop {
     Each,
     /// Each lane on its own: `StmRef::atomically`.
     Own,
+    /// Each by the lanes of a warp together: `StmRef::for_each_team`. Word `w` is
+    /// that of lane `w % lanes` of the team.
+    Team,
 }
 
 /// Transactions, the words they share, and the launch that runs them.
 ///
 /// Transaction `i` belongs to the lane `i % lanes`; with `egpgv` in a loop of
-/// the kind [`Loop::Each`], to the first lane of block `i % blocks`.
+/// the kind [`Loop::Each`], to the first lane of block `i % blocks`; in one of
+/// the kind [`Loop::Team`], to the team `i % teams`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// Blocks of the launch.
@@ -158,10 +162,25 @@ impl Program {
         self.blocks * self.threads
     }
 
-    /// The lane that runs transaction `i`, and how many of its transactions
-    /// come before.
-    pub fn place(&self, variant: Variant, i: usize) -> (u32, usize) {
-        if variant == Variant::Egpgv && self.calls == Loop::Each {
+    /// The team that runs transaction `i`, if the program has teams and warps
+    /// have `width` lanes: its first lane, its lanes, and how many of its
+    /// transactions come before.
+    fn team(&self, width: u32, i: usize) -> (u32, u32, usize) {
+        let warps = self.threads.div_ceil(width);
+        let teams = (self.blocks * warps) as usize;
+        let team = (i % teams) as u32;
+        let (block, first) = (team / warps, team % warps * width);
+        let lanes = width.min(self.threads - first);
+        (block * self.threads + first, lanes, i / teams)
+    }
+
+    /// The lane that runs transaction `i`, or leads the team that does, and how
+    /// many of its transactions come before; with warps of `width` lanes.
+    pub fn place(&self, variant: Variant, width: u32, i: usize) -> (u32, usize) {
+        if self.calls == Loop::Team {
+            let (first, _, before) = self.team(width, i);
+            (first, before)
+        } else if variant == Variant::Egpgv && self.calls == Loop::Each {
             let blocks = self.blocks as usize;
             ((i % blocks) as u32 * self.threads, i / blocks)
         } else {
@@ -171,15 +190,29 @@ impl Program {
     }
 
     /// Whether a transaction reads or writes more distinct words than its sets
-    /// hold; the launch then fails with `CapacityExceeded`. Where additions are
-    /// no writes, sums are taken to fit.
-    pub fn overflows(&self, variant: Variant) -> bool {
-        self.transactions
-            .iter()
-            .any(|ops| self.transaction_overflows(variant, ops))
+    /// hold, those of a lane of the team that runs it; the launch then fails
+    /// with `CapacityExceeded`. Where additions are no writes, sums are taken
+    /// to fit.
+    pub fn overflows(&self, variant: Variant, width: u32) -> bool {
+        let mut transactions = self.transactions.iter().enumerate();
+        transactions.any(|(i, ops)| {
+            let lanes = match self.calls {
+                Loop::Team => self.team(width, i).1,
+                Loop::Each | Loop::Own => 1,
+            };
+            (0..lanes).any(|lane| {
+                let own = |word: u8| u32::from(word) % lanes == lane;
+                self.transaction_overflows(variant, ops, own)
+            })
+        })
     }
 
-    fn transaction_overflows(&self, variant: Variant, ops: &[Op]) -> bool {
+    fn transaction_overflows(
+        &self,
+        variant: Variant,
+        ops: &[Op],
+        own: impl Fn(u8) -> bool,
+    ) -> bool {
         let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
         // Sums, which are words after the others.
         let sum = |sum: &u8| sum + WORDS_MAX;
@@ -202,10 +235,13 @@ impl Program {
                 Op::Read(_) if variant == Variant::Cgl => {}
                 Op::Read(words) => {
                     // A word that the transaction has written is not looked at.
-                    reads.extend(words.as_slice().iter().filter(|&w| !writes.contains(w)));
+                    let looked_at = |&w: &u8| own(w) && !writes.contains(&w);
+                    reads.extend(words.as_slice().iter().copied().filter(looked_at));
                 }
                 Op::Write(word, _) => {
-                    writes.insert(*word);
+                    if own(*word) {
+                        writes.insert(*word);
+                    }
                 }
             }
         }

@@ -294,7 +294,7 @@ fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, 
 
 /// Whether the launch ran to its end; an expected fault is no failure.
 fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Result<bool, Stop> {
-    let overflows = case.program.overflows(case.variant);
+    let overflows = case.program.overflows(case.variant, case.sim.warp_width);
     match ended {
         Ok(()) if overflows => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";

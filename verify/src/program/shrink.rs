@@ -110,7 +110,7 @@ fn candidates(case: &Case) -> Vec<Case> {
         }
     });
     with(&|c| {
-        if c.sim.schedule != Schedule::Stack {
+        if c.sim.schedule != Schedule::Stack && c.program.calls == Loop::Each {
             c.program.calls = Loop::Own;
         }
     });

@@ -1,8 +1,9 @@
 //! The commit of the versioned algorithms, step by step: locks, the clock,
 //! validation, stores.
 //!
-//! What is seldom needed is not inlined, and takes what it needs by value, so
-//! that the transaction itself stays in registers.
+//! What is seldom needed takes what it needs by value, so that the transaction
+//! itself stays in registers. It is inlined all the same: a call keeps what is
+//! live around it in memory, on the ways without the call too.
 
 use super::super::storage::Storage;
 use super::Versioned;
@@ -190,8 +191,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             for j in 0..BATCH {
                 let word = S::version_word(map, word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
-                let now =
-                    unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
+                let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
             found = Self::try_lock(tx, entries, seen, which);
@@ -284,7 +284,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
 
     /// Whether the entries of a batch whose swap has failed are all of words
     /// that this transaction holds already; then they share its locks.
-    #[inline(never)]
+    #[inline(always)]
     fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
@@ -310,11 +310,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         true
     }
 
-    /// The entry before `end` that holds the lock of an entry's word. Seldom
-    /// needed, so not inlined; by value, so that the transaction stays in
-    /// registers.
-    #[inline(never)]
-    fn holder<L: Lane>(
+    /// The entry before `end` that holds the lock of an entry's word. By
+    /// value, so that the transaction stays in registers.
+    #[inline(always)]
+    pub(super) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
         end: u32,
@@ -392,10 +391,15 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     }
 
     /// Gives back what the first `len` entries hold, as it was; those from
-    /// `first` on whose bits are in `lost` hold nothing. Not inlined, as
-    /// [`Self::holder`].
-    #[inline(never)]
-    fn restore<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, first: u32, lost: u32) {
+    /// `first` on whose bits are in `lost` hold nothing.
+    #[inline(always)]
+    pub(super) fn restore<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        first: u32,
+        lost: u32,
+    ) {
         let lane = at.lane();
         let mut i = 0;
         while i < len {
@@ -406,7 +410,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     at.batch(Column::Seen, i, len),
                 )
             };
-            let without = if i >= first { lost >> ((i - first) & 31) } else { 0 };
+            let without = if i >= first {
+                lost >> ((i - first) & 31)
+            } else {
+                0
+            };
             let mut apart = false;
             for (j, &entry) in entries.iter().enumerate() {
                 apart |= i + (j as u32) < len
@@ -463,6 +471,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
 
     /// Stores the new values of the entries from `i` on, packed ones with
     /// their version; whether there are others.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn publish_batch<L: Lane, const B: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -492,7 +501,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             // is to see.
             unsafe {
                 lane.store_relaxed_64_if(
-                    written(j) && entries[j] & SHARES == 0 && !(apart && !S::is_packed(word)),
+                    written(j) && entries[j] & SHARES == 0 && (!apart || S::is_packed(word)),
                     S::version_word(map, word),
                     S::unlocked(version, values[j]),
                 );
@@ -512,12 +521,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
 
     /// Stores the version words that are apart from their values.
     #[inline(always)]
-    fn unlock_apart<L: Lane>(
-        at: Entries<'_, L, INLINE>,
-        map: S::Map,
-        len: u32,
-        version: Version,
-    ) {
+    fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();
         let mut i = 0;
         while i < len {

@@ -1,0 +1,519 @@
+//! Transactions of teams: the steps of the versioned algorithms, taken by all
+//! lanes of a warp together.
+//!
+//! 1. *begin*: the leader loads the clock (F1), and what it has acquired, all
+//!    have (F7).
+//! 2. *read*: each lane its own words. If one of any lane is locked or newer
+//!    than the snapshot, all look again: the leader takes the clock, every lane
+//!    finds its own entries unchanged, or the attempt of all fails.
+//! 3. *commit*: each lane swaps the words it has written. All hold theirs, or
+//!    all give back. Then one advance of the clock for the team, each lane
+//!    validates what it has read, and all have found it unchanged, or all give
+//!    back. Then each stores, under one version.
+//!
+//! The table has one lock for many words, so two lanes may need the same one.
+//! They lock in the name of the leader; a lane that finds its word locked so
+//! does not know yet who has it. `settle_as_team` asks, one such word after the
+//! other: a team mate that holds it, from the version that the asker has seen,
+//! shares it. If nobody does, it was a conflict. If another lane has used the
+//! very word, the program is wrong ([`Abort::TeamOverlap`]): found by the
+//! address, so it is never a guess, and not later than at the first commit that
+//! meets no conflict.
+
+use super::super::storage::Storage;
+use super::Versioned;
+use crate::abort::{Abort, TxResult};
+use crate::entry_set::{BATCH, BLIND, Column, Entries, EntrySet, SHARES, WRITTEN, word_of};
+use crate::lane::Lane;
+use crate::mutant::Mutant;
+use crate::probe::Probe;
+use crate::team::{agree, told};
+use crate::tx::Tx;
+use crate::version::Version;
+use crate::word::{Element, WordAddress};
+
+/// What a lane's look at its words came to.
+#[derive(Clone, Copy)]
+struct Looked {
+    end: TxResult<()>,
+    /// Entries looked at: those after them are as they were.
+    len: u32,
+    /// Whether a team mate is to be asked for some (`SHARES`).
+    asks: bool,
+}
+
+impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+    /// The clock, for all lanes.
+    #[inline(always)]
+    pub(super) fn team_clock<L: Lane>(tx: &Tx<'_, L, Self>, mask: u32) -> Version {
+        let lane = tx.lane;
+        let leader = mask.trailing_zeros();
+        let mut now = Version(0);
+        if lane.lane_index() == leader || Mutant::TeamClockApart.on(lane) {
+            now = Self::clock(tx);
+        }
+        if Mutant::TeamClockApart.on(lane) {
+            return now;
+        }
+        // ORDER(F7): the leader's look at the clock before what any lane loads
+        // next. Carries F1 to the others.
+        if !Mutant::NoF7.on(lane) {
+            lane.sync_warp(mask);
+        }
+        Version(told(lane, mask, now.0, leader))
+    }
+
+    /// Reads the words in `active`, all lanes at one snapshot.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(super) fn read_as_team<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        mask: u32,
+        p: [*const T; N],
+        v: &mut [T; N],
+        active: u32,
+        mine: TxResult<()>,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        let words = p.map(WordAddress::of);
+        let mut polls = 0;
+        let seen = loop {
+            let seen = Self::load_active(tx, words, v, active);
+            let (mut locked, mut newest) = (false, Version(0));
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    locked |= S::is_locked(seen[k]) && !Mutant::LockBitIgnored.on(lane);
+                    newest = newest.max(S::version(seen[k]));
+                }
+            }
+            let newer = locked || newest > tx.snapshot;
+            if lane.ballot(mask, newer) == 0 {
+                break seen;
+            }
+            let any_locked = lane.ballot(mask, locked) != 0;
+            polls += 1;
+            if polls > tx.stm.patience.read_polls {
+                return Err(if any_locked {
+                    Abort::ReadLocked
+                } else {
+                    Abort::ReadStale
+                });
+            }
+            if !any_locked {
+                let now = Self::team_clock(tx, mask);
+                let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
+                    Self::extend_to(tx, now)
+                } else {
+                    tx.snapshot = now;
+                    Ok(())
+                };
+                if lane.ballot(mask, extended.is_err()) != 0 {
+                    return Err(Abort::ReadStale);
+                }
+            }
+        };
+        let mut mine = mine;
+        if mine.is_ok() && active != 0 {
+            let values: [u64; N] =
+                core::array::from_fn(|k| if S::SHARED { v[k].to_bits64() } else { 0 });
+            let at = Self::entries(tx);
+            let idle = !active & ((1u64 << N) - 1) as u32;
+            mine = tx.set.read(at, words, seen, values, S::SHARED, idle);
+        }
+        agree(tx, mask, mine)
+    }
+
+    /// As [`Self::load`], of the words in `active` only; 0 for the others.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn load_active<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        active: u32,
+    ) -> [u64; N] {
+        let lane = tx.lane;
+        let versions = || {
+            core::array::from_fn(|k| {
+                if active >> k & 1 == 0 {
+                    return 0;
+                }
+                // SAFETY: of an element in range of a live array (TeamTx), or
+                // in the live table. Relaxed: as in `load`.
+                unsafe { lane.load_relaxed_64(Self::version_word(tx, words[k])) }
+            })
+        };
+        let seen: [u64; N] = versions();
+        if S::packs::<T>() {
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(u64::from(seen[k] as u32));
+                }
+            }
+            return seen;
+        }
+        // ORDER(F2): as in `load`.
+        Mutant::NoF2Value.fence(lane);
+        for k in 0..N {
+            if active >> k & 1 != 0 {
+                // SAFETY: as above.
+                v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+            }
+        }
+        Mutant::NoF2Version.fence(lane);
+        let again: [u64; N] = versions();
+        core::array::from_fn(|k| {
+            if again[k] == seen[k] {
+                seen[k]
+            } else {
+                S::locked(seen[k], 0)
+            }
+        })
+    }
+
+    /// Commits for all lanes, or none.
+    #[inline(always)]
+    pub(super) fn commit_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+        let lane = tx.lane;
+        if lane.ballot(mask, tx.set.writes != 0) == 0 {
+            // Every read holds at the snapshot.
+            return Ok(());
+        }
+        let leader = mask.trailing_zeros();
+        let owner = lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(leader);
+        let looked = Self::acquire_as_team(tx, owner);
+        let (end, shared) = Self::settled(tx, mask, looked, WRITTEN | SHARES);
+        let apart = Mutant::TeamCommitsApart.on(lane);
+        if end.is_err() && !(apart && looked.end.is_ok()) {
+            Self::restore(Self::entries(tx), S::map(tx.stm), looked.len, 0, 0);
+            if !apart {
+                return end;
+            }
+            tx.set = EntrySet::EMPTY;
+        }
+        // ORDER(F3): the locks of all lanes before the clock.
+        if !Mutant::NoF3.on(lane) {
+            lane.sync_warp(mask);
+            lane.fence();
+        }
+        let version = Self::advance(tx, mask);
+        // ORDER(F4): the clock before the validation, of all lanes.
+        Mutant::NoF4.fence(lane);
+        lane.sync_warp(mask);
+        let valid = Self::validate_as_team(tx, owner);
+        let (mut end, _) = Self::settled(tx, mask, valid, SHARES);
+        if version > S::VERSION_MAX && end.is_ok() {
+            end = Err(Abort::VersionsUsedUp);
+        }
+        if end.is_err() {
+            let len = tx.set.len;
+            Self::restore(Self::entries(tx), S::map(tx.stm), len, 0, 0);
+            return end;
+        }
+        if shared && S::SHARED {
+            Self::store_shared(tx);
+            // ORDER(F8): values of all lanes before versions; with F5.
+            if !Mutant::NoF8.on(lane) {
+                lane.sync_warp(mask);
+            }
+        }
+        Self::publish(tx, version);
+        tx.committed_as(Version(version.0 * 32));
+        if lane.lane_index() == leader {
+            // Who counts the commit asks the leader whether the team wrote.
+            tx.set.writes = tx.set.writes.max(1);
+        }
+        Ok(())
+    }
+
+    /// The verdict of all lanes on what each has looked at, and whether some
+    /// share a lock. `kind` has the flags of the entries to ask for.
+    #[inline(always)]
+    fn settled<L: Lane>(
+        tx: &mut Tx<'_, L, Self>,
+        mask: u32,
+        looked: Looked,
+        kind: u64,
+    ) -> (TxResult<()>, bool) {
+        let lane = tx.lane;
+        if kind == SHARES && Mutant::TeamLeaderValidates.on(lane) {
+            let found = lane.shuffle_32(mask, u32::from(looked.end.is_ok()), mask.trailing_zeros());
+            return (
+                if found != 0 {
+                    Ok(())
+                } else {
+                    Err(Abort::CommitStale)
+                },
+                false,
+            );
+        }
+        let end = agree(tx, mask, looked.end);
+        if end.is_err() || lane.ballot(mask, looked.asks) == 0 {
+            return (end, false);
+        }
+        let (at, len) = (Self::entries(tx), tx.set.len);
+        let end = Self::settle_as_team(at, S::map(tx.stm), mask, len, kind);
+        (end, true)
+    }
+
+    /// Swaps the word of every entry that the lane has written for its locked
+    /// form, in the name of `owner`. An entry whose lock the lane does not hold
+    /// is marked `SHARES`.
+    #[inline(always)]
+    fn acquire_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = if tx.set.writes == 0 { 0 } else { tx.set.len };
+        let mut looked = Looked {
+            end: Ok(()),
+            len: 0,
+            asks: false,
+        };
+        while looked.len < len && looked.end.is_ok() {
+            let i = looked.len;
+            // SAFETY: i is below the count.
+            let (entries, mut seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            if entries.iter().fold(0, |bits, entry| bits | entry) & BLIND != 0 {
+                seen = Self::see_as_team(tx, entries, seen, i);
+            }
+            let found: [u64; BATCH] = core::array::from_fn(|j| {
+                if i + (j as u32) >= len || entries[j] & WRITTEN == 0 || S::is_locked(seen[j]) {
+                    return seen[j];
+                }
+                let word = Self::version_word(tx, word_of(entries[j]));
+                // SAFETY: the version word of an element in range (TeamTx).
+                // Relaxed: F3 follows.
+                unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
+            });
+            for j in 0..BATCH {
+                let k = i + j as u32;
+                if k >= len
+                    || entries[j] & WRITTEN == 0
+                    || (found[j] == seen[j] && !S::is_locked(seen[j]))
+                {
+                    continue;
+                }
+                // SAFETY: below the count.
+                unsafe { at.put(Column::Address, k, entries[j] | SHARES) };
+                if !S::may_own(found[j], seen[j], owner) {
+                    looked.end = Err(if S::is_locked(found[j]) {
+                        Abort::CommitLocked
+                    } else {
+                        Abort::CommitStale
+                    });
+                    continue;
+                }
+                match Self::share_own(at, map, k, entries[j]) {
+                    None => looked.asks = true,
+                    Some(true) => {}
+                    Some(false) => looked.end = Err(Abort::CommitStale),
+                }
+            }
+            looked.len = (i + BATCH as u32).min(len);
+        }
+        looked
+    }
+
+    /// The present version words of the entries of a batch that were written
+    /// without having been read; what was seen, for the others.
+    #[inline(always)]
+    fn see_as_team<L: Lane>(
+        tx: &mut Tx<'_, L, Self>,
+        entries: [u64; BATCH],
+        seen: [u64; BATCH],
+        i: u32,
+    ) -> [u64; BATCH] {
+        let at = Self::entries(tx);
+        let len = tx.set.len;
+        core::array::from_fn(|j| {
+            if i + (j as u32) >= len || entries[j] & BLIND == 0 {
+                return seen[j];
+            }
+            // SAFETY: the version word of an element in range (TeamTx).
+            // Relaxed: the swap that follows compares it. Below the count.
+            unsafe {
+                let found = tx
+                    .lane
+                    .load_relaxed_64(Self::version_word(tx, word_of(entries[j])));
+                at.put(Column::Seen, i + j as u32, found);
+                found
+            }
+        })
+    }
+
+    /// Whether an entry may share the lock of an earlier one of the same lane:
+    /// `None` if there is none.
+    #[inline(never)]
+    fn share_own<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        i: u32,
+        entry: u64,
+    ) -> Option<bool> {
+        let holder = Self::holder(at, map, i, entry)?;
+        // SAFETY: below the count, as the holder is.
+        unsafe {
+            let same =
+                entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
+            if same && S::is_packed(word_of(entry)) {
+                // One word, so one store: of the later value.
+                at.put(Column::Value, holder, at.get(Column::Value, i));
+            }
+            Some(same)
+        }
+    }
+
+    /// Asks for the entries of all lanes that have the flags `kind`, of which
+    /// no other entry of the lane itself holds the lock, one after the other.
+    ///
+    /// # Errors
+    /// The same for all lanes: [`Abort::CommitLocked`] if the team does not hold
+    /// a lock, [`Abort::CommitStale`] if it was taken from another version than
+    /// the asker's, [`Abort::TeamOverlap`].
+    // By value, and not inlined: seldom needed.
+    #[inline(never)]
+    fn settle_as_team<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        mask: u32,
+        len: u32,
+        kind: u64,
+    ) -> TxResult<()> {
+        let lane = at.lane();
+        let mut i = 0;
+        loop {
+            let mut entry = 0;
+            while i < len {
+                // SAFETY: below the count.
+                entry = unsafe { at.get(Column::Address, i) };
+                if entry & (WRITTEN | SHARES) == kind && Self::holder(at, map, len, entry).is_none()
+                {
+                    break;
+                }
+                i += 1;
+            }
+            let asking = lane.ballot(mask, i < len);
+            if asking == 0 {
+                return Ok(());
+            }
+            let asker = asking.trailing_zeros();
+            let asks = lane.lane_index() == asker;
+            let word = WordAddress::from_bits(told(lane, mask, word_of(entry).bits(), asker));
+            let used = !asks && Self::uses(at, word, len, kind);
+            if lane.ballot(mask, used) != 0 {
+                return Err(Abort::TeamOverlap);
+            }
+            let holder = Self::holder(at, map, len, word.bits());
+            let holders = lane.ballot(mask, holder.is_some());
+            if holders == 0 {
+                return Err(Abort::CommitLocked);
+            }
+            // SAFETY: the holder is below the count.
+            let from = holder.map_or(0, |holder| unsafe { at.get(Column::Seen, holder) });
+            let from = told(lane, mask, from, holders.trailing_zeros());
+            // SAFETY: the asker's `i` is below its count.
+            let stale = asks && entry & BLIND == 0 && unsafe { at.get(Column::Seen, i) } != from;
+            if lane.ballot(mask, stale) != 0 && !Mutant::TeamShareUnchecked.on(lane) {
+                return Err(Abort::CommitStale);
+            }
+            i += u32::from(asks);
+        }
+    }
+
+    /// Whether the lane has written a word; or read it, if the asker wrote it.
+    #[inline(never)]
+    fn uses<L: Lane>(at: Entries<'_, L, INLINE>, word: WordAddress, len: u32, kind: u64) -> bool {
+        let mut i = 0;
+        while i < len {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if word_of(entry) == word && (entry | kind) & WRITTEN != 0 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether every word that the lane has read and not written is as it was
+    /// seen. One that the team may have locked itself is marked `SHARES`.
+    #[inline(always)]
+    fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = tx.set.len;
+        let mut looked = Looked {
+            end: Ok(()),
+            len,
+            asks: false,
+        };
+        if Mutant::ReadsNotValidated.on(tx.lane) || len == tx.set.writes {
+            return looked;
+        }
+        let mut i = 0;
+        while i < len && looked.end.is_ok() {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(tx, entries, seen, i, WRITTEN);
+            for j in 0..BATCH {
+                let k = i + j as u32;
+                if found[j] == seen[j] {
+                    continue;
+                }
+                let mut same = false;
+                if S::may_own(found[j], seen[j], owner) {
+                    // SAFETY: below the count, as the holder is.
+                    unsafe {
+                        if let Some(holder) = Self::holder(at, map, len, entries[j]) {
+                            same = at.get(Column::Seen, holder) == seen[j];
+                        } else {
+                            at.put(Column::Address, k, entries[j] | SHARES);
+                            looked.asks = true;
+                            same = true;
+                        }
+                    }
+                }
+                if !same {
+                    looked.end = Err(Abort::CommitStale);
+                }
+            }
+            i += BATCH as u32;
+        }
+        looked
+    }
+
+    /// Stores the values of the words whose locks other lanes hold: those
+    /// release them, so all values are stored before.
+    #[inline(never)]
+    fn store_shared<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        let at = Self::entries(tx);
+        let (map, len) = (S::map(tx.stm), tx.set.len);
+        let mut i = 0;
+        while i < len {
+            // SAFETY: below the count. A word of an element in range (TeamTx),
+            // whose lock the team holds. Relaxed: F8 follows.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                let word = word_of(entry);
+                if entry & (WRITTEN | SHARES) == WRITTEN | SHARES
+                    && Self::holder(at, map, len, entry).is_none()
+                {
+                    S::value(word).store(tx.lane, at.get(Column::Value, i));
+                    at.put(Column::Address, i, entry & !WRITTEN);
+                }
+            }
+            i += 1;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Running the transactions of teams: the retry loop, once for all lanes of a
+//! warp. The leader, the first of them, asks the queue, counts and decides;
+//! what it decides, it tells the others.
+
+use super::{Counts, Outcome};
+use crate::abort::{Abort, TxResult};
+use crate::algorithm::Algorithm;
+use crate::entry_set::{EntrySet, Scratch};
+use crate::lane::Lane;
+use crate::pace::Ticket;
+use crate::probe::{Event, Probe};
+use crate::stm_ref::StmRef;
+use crate::team::{TeamTx, agree};
+use core::ops::Range;
+
+/// A warp at work. Ticket, conflicts and counts are the leader's.
+struct Team<'a, L: Lane, A: Algorithm> {
+    tx: TeamTx<'a, L, A>,
+    stm: &'a StmRef<A>,
+    ticket: Ticket,
+    conflicts: u32,
+    counts: Counts,
+    /// Whether the lane's logs were free.
+    opened: bool,
+    /// Whether the launch is to stop; the same in all lanes.
+    stopped: bool,
+}
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs one transaction by the calling warp until it commits. All lanes of
+    /// the warp call it together, and get the same verdict; each gets what its
+    /// own closure returned. Only with an algorithm that has
+    /// [`Algorithm::TEAMS`]; with others it is [`Abort::NoTeams`], a fault.
+    ///
+    /// ```
+    /// use stm_core::{Lane, StmRef, TxResult, View, algorithm::Algorithm};
+    ///
+    /// /// The sum of all accounts: each lane's part of it.
+    /// fn audit<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &A::Array<u64>) -> TxResult<u64> {
+    ///     stm.team(lane, |tx| {
+    ///         let (mut sum, mut i) = (0, 0);
+    ///         while i < accounts.len() {
+    ///             let mine = i + u64::from(tx.rank());
+    ///             let found = tx.read(accounts, (mine < accounts.len()).then_some(mine))?;
+    ///             sum += found.unwrap_or(0);
+    ///             i += u64::from(tx.size());
+    ///         }
+    ///         Ok(sum)
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As `atomically`'s, for the team as a whole; and [`Abort::TeamOverlap`],
+    /// a fault, if two lanes used one word and one of them wrote it.
+    #[inline(always)]
+    pub fn team<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
+    {
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
+        let leader = lane.grid_thread() - u64::from(lane.lane_index());
+        let (outcome, result) = team.run(leader, &mut body);
+        team.part(outcome == Outcome::Retry);
+        result
+    }
+
+    /// Runs a transaction for each number in `range`, spread over all warps of
+    /// the launch, each by the lanes of its warp together. Every thread of the
+    /// launch calls it with the same range.
+    ///
+    /// A transaction that cancels itself, or is given up after `retries_max`
+    /// conflicts, has no effect and is counted; the others all commit, unless
+    /// the launch is stopped by a fault or its time limit.
+    #[inline(always)]
+    pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, mut body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
+    {
+        let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
+        let first = u64::from(lane.block_index()) * warps + u64::from(lane.warp_index());
+        let stride = u64::from(lane.grid_dim()) * warps;
+        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
+        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
+        let mut i = range.start.saturating_add(first);
+        while i < range.end && !team.stopped {
+            let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A>| body(tx, i));
+            if outcome != Outcome::Retry {
+                i = i.saturating_add(stride);
+            }
+        }
+        team.part(i < range.end);
+    }
+}
+
+impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
+    #[inline(always)]
+    fn gather(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sums: &'a mut A::SumScratch,
+    ) -> Self {
+        let tx = TeamTx::new(lane, stm, scratch, sums);
+        let opened = tx.tx.logs.open(lane);
+        let all = tx.all(opened);
+        if !all && tx.leads() {
+            stm.nested(lane);
+        }
+        let told = tx.leads() && stm.told_to_stop(lane);
+        let stopped = tx.of_leader(u32::from(told)) != 0 || !all;
+        Self {
+            tx,
+            stm,
+            ticket: Ticket::NONE,
+            conflicts: 0,
+            counts: Counts::ZERO,
+            opened,
+            stopped,
+        }
+    }
+
+    /// The end of the team's work, with some left undone or not.
+    #[inline(always)]
+    fn part(mut self, unfinished: bool) {
+        let lane = self.tx.lane();
+        if self.opened {
+            self.tx.tx.logs.close(lane);
+        }
+        if self.tx.leads() {
+            if unfinished {
+                Counts::unfinished(lane, self.stm);
+            }
+            self.counts.flush(lane, self.stm, true);
+        }
+        self.stm.probe.close(lane, self.tx.tx.cursor);
+    }
+
+    /// Attempts at one transaction, until it has ended or the launch is to
+    /// stop: then the outcome is `Retry`.
+    #[inline(always)]
+    fn run<R, F>(&mut self, transaction: u64, body: &mut F) -> (Outcome, TxResult<R>)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
+    {
+        if self.stopped || !self.admitted() {
+            return (Outcome::Retry, Err(Abort::Stopped));
+        }
+        loop {
+            let result = self.attempt(body);
+            let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
+            let outcome = self.conclude(end, transaction);
+            if outcome != Outcome::Retry || self.stopped || !self.admitted() {
+                return (outcome, result);
+            }
+        }
+    }
+
+    /// Waits until the team may begin; `false` if the launch is to stop.
+    #[inline(always)]
+    fn admitted(&mut self) -> bool {
+        let lane = self.tx.lane();
+        let mut admitted = true;
+        if A::SCHEDULED && self.tx.leads() {
+            admitted = self.stm.admit(lane, self.ticket);
+        }
+        self.stopped = self.tx.of_leader(u32::from(admitted)) == 0;
+        !self.stopped
+    }
+
+    #[inline(always)]
+    fn attempt<R, F>(&mut self, body: &mut F) -> TxResult<R>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
+    {
+        self.counts.round(self.tx.mask, false);
+        self.begin()?;
+        let result = body(&mut self.tx);
+        let tx = &mut self.tx;
+        // A closure that swallowed a failure has still failed.
+        let mine = match (&result, tx.tx.failed) {
+            (_, Some(abort)) | (&Err(abort), _) => Err(abort),
+            (Ok(_), None) => Ok(()),
+        };
+        if let Err(abort) = agree(&mut tx.tx, tx.mask, mine) {
+            A::rollback(&mut tx.tx);
+            return Err(abort);
+        }
+        A::team_commit(&mut tx.tx, tx.mask)?;
+        result
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> TxResult<()> {
+        let leads = self.tx.leads();
+        let tx = &mut self.tx.tx;
+        tx.set = EntrySet::EMPTY;
+        tx.failed = None;
+        tx.doomed = false;
+        if leads {
+            tx.observe(|tx| Event::Begin(A::now(tx)));
+        }
+        A::team_begin(tx, self.tx.mask)
+    }
+
+    /// The leader counts the attempt and says what follows from it.
+    #[inline(always)]
+    fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
+        const STOPPED: u32 = 4;
+        let lane = self.tx.lane();
+        let mut said = 0;
+        if self.tx.leads() {
+            let tx = &mut self.tx.tx;
+            let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
+            let outcome = self.stm.conclude(tx, end, transaction, conflicts, counts);
+            if A::SCHEDULED {
+                self.stm
+                    .stand_in_line(lane, &mut self.ticket, outcome, self.conflicts);
+            }
+            if outcome == Outcome::Retry && !self.counts.stopped {
+                lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));
+            }
+            said = outcome as u32;
+            if self.counts.stopped {
+                said |= STOPPED;
+            }
+        }
+        let said = self.tx.of_leader(said);
+        self.stopped = said & STOPPED != 0;
+        match said & !STOPPED {
+            0 => Outcome::Committed,
+            1 => Outcome::Ended,
+            _ => Outcome::Retry,
+        }
+    }
+}

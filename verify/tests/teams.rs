@@ -1,0 +1,395 @@
+//! Transactions of teams on the simulator: long audits by whole warps beside
+//! transfers by single lanes and by teams, recorded and judged; and what the
+//! lanes of a team may not do to each other.
+
+use std::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
+use stm_core::host::{Buffer, Error, Launch, Shared, Stm, StmConfig};
+use stm_core::kernel::Kernel;
+use stm_core::logs::Capacity;
+use stm_core::probe::{Recorder, Silent};
+use stm_core::stm_ref::Patience;
+use stm_core::{Lane, StmRef, TArray, TeamTx, TxResult, View};
+use verify::history::recorder::decode;
+use verify::history::{Header, InitialMemory, Rest};
+use verify::opacity;
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+const ACCOUNTS: u64 = 40;
+const EACH: u32 = 100;
+const AUDITS: u64 = 3;
+const TRANSFERS: u64 = 6;
+
+/// The first warp of each block audits all accounts, the second moves money
+/// between pairs of accounts as a team, the others between two as single lanes.
+struct Bank<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    accounts: A::Array<u32>,
+    /// What each audit has found.
+    sums: TArray<u32>,
+}
+
+/// The sum over the lanes of a team, for all of them.
+fn summed<L: Lane, A: Algorithm>(tx: &TeamTx<'_, L, A>, mine: u32) -> u32 {
+    (0..tx.size()).fold(0, |sum, rank| {
+        sum + tx.lane().shuffle_32(tx.mask(), mine, rank)
+    })
+}
+
+fn audit<L: Lane, A: Algorithm>(
+    tx: &mut TeamTx<'_, L, A>,
+    accounts: &A::Array<u32>,
+) -> TxResult<u32> {
+    let (size, rank) = (u64::from(tx.size()), u64::from(tx.rank()));
+    let (mut sum, mut first) = (0, 0);
+    while first < accounts.len() {
+        let at = [first + rank, first + size + rank].map(|i| (i < accounts.len()).then_some(i));
+        let [a, b] = tx.read_many(accounts, at)?;
+        sum += a.unwrap_or(0) + b.unwrap_or(0);
+        first += 2 * size;
+    }
+    Ok(summed(tx, sum))
+}
+
+impl<A: Algorithm> Kernel for Bank<A> {
+    const ENTRY: &'static str = "bank_of_teams";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let len = p.accounts.len();
+        match lane.warp_index() {
+            0 => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team(lane, |tx| audit(tx, &p.accounts)).unwrap_or(0);
+                    if lane.lane_index() == 0 {
+                        let place = p.sums.get(u64::from(lane.block_index()) * AUDITS + k);
+                        // SAFETY: live, and no other lane's.
+                        unsafe { lane.store_relaxed_32(place.unwrap(), sum) };
+                    }
+                }
+            }
+            1 => {
+                for k in 0..TRANSFERS {
+                    let done = p.stm.team(lane, |tx| {
+                        // Even lanes give what odd ones take; a team of one, nothing.
+                        let pairs = tx.size() / 2 * 2;
+                        let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
+                        let found = tx.read(&p.accounts, mine)?;
+                        let change = if tx.rank() % 2 == 0 { u32::MAX } else { 1 };
+                        let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
+                        tx.write(&p.accounts, mine.zip(found).map(new))
+                    });
+                    assert!(done.is_ok());
+                }
+            }
+            _ => {
+                for k in 0..TRANSFERS {
+                    let from = (lane.grid_thread() * 5 + k) % len;
+                    let to = (from + 1 + k) % len;
+                    let done = p.stm.atomically(lane, |tx| {
+                        let [a, b] = tx.read_many(&p.accounts, [from, to])?;
+                        tx.write_many(&p.accounts, [from, to], [a - 1, b + 1], 2)
+                    });
+                    assert!(done.is_ok());
+                }
+            }
+        }
+    }
+}
+
+fn sizes() -> StmConfig {
+    StmConfig {
+        locks: 16,
+        stripe_bytes: 8,
+        capacity: Capacity {
+            reads: 64,
+            writes: 8,
+        },
+        patience: Patience {
+            read_polls: 8,
+            elder_after: 6,
+            ..Patience::DEFAULT
+        },
+        ..StmConfig::default()
+    }
+}
+
+/// A run with warps of `width`; the attempts that aborted.
+fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize {
+    const WORDS_PER_LANE: u64 = 1 << 14;
+    let sim = Sim::new(config);
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let accounts =
+        Shared::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
+    let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
+    let lanes = 2 * warps * config.warp_width;
+    let mut stm = Stm::new(&sim, Launch::new(2, warps * config.warp_width), sizes()).unwrap();
+    let records = Buffer::<_, u64>::zeroed(
+        &sim,
+        (u64::from(lanes) * WORDS_PER_LANE) as usize,
+        "records",
+    )
+    .unwrap();
+    let params = Params::<A> {
+        // SAFETY: that many zero words a lane, for this launch alone.
+        stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), WORDS_PER_LANE) }),
+        accounts: accounts.view::<A>(),
+        sums: sums.tarray(),
+    };
+    // SAFETY: the buffers live, and only these transactions touch them.
+    let (_, statistics) = unsafe { stm.launch::<Bank<A>>(&params) }
+        .unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
+    let left = accounts.download().unwrap();
+    let total = EACH * ACCOUNTS as u32;
+    assert_eq!(
+        left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v)),
+        total,
+        "{config}"
+    );
+    assert_eq!(
+        sums.download().unwrap(),
+        [total; 2 * AUDITS as usize],
+        "{config}"
+    );
+    let singles = u64::from(2 * (warps - 2) * config.warp_width);
+    let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
+    assert_eq!(statistics.commits, transactions, "{config}");
+
+    let words = (0..ACCOUNTS).map(|i| (params.accounts.word(i).bits(), u64::from(EACH)));
+    let initial = InitialMemory {
+        words: words.collect(),
+        rest: Rest::Value(0),
+    };
+    let header = Header {
+        variant: A::NAME.into(),
+        workload: "teams".into(),
+        device: "simulator".into(),
+        seed: String::new(),
+    };
+    let words = records.download().unwrap();
+    let history = decode(&words, lanes, WORDS_PER_LANE, header, initial).unwrap();
+    let verdict = opacity::check(&history).unwrap();
+    assert!(verdict.is_opaque(), "{}: {config}:\n{verdict}", A::NAME);
+    history.len() - transactions as usize
+}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 64,
+        starve: true,
+    },
+    Schedule::Random,
+    Schedule::Pct {
+        depth: 3,
+        length: 4000,
+    },
+];
+
+fn all<A: Algorithm<Probe = Recorder>>() {
+    let mut aborted = 0;
+    for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
+        for schedule in SCHEDULES {
+            // The lanes that go alone wait for each other with no end there
+            // (`generate::simulation`).
+            let alone = width == 1 || !matches!(schedule, Schedule::Lockstep | Schedule::Stack);
+            for seed in 0..seeds {
+                let config = SimConfig {
+                    warp_width: width,
+                    schedule,
+                    memory: MemoryModel::Weak { stale_percent: 30 },
+                    votes_order: seed % 2 == 0,
+                    seed,
+                    ..SimConfig::default()
+                };
+                aborted += bank::<A>(config, if alone { 3 } else { 2 });
+            }
+        }
+    }
+    assert!(aborted > 100, "{aborted} aborts: not contended");
+}
+
+#[test]
+fn audits_by_teams_beside_transfers_are_opaque_with_fast() {
+    all::<Fast<Recorder>>();
+}
+
+#[test]
+fn audits_by_teams_beside_transfers_are_opaque_with_fast_table() {
+    all::<FastTable<Recorder>>();
+}
+
+#[test]
+fn audits_with_sets_in_memory_are_opaque() {
+    all::<Versioned<Cells, Recorder, 0>>();
+    all::<Versioned<Table, Recorder, 0>>();
+}
+
+/// What the lanes of a team do that they should not.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How {
+    /// Each writes its own word: nothing wrong.
+    Right,
+    /// All read one word, and each writes its own: nothing wrong either.
+    AllReadOne,
+    /// Two write one word, which neither has read.
+    BothWriteBlind,
+    /// Two read one word and write it.
+    BothWrite,
+    /// One reads what another writes.
+    OneReads,
+    /// One lane's index is past the end.
+    PastTheEnd,
+    /// One lane reads more than its set holds.
+    TooMuch,
+    /// The last lane returns an error of its own.
+    Cancels,
+}
+
+struct Misuse<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct MisuseParams<A: Algorithm> {
+    stm: StmRef<A>,
+    words: A::Array<u64>,
+    how: How,
+}
+
+impl<A: Algorithm> Kernel for Misuse<A> {
+    const ENTRY: &'static str = "misuse_of_teams";
+    type Params = MisuseParams<A>;
+
+    fn run<L: Lane>(lane: &L, p: &MisuseParams<A>) {
+        let words = &p.words;
+        p.stm.for_each_team(lane, 0..6, |tx, _| {
+            let rank = u64::from(tx.rank());
+            let last = tx.rank() + 1 == tx.size();
+            let own = Some(rank);
+            match p.how {
+                How::Right => {
+                    let v = tx.read(words, own)?;
+                    tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
+                }
+                How::AllReadOne => {
+                    let v = tx.read(words, Some(9))?.unwrap_or(0);
+                    tx.write(words, Some((rank, v + 1)))
+                }
+                How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
+                How::BothWrite => {
+                    let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
+                    tx.write(words, Some((rank / 2, v + 1)))
+                }
+                How::OneReads => {
+                    tx.read(words, last.then_some(0))?;
+                    tx.write(words, (!last).then_some((rank, 1)))
+                }
+                How::PastTheEnd => {
+                    tx.read(words, Some(if last { 77 } else { rank }))?;
+                    Ok(())
+                }
+                How::TooMuch => {
+                    for i in 0..10 {
+                        tx.read(words, last.then_some(i))?;
+                    }
+                    Ok(())
+                }
+                How::Cancels => {
+                    tx.write(words, Some((rank, 1)))?;
+                    if last { tx.cancel() } else { Ok(()) }
+                }
+            }
+        });
+    }
+}
+
+/// Two warps of four, on words with one lock for two; what came of it, and the
+/// words.
+fn misuse<A: Algorithm<Probe = Silent>>(how: How, seed: u64) -> (Result<u64, Error>, Vec<u64>) {
+    let sim = Sim::new(SimConfig {
+        warp_width: 4,
+        schedule: Schedule::Random,
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        seed,
+        ..SimConfig::default()
+    });
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    let words = Shared::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
+    let config = StmConfig {
+        stripe_bytes: 16,
+        capacity: Capacity {
+            reads: 8,
+            writes: 4,
+        },
+        ..sizes()
+    };
+    let mut stm = Stm::new(&sim, Launch::new(1, 8), config).unwrap();
+    let params = MisuseParams {
+        stm: stm.handle::<A>(),
+        words: words.view::<A>(),
+        how,
+    };
+    // SAFETY: the words live, and only these transactions touch them.
+    let ended = unsafe { stm.launch::<Misuse<A>>(&params) };
+    let commits = ended.map(|(_, statistics)| statistics.commits);
+    (commits, words.download().unwrap())
+}
+
+fn misuses<A: Algorithm<Probe = Silent>>() {
+    for seed in 0..40 {
+        let (commits, words) = misuse::<A>(How::Right, seed);
+        assert_eq!(commits.unwrap(), 6);
+        assert_eq!(words, [6, 6, 6, 6, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let (commits, words) = misuse::<A>(How::AllReadOne, seed);
+        assert_eq!(commits.unwrap(), 6);
+        assert_eq!(words, [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for how in [How::BothWriteBlind, How::BothWrite, How::OneReads] {
+            let (ended, words) = misuse::<A>(how, seed);
+            assert!(
+                matches!(ended, Err(Error::TeamOverlap { transaction: 0 | 1 })),
+                "{how:?}: {ended:?}"
+            );
+            assert_eq!(words, [0; 12], "{how:?}");
+        }
+        let (ended, _) = misuse::<A>(How::PastTheEnd, seed);
+        assert!(
+            matches!(
+                ended,
+                Err(Error::OutOfRange {
+                    index: 77,
+                    len: 12,
+                    ..
+                })
+            ),
+            "{ended:?}"
+        );
+        let (ended, _) = misuse::<A>(How::TooMuch, seed);
+        assert!(
+            matches!(ended, Err(Error::CapacityExceeded { limit: 8, .. })),
+            "{ended:?}"
+        );
+        let (commits, words) = misuse::<A>(How::Cancels, seed);
+        assert_eq!(commits.unwrap(), 0);
+        assert_eq!(words, [0; 12]);
+    }
+}
+
+#[test]
+fn lanes_that_get_into_each_others_way_are_a_fault_with_fast() {
+    misuses::<Fast>();
+}
+
+#[test]
+fn lanes_that_get_into_each_others_way_are_a_fault_with_fast_table() {
+    misuses::<FastTable>();
+}
+
+#[test]
+fn an_algorithm_without_teams_says_so() {
+    let (ended, words) = misuse::<HvSorting>(How::Right, 1);
+    assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+    assert_eq!(words, [0; 12]);
+}
