@@ -16,6 +16,7 @@ use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig, Sums};
 use stm_core::logs::Capacity;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
+use stm_core::word::WordAddress;
 use stm_core::{Element, Summand, View};
 
 /// What a run that found nothing did.
@@ -245,7 +246,7 @@ where
     let addresses: Vec<u64> = (0..program.initial.len())
         .map(|i| params.words.word(i as u64))
         .chain((0..program.sums.len()).map(of_sum))
-        .map(|word| word.bits())
+        .map(WordAddress::bits)
         .collect();
     let history = history(case, &records, words_per_lane, &addresses)?;
     let sums = sums
