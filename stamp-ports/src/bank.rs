@@ -170,10 +170,11 @@ impl Bank {
 
 impl<D: Device> BankData<D> {
     fn upload(&mut self, of: &Bank, accounts: &[i32]) -> Result<()> {
-        Ok(match &mut self.rows {
+        match &mut self.rows {
             Some(rows) => rows.upload(&of.in_rows(accounts))?,
             None => self.accounts.upload(accounts)?,
-        })
+        }
+        Ok(())
     }
 
     fn download(&self, of: &Bank) -> Result<Vec<i32>> {

@@ -122,10 +122,11 @@ impl<D: Device> Rows<D> {
     }
 
     fn clear(&mut self) -> Result<()> {
-        Ok(match &mut self.sums {
+        match &mut self.sums {
             Some(sums) => sums.clear()?,
             None => self.words.clear()?,
-        })
+        }
+        Ok(())
     }
 
     fn download(&self) -> Result<Vec<u32>> {

@@ -16,7 +16,7 @@ pub const HT_BUCKETS: u32 = 256 << 10;
 /// HT's keys of a transaction.
 pub const HT_KEYS_PER_TX: u32 = 4;
 /// Accounts of a row, where transfers add.
-pub const BANK_ROW: u32 = 32;
+pub const BANK_ROW: u32 = 64;
 /// Bank's accounts.
 pub const BANK_ACCOUNTS: u32 = 1 << 20;
 /// How many of bank's transactions in a hundred are audits.

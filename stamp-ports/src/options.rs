@@ -28,7 +28,7 @@ pub struct BankArgs {
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub audit_range: Option<u32>,
     /// With --adds: accounts of a row, a power of two; an audit conflicts with
-    /// transfers anywhere in the rows that it reads [default: 32]
+    /// transfers anywhere in the rows that it reads [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub row: Option<u32>,
 }

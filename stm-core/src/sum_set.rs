@@ -14,7 +14,7 @@
 //!
 //! | bits of an addition | meaning |
 //! | --- | --- |
-//! | 63..62 | how it is made ([`Kind`](crate::tsums::Kind)) |
+//! | 63..62 | how it is made (`tsums::Kind`) |
 //! | 61..52 | which of the rows |
 //! | 51..32 | which element of it |
 //! | 31..0 | what is added, if that has 32 bits; else it is the next word |

@@ -121,7 +121,7 @@ impl<T> core::fmt::Debug for TSums<T> {
             .field("start", &self.start)
             .field("rows", &self.rows)
             .field("row_len", &self.row_len)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

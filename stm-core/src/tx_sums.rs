@@ -148,6 +148,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Tells the probe of additions.
+    #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
@@ -172,6 +173,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Tells the probe of sums read.
+    #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(&mut self, run: Run<T>, values: [T; N]) {
         if !<A::Probe as Probe>::RECORDS {

@@ -162,8 +162,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         if tx.set.buffer_read(at, words, values, count) {
             return true;
         }
+        let sums = Self::sums(tx);
         // Every word is compared with every entry: not for many.
-        N <= 4 && tx.set.buffer_new(at, words, values, count)
+        N <= 4
+            && tx.sums.fits(sums, tx.set.len + N as u32)
+            && tx.set.buffer_new(at, words, values, count)
     }
 
     #[inline(always)]

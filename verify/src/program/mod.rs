@@ -219,7 +219,8 @@ impl Program {
         for op in ops {
             match op {
                 op if op.is_of_sums() && variant.adds() => {}
-                Op::ReadSums(_) if variant == Variant::Cgl => {}
+                // The coarse lock keeps no read set.
+                Op::Read(_) | Op::ReadSums(_) if variant == Variant::Cgl => {}
                 Op::ReadSums(sums) => {
                     let sums = sums.as_slice().iter().map(sum);
                     reads.extend(sums.filter(|s| !writes.contains(s)));
@@ -231,8 +232,6 @@ impl Program {
                     }
                     writes.insert(to);
                 }
-                // The coarse lock keeps no read set.
-                Op::Read(_) if variant == Variant::Cgl => {}
                 Op::Read(words) => {
                     // A word that the transaction has written is not looked at.
                     let looked_at = |&w: &u8| own(w) && !writes.contains(&w);

@@ -16,6 +16,7 @@ use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig, Sums};
 use stm_core::logs::Capacity;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
+use stm_core::word::WordAddress;
 use stm_core::{Element, Summand, View};
 
 /// What a run that found nothing did.
@@ -123,14 +124,14 @@ fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
 pub fn run(case: &Case) -> Result<Done, Failure> {
     let mut words_per_lane = RECORD_WORDS;
     loop {
-        // In half of the cases the sets of the versioned algorithms have no
+        // In half of the cases the sets of the versioned algorithms have a small
         // part on the stack, as those of long transactions.
         let result = match case.variant {
             Variant::Fast if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Cells, Recorder, 0>>(case, words_per_lane)
+                of_width::<Versioned<Cells, Recorder, 8>>(case, words_per_lane)
             }
             Variant::FastTable if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Table, Recorder, 0>>(case, words_per_lane)
+                of_width::<Versioned<Table, Recorder, 8>>(case, words_per_lane)
             }
             variant => with_recorded!(variant, A => of_width::<A>(case, words_per_lane)),
         };
@@ -245,7 +246,7 @@ where
     let addresses: Vec<u64> = (0..program.initial.len())
         .map(|i| params.words.word(i as u64))
         .chain((0..program.sums.len()).map(of_sum))
-        .map(|word| word.bits())
+        .map(WordAddress::bits)
         .collect();
     let history = history(case, &records, words_per_lane, &addresses)?;
     let sums = sums

@@ -46,6 +46,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     }
 
     /// Buffers additions to a row.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(super) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
