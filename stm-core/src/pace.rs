@@ -34,11 +34,16 @@ impl Ticket {
     pub(crate) const NONE: Self = Self(None);
 
     /// Whether the lane may begin an attempt, by the queue's word as it was
-    /// lately: nobody is in the queue, or the lane is at its head.
+    /// lately: it is at the head, or it has no ticket and nobody is in the queue.
+    ///
+    /// A word from before the lane drew its ticket may tell of an empty queue.
+    /// It is the head then only if it was the next: who left out of turn would
+    /// leave in the place of another.
     #[inline(always)]
     pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
         let (drawn, served) = ((queue >> 32) as u32, queue as u32);
-        drawn == served || self.0 == Some(served) || Mutant::ElderIgnored.on(lane)
+        let admitted = self.0.map_or(drawn == served, |ticket| ticket == served);
+        admitted || Mutant::ElderIgnored.on(lane)
     }
 
     /// Joins the queue.
