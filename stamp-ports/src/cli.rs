@@ -19,6 +19,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use stm_core::host::Patience;
 
 /// The whole command line.
 #[derive(Parser, Debug)]
@@ -285,6 +286,31 @@ pub struct MemoryArgs {
     /// Entries of a transaction's write set [default: what the workload needs]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub write_capacity: Option<u32>,
+    /// Looks at a locked word before a read aborts [default: 3 for fast and
+    /// fast-table, else 8]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_polls: Option<u32>,
+    /// fast, fast-table: lanes of a warp that make an attempt at a time, at most;
+    /// fewer where many conflict [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub lanes_max: Option<u32>,
+    /// fast, fast-table: conflicts in a row before a transaction waits in a queue
+    /// to run alone [default: 128]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub elder_after: Option<u32>,
+}
+
+impl MemoryArgs {
+    /// How patient transactions are.
+    pub fn patience(&self) -> Patience {
+        let default = Patience::DEFAULT;
+        Patience {
+            read_polls: self.read_polls.unwrap_or(default.read_polls),
+            width_max: self.lanes_max.unwrap_or(default.width_max),
+            elder_after: self.elder_after.unwrap_or(default.elder_after),
+            ..default
+        }
+    }
 }
 
 /// Of `run`.
@@ -297,7 +323,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
     /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "optimized")]
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "fast")]
     pub variant: VariantList,
     /// Blocks of the launch [default: the best known]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]

@@ -216,8 +216,8 @@ pub fn config_of(
             reads: args.read_capacity.unwrap_or(needed.reads),
             writes: args.write_capacity.unwrap_or(needed.writes),
         },
+        patience: args.patience(),
         time_limit,
-        ..StmConfig::default()
     }
 }
 

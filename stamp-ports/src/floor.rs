@@ -305,7 +305,9 @@ fn one_workload(
         shapes.dedup();
         shapes
     } else {
-        launches::shapes(any.kind(), &limits, resident)
+        let mut shapes = launches::shapes(any.kind(), &limits, resident);
+        shapes.extend(launches::between(any.kind(), &limits));
+        shapes
     };
     let settings = Settings {
         args,

@@ -89,8 +89,12 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         (Kind::Cuda, _, Variant::Vbv) => (4, 64),
         // Without values, every old stamp aborts: fewer transactions at a time.
         (Kind::Cuda, "ra" | "eigenbench", Variant::TbvSorting) => (2 * p, 32),
-        // Few transactions at a time, each short.
-        (Kind::Cuda, _, Variant::Fast | Variant::FastTable) => (2 * p, 64),
+        // Few transactions at a time, each short; or many that seldom write.
+        (Kind::Cuda, "genome", Variant::Fast | Variant::FastTable) => (2 * p, 256),
+        (Kind::Cuda, "bank", Variant::Fast | Variant::FastTable) => (2 * p, 128),
+        (Kind::Cuda, "ht", Variant::Fast) => (p, 192),
+        (Kind::Cuda, "ra", Variant::Fast) => (p, 96),
+        (Kind::Cuda, _, Variant::Fast | Variant::FastTable) => (p, 128),
         (Kind::Cuda, "ra" | "eigenbench", _) => (4 * p, 64),
         (Kind::Cuda, "bank", _) => (p, 256),
         (Kind::Cuda, "genome", _) => (2 * p, 256),
@@ -123,6 +127,16 @@ pub const fn demo_transactions(variant: Variant, kind: Kind) -> u64 {
 
 /// Seconds that one launch of a run without arguments may take.
 pub const DEMO_SECONDS_MAX: u64 = 30;
+
+/// Shapes between those of [`shapes`], which `bench floor` tries as well: where
+/// memory bounds transactions and conflicts bound their number, three warps a
+/// multiprocessor can be better than two and than four.
+pub fn between(kind: Kind, limits: &Limits) -> Vec<(u32, u32)> {
+    match kind {
+        Kind::Cpu => Vec::new(),
+        Kind::Cuda => vec![(limits.processors, 96), (limits.processors, 192)],
+    }
+}
 
 /// The shapes that `tune` tries: blocks, then threads a block. On a GPU, none
 /// with more than twice the threads that it holds at a time.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stm_core::abort::Abort;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::host::{self, Device, Launch, Stm, StmConfig};
+use stm_core::host::{self, Device, Launch, Patience, Stm, StmConfig};
 use stm_core::probe::Silent;
 
 /// What to measure.
@@ -397,6 +397,16 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             ("repeat", spec.repeat.into()),
         ] {
             parameters.insert(name.into(), value.into());
+        }
+        let (given, default) = (spec.config.patience, Patience::DEFAULT);
+        for (name, value, unless) in [
+            ("read_polls", given.read_polls, default.read_polls),
+            ("lanes_max", given.width_max, default.width_max),
+            ("elder_after", given.elder_after, default.elder_after),
+        ] {
+            if value != unless {
+                parameters.insert(name.into(), value.into());
+            }
         }
         Report {
             workload: self.workload.name(),

@@ -159,7 +159,10 @@ fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
 #[test]
 fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
     let resolved = |locks: &str| {
-        let out = right(&with(&TINY_RA, &["--locks", locks, "--json"]));
+        let out = right(&with(
+            &TINY_RA,
+            &["--variant", "optimized", "--locks", locks, "--json"],
+        ));
         let run: Value = serde_json::from_str(&out).expect("one object");
         run["resolved"].as_str().expect("a name").to_owned()
     };

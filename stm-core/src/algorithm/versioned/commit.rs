@@ -101,7 +101,9 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let len = tx.set.len;
         let mut end = Ok(());
         let mut i = 0;
-        if tx.set.has_blind() {
+        if len == 0 {
+            // Only additions to sums.
+        } else if tx.set.has_blind() {
             while i < len && end.is_ok() {
                 let swaps = Self::swap_blind(tx, i);
                 end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
@@ -452,7 +454,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             version = tx.snapshot;
         }
         let mut apart;
-        if tx.set.len <= 2 {
+        if (1..=2).contains(&tx.set.len) {
             apart = Self::publish_batch::<L, 2>(tx, version, 0);
         } else {
             apart = false;
