@@ -286,7 +286,7 @@ pub struct MemoryArgs {
     /// Entries of a transaction's write set [default: what the workload needs]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub write_capacity: Option<u32>,
-    /// Looks at a locked word before a read aborts [default: 3 for fast and
+    /// Looks at a locked word before a read aborts [default: 1 for fast and
     /// fast-table, else 8]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub read_polls: Option<u32>,

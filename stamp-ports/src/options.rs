@@ -249,7 +249,7 @@ mod tests {
             accounts: Some(10),
             ..BankArgs::default()
         };
-        assert_eq!(args.bank().audit_range, 10);
+        assert_eq!(args.bank(false).unwrap().audit_range, 10);
         assert_eq!(args.given(), [("--accounts", "10".to_owned())]);
     }
 }

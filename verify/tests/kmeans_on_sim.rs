@@ -15,7 +15,7 @@ use stm_core::kernel::Kernel;
 use stm_core::mutant::Mutant;
 use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
-use stm_kernels::kmeans::{KMeans, KMeansParams};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 use verify::history::recorder::decode;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity;
@@ -55,6 +55,7 @@ where
     A: Algorithm<Probe = Recorder>,
     D: Device,
     KMeans<A>: Kernel<Params = KMeansParams<A>>,
+    KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
 {
     let n = kmeans.points.len() as u64;
     kmeans.check(n)?;
@@ -131,6 +132,7 @@ fn all_right<A>() -> u64
 where
     A: Algorithm<Probe = Recorder>,
     KMeans<A>: Kernel<Params = KMeansParams<A>>,
+    KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
 {
     let mut aborted = 0;
     // Between two launches the host clears the sums, of which a history says

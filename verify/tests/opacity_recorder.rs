@@ -18,6 +18,8 @@ fn record(lane: &mut LaneRecorder<'_>, history: &History, i: usize) {
         match event {
             Event::Read { word, value } => lane.read(word, value),
             Event::Write { word, value } => lane.write(word, value),
+            Event::Add { word, delta } => lane.add(word, delta),
+            Event::AddFloat { word } => lane.add_float(word),
         }
     }
     match attempt.outcome {

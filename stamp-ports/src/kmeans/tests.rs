@@ -52,7 +52,7 @@ fn change<T: stm_core::host::Pod>(
 fn change_row(data: &mut KmeansData<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
     let mut all = data.rows.download().unwrap();
     all[at] = new(all[at]);
-    data.rows.upload(&all).unwrap();
+    data.rows.words.upload(&all).unwrap();
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     const NAME: &'static str = S::NAME;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
-    const READ_POLLS: u32 = 3;
+    const READ_POLLS: u32 = 1;
     const TEAMS: bool = true;
 
     type Probe = P;
