@@ -254,8 +254,8 @@ pub struct WorkloadArgs {
     /// ra, ht, bank, eigenbench: transactions of a launch [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Workload")]
     pub transactions: Option<u64>,
-    /// kmeans, bank: transactions add to sums and do not read them: then no two
-    /// of them conflict with fast and fast-table
+    /// kmeans, bank: points and transfers are added to sums that they do not read;
+    /// under fast and fast-table additions do not conflict, audits and additions do
     #[arg(long, help_heading = "Workload")]
     pub adds: bool,
     /// Seed of the data
@@ -286,12 +286,13 @@ pub struct MemoryArgs {
     /// Entries of a transaction's write set [default: what the workload needs]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub write_capacity: Option<u32>,
-    /// Looks at a locked word before a read aborts [default: 1 for fast and
-    /// fast-table, else 8]
+    /// Looks at a locked word before a read aborts; of fast and fast-table,
+    /// further looks at a locked or newer one [default: 1 for fast and fast-table,
+    /// else 8]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub read_polls: Option<u32>,
     /// fast, fast-table: lanes of a warp that make an attempt at a time, at most;
-    /// fewer where many conflict [default: 32]
+    /// fewer where many conflict; 1 to 32 [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub lanes_max: Option<u32>,
     /// fast, fast-table: conflicts in a row before a transaction waits in a queue
@@ -322,7 +323,7 @@ pub struct RunArgs {
     /// auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
-    /// A variant, several separated by commas, or all
+    /// A variant (`stamp list` names them), several separated by commas, or all
     #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "fast")]
     pub variant: VariantList,
     /// Blocks of the launch [default: the best known]
@@ -334,7 +335,8 @@ pub struct RunArgs {
     /// Timed launches of each variant; with more than one, a first is not timed
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
     pub repeat: u32,
-    /// ra, ht: run again with clocks, and show where the lanes' time goes
+    /// Run again with clocks, and show where the lanes' time goes: the paper's
+    /// variants, which --variant must name (all: those seven)
     #[arg(long)]
     pub profile: bool,
     /// Print one JSON object a run, and nothing else
@@ -347,7 +349,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = parse_loops, conflicts_with = "transactions",
           help_heading = "Workload")]
     pub loops: Option<u64>,
-    /// Version locks, a power of two
+    /// Version locks, a power of two; fast, cgl and vbv use none
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: u64,

@@ -194,7 +194,8 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
             && !of.contains(&workload)
         {
             return Err(Error::Usage(format!(
-                "{option} {value} is for {}, not for {workload}: leave it out",
+                "{} is for {}, not for {workload}: leave it out",
+                format!("{option} {value}").trim_end(),
                 of.join(" and ")
             )));
         }
@@ -346,6 +347,25 @@ fn print(device: &AnyDevice, reports: &[Report]) -> Result<()> {
     Ok(())
 }
 
+/// The variants to run: all that have kernels with clocks, if all are to be
+/// profiled.
+///
+/// # Errors
+/// One that is named has none: found before anything runs, as what was measured
+/// would be lost.
+fn profiled(args: &RunArgs) -> Result<&[Variant]> {
+    if !args.profile {
+        return Ok(&args.variant);
+    }
+    if *args.variant == Variant::ALL {
+        return Ok(&Variant::PAPER);
+    }
+    match args.variant.iter().find(|v| !Variant::PAPER.contains(v)) {
+        None => Ok(&args.variant),
+        Some(variant) => Err(Error::Usage(profile::no_kernels_for(*variant))),
+    }
+}
+
 fn run(args: &RunArgs) -> Result<bool> {
     check_foreign(&args.workload, &args.input)?;
     if args.profile && !profile::WORKLOADS.contains(&args.workload.as_str()) {
@@ -355,10 +375,11 @@ fn run(args: &RunArgs) -> Result<bool> {
             args.workload
         )));
     }
+    let variants = profiled(args)?;
     let any = open(args.device)?;
     let transactions = |_| args.input.transactions.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
-        variants: &args.variant,
+        variants,
         shape: (args.blocks, args.threads),
         memory: args.memory.clone(),
         locks: args.locks,

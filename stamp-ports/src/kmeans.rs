@@ -423,7 +423,8 @@ impl Workload for Kmeans {
         }
         if most as usize > n {
             return Err(Error::Usage(format!(
-                "-m {most} clusters are more than {}, {n}: each starts from a point of its own,                  so give -m {n} or less",
+                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, \
+                 so give -m {n} or less",
                 self.fix()
             )));
         }

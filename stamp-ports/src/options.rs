@@ -148,11 +148,14 @@ impl BankArgs {
         let accounts = self.accounts.unwrap_or(launches::BANK_ACCOUNTS);
         let range = launches::BANK_AUDIT_RANGE.min(accounts);
         let row = self.row.unwrap_or(launches::BANK_ROW);
-        if let Some(row) = self.row
-            && !(adds && row.is_power_of_two() && row <= BANK_ROW_MAX)
-        {
+        if self.row.is_some() && !adds {
             return Err(Error::Usage(format!(
-                "--row {row}: with --adds, give a power of two up to {BANK_ROW_MAX}"
+                "--row {row} is of no use without --adds: add that, or leave it out"
+            )));
+        }
+        if !row.is_power_of_two() || row > BANK_ROW_MAX {
+            return Err(Error::Usage(format!(
+                "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64"
             )));
         }
         Ok(Bank {

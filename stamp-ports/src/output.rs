@@ -204,6 +204,7 @@ pub fn setting(reports: &[Report]) -> String {
             ("accounts", "account"),
             ("zipf_thousandths", ""),
             ("audit_percent", ""),
+            ("adds_row", ""),
             ("hot_words", "hot word"),
             ("hot_reads", "read"),
             ("hot_writes", "write"),
@@ -227,9 +228,13 @@ pub fn setting(reports: &[Report]) -> String {
                 let range = of(p("audit_range").unwrap_or(0), "account");
                 format!("{n} % audits of {range}")
             }
+            "adds_row" => format!("transfers add, rows of {}", of(n, "account")),
             _ => of(n, what),
         })
         .collect();
+        if report.parameters.get("adds") == Some(&true.into()) {
+            parts.push("transactions add".into());
+        }
         if let (Some(x), Some(y), Some(z)) = (p("x"), p("y"), p("z")) {
             parts.insert(0, format!("{x} x {y} x {z} cells"));
         }

@@ -29,6 +29,14 @@ pub const WORKLOADS: [&str; 7] = [
     "kmeans",
 ];
 
+/// What is wrong with a variant without profiled kernels, and the fix.
+pub fn no_kernels_for(variant: Variant) -> String {
+    format!(
+        "--profile has no kernels for {}: give --variant hv-sorting, or others of the paper's",
+        variant.name()
+    )
+}
+
 /// A workload whose kernels can be profiled with every algorithm.
 pub trait Profiled:
     AllAlgorithms
@@ -110,10 +118,7 @@ pub fn profile<D: Device, W: Profiled>(
         }
         Variant::HvBackoff => launches::<D, W, HvBackoff<Profiler>>(session, spec),
         Variant::Fast | Variant::FastTable => {
-            return Err(Error::Usage(format!(
-                "--profile has no kernels for {}: leave that variant out",
-                algorithm.name()
-            )));
+            return Err(Error::Usage(no_kernels_for(algorithm)));
         }
     };
     match ran {

@@ -129,11 +129,22 @@ fn the_program_shows_a_table_and_json() {
         for name in ["native", "check", "locks", "aborted", "cost", "per cent"] {
             assert!(out.contains(name), "{out} lacks {name}");
         }
-        let output = stamp(&with(&base, &["--profile", "--json"]));
+        let output = stamp(&with(
+            &base,
+            &["--profile", "--variant", "hv-sorting", "--json"],
+        ));
         let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
         let shares = run["profile"]["shares"].as_object().expect("shares");
         assert_eq!(shares.len(), Phase::COUNT);
         assert!(run["profile"]["cost"].as_f64().is_some_and(|c| c > 0.0));
+        // The default has no clocks: found before anything runs.
+        let output = stamp(&with(&base, &["--profile"]));
+        assert_eq!(output.status.code(), Some(2));
+        let error = text(&output.stderr);
+        assert!(
+            error.contains("for fast: give --variant hv-sorting"),
+            "{error}"
+        );
         let output = stamp(&with(&base, &["--json"]));
         let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
         assert!(run.get("profile").is_none(), "nobody asked");

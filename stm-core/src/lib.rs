@@ -25,6 +25,12 @@
 //! }
 //! ```
 //!
+//! Besides, a transaction writes several words with [`Tx::write_many`] and adds
+//! to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
+//! [`StmRef::for_each_team`] run one by all lanes of a warp ([`TeamTx`]); only
+//! with [`algorithm::Fast`] and [`algorithm::FastTable`], which also let
+//! additions pass without conflict.
+//!
 //! Without features the crate is `no_std` and is what a kernel links. The
 //! feature `host` adds the devices' side: buffers, launches, the CPU device
 //! and `Stm`, the owner of the metadata; `cuda` adds the CUDA device.

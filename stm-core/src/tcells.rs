@@ -81,6 +81,8 @@ impl<T: Element> View<T> for TCells<T> {
     #[inline(always)]
     fn place(&self, i: u64) -> *mut T {
         let words = if T::WIDE { 2 } else { 1 };
-        self.start.wrapping_add(i as usize * words).cast()
+        self.start
+            .wrapping_add((i as usize).wrapping_mul(words))
+            .cast()
     }
 }

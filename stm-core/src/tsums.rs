@@ -17,6 +17,11 @@
 //! at the header to tell whether a row stands still. All other algorithms take
 //! the elements for plain words, read and write them, and leave the header
 //! alone: so there is one layout for all.
+//!
+//! Additions of a transaction that do not fit on the lane's stack share the logs
+//! with the entries of its sets. While they do, a word that was read several
+//! times takes room several times, and a set may be full before it has as many
+//! distinct words as the capacity says.
 
 use crate::lane::Lane;
 use crate::word::{self, Element, WordAddress};

@@ -76,6 +76,10 @@ entries! {
     lane_fetch_or_relaxed_64 = fetch_or_relaxed_64(p: *mut u64, v: u64) -> u64;
     lane_add_relaxed_64 = add_relaxed_64(p: *mut u64, v: u64);
     lane_add_relaxed_f32 = add_relaxed_f32(p: *mut u32, v: f32);
+    lane_load_relaxed_64_if = load_relaxed_64_if(on: bool, p: *const u64, otherwise: u64) -> u64;
+    lane_store_relaxed_64_if = store_relaxed_64_if(on: bool, p: *mut u64, v: u64);
+    lane_cas_relaxed_64_if = cas_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, expected: u64, new: u64) -> u64;
+    lane_fetch_or_relaxed_64_if = fetch_or_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64;
     lane_fence = fence();
 
     lane_private_load_32 = private_load_32(p: *const u32) -> u32;

@@ -78,9 +78,10 @@ const METHODS: [Golden; 42] = [
     ("pause", &["nanosleep.u32"], 0),
 ];
 
-/// The methods with a body in the trait, which combine others: they read
-/// special registers, in any order, and touch nothing else.
-const PROVIDED: [Golden; 6] = [
+/// The methods with a body in the trait. Some combine others: they read special
+/// registers, in any order, and touch nothing else. Those that end in `_if` are
+/// one instruction without a branch on a GPU.
+const PROVIDED: [Golden; 10] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
     ("warp_index", &["mov.u32 %tid.x"], 32),
     (
@@ -95,6 +96,18 @@ const PROVIDED: [Golden; 6] = [
     ),
     ("lane_bit", &["mov.u32 %tid.x"], 32),
     ("warp_mask", &["mov.u32 %ntid.x", "mov.u32 %tid.x"], 32),
+    ("load_relaxed_64_if", &["ld.relaxed.gpu.global.b64"], 64),
+    ("store_relaxed_64_if", &["st.relaxed.gpu.global.b64"], 0),
+    (
+        "cas_relaxed_64_if",
+        &["atom.relaxed.gpu.global.cas.b64"],
+        64,
+    ),
+    (
+        "fetch_or_relaxed_64_if",
+        &["atom.relaxed.gpu.global.or.b64"],
+        64,
+    ),
 ];
 
 /// The committed files: stem and text. `cargo xtask ptx --check` names another

@@ -79,4 +79,10 @@ directed_programs! {
     team_skew: "team-skew";
     team_stripe: "team-stripe";
     team_stripe_torn: "team-stripe-torn";
+    torn_row: "torn-row";
+    torn_rows: "torn-rows";
+    sum_and_word: "sum-and-word";
+    sum_skew: "sum-skew";
+    sum_increments: "sum-increments";
+    only_additions: "only-additions";
 }

@@ -209,8 +209,8 @@ pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
 
 /// The statement as [`effects`] lists it.
 fn effect(statement: &Statement) -> Option<String> {
-    const PURE: [&str; 12] = [
-        "add", "and", "cvt", "max", "min", "mul", "not", "or", "setp", "shl", "shr", "sub",
+    const PURE: [&str; 13] = [
+        "add", "and", "cvt", "max", "min", "mul", "not", "or", "selp", "setp", "shl", "shr", "sub",
     ];
     let opcode = statement.opcode();
     let base = opcode.split('.').next().unwrap_or("");
@@ -270,7 +270,7 @@ mod tests {
             "call.uni g, ();",
             "call.uni (retval0), g, (param0);",
             "call.uni (retval0), %rd1, (param0), prototype_0;",
-            ".local .align 8 .b8 __local_depot[1537];",
+            ".local .align 8 .b8 __local_depot[2049];",
         ];
         for line in broken {
             let text = GOOD.replace("fence.acq_rel.gpu;", line);

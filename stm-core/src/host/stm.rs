@@ -97,12 +97,18 @@ impl StmConfig {
                 "the number of tries at the locks",
                 self.patience.acquire_tries,
             ),
-            ("the conflicts before the queue", self.patience.elder_after),
-            ("the number of lanes at a time", self.patience.width_max),
+            (
+                "the number of conflicts before the queue",
+                self.patience.elder_after,
+            ),
         ] {
             if value == 0 {
                 return bad(what, 0, "at least 1");
             }
+        }
+        if !(1..=32).contains(&self.patience.width_max) {
+            let lanes = u64::from(self.patience.width_max);
+            return bad("the number of lanes at a time", lanes, "from 1 to 32");
         }
         Ok(StripeMap::new(
             self.locks.trailing_zeros(),

@@ -225,7 +225,7 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
         // and 2).
         unsafe {
             asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0; mov.u64 {v}, {o};",
-                "@on ld.relaxed.gpu.global.u64 {v}, [{p}]; }}",
+                "@on ld.relaxed.gpu.global.b64 {v}, [{p}]; }}",
                 on = in(reg32) u32::from(on), v = out(reg64) v, o = in(reg64) otherwise,
                 p = in(reg64) global(p), options(nostack));
         }
@@ -236,7 +236,7 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
         // SAFETY: as above.
         unsafe {
             asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0;",
-                "@on st.relaxed.gpu.global.u64 [{p}], {v}; }}",
+                "@on st.relaxed.gpu.global.b64 [{p}], {v}; }}",
                 on = in(reg32) u32::from(on), v = in(reg64) v, p = in(reg64) global(p),
                 options(nostack));
         }

@@ -2,7 +2,7 @@
 //! warp. The leader, the first of them, asks the queue, counts and decides;
 //! what it decides, it tells the others.
 
-use super::{Counts, Outcome};
+use super::{Counts, FLUSH_ROUNDS, Outcome};
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
 use crate::entry_set::{EntrySet, Scratch};
@@ -222,6 +222,9 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
                 lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));
             }
             said = outcome as u32;
+            if self.counts.rounds >= FLUSH_ROUNDS {
+                self.counts.flush(lane, self.stm, true);
+            }
             if self.counts.stopped {
                 said |= STOPPED;
             }
