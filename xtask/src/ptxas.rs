@@ -1,4 +1,5 @@
-//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target.
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target;
+//! those with a probe, which are the same code and marks, for one.
 //!
 //! A driver does the same when a program loads a module; here it happens
 //! without a GPU, for GPUs that nobody at hand has.
@@ -17,6 +18,11 @@ pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100"
 
 /// The GPU whose registers and stack are reported.
 pub(crate) const REPORTED: &str = "sm_90";
+
+/// Whether a file's entry records events or takes times.
+fn has_probe(stem: &str) -> bool {
+    stem.ends_with("_recorded") || stem.ends_with("_profiled")
+}
 
 /// What one entry takes on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -113,6 +119,7 @@ pub(crate) fn assemble(
     let jobs: Vec<(&String, &str)> = stems
         .iter()
         .flat_map(|s| architectures.iter().map(move |a| (s, *a)))
+        .filter(|(stem, architecture)| Some(architecture) == reported || !has_probe(stem))
         .collect();
     let next = AtomicUsize::new(0);
     let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
@@ -224,6 +231,12 @@ pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_with_a_probe_are_told_by_their_names() {
+        assert!(has_probe("ra_fast_recorded") && has_probe("ht_cgl_profiled"));
+        assert!(!has_probe("ra_fast") && !has_probe("mutant_no_e1"));
+    }
 
     #[test]
     fn remarks_give_registers_stack_and_spills_by_entry() {
