@@ -24,9 +24,9 @@ const STEPS: [Step; 9] = [
     ("test", |tree| {
         cargo(tree, "test --workspace --all-features", &[])
     }),
-    // Half a million transactions in the simulator, every variant, each checked.
+    // A million transactions in the simulator, every variant, each checked.
     ("fuzz", |tree| {
-        program(tree, "verify", "fuzz --transactions 500K")
+        program(tree, "verify", "fuzz --transactions 1M")
     }),
     // Every figure and table of the evaluation, small, and the page about it.
     ("paper", |tree| {
