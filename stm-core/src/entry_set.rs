@@ -11,7 +11,7 @@
 //! | bits of an address | meaning |
 //! | --- | --- |
 //! | 63 | `WRITTEN`: the commit stores the value |
-//! | 62 | `BLIND`: not read; the commit loads the word that it locks from |
+//! | 62 | `BLIND`: not read; the commit locks the word whatever it holds |
 //! | 61 | `SHARES`: another entry of this transaction holds the lock |
 //! | 60..1 | the address, bit 0 taken as 0 |
 //! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
@@ -225,8 +225,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 /// in the lane's column of `logs`: one more than the place of the last written
 /// entry of a word, and in the upper half of its first entry of any kind.
 ///
-/// Not inlined: a transaction's code would have a copy for each of its
-/// accesses. All by value and small, so that it is passed in registers.
+/// All by value and small, so that the transaction stays in registers; inlined,
+/// as a call keeps what is live around it in memory.
 ///
 /// # Safety
 /// The entries are live and the lane's.
@@ -590,7 +590,7 @@ impl EntrySet {
         true
     }
 
-    /// [`Self::buffer`] where the hint does not help. Not inlined: a
+    /// [`Self::buffer`] where the stack or a set is full. Not inlined: a
     /// transaction's code has a copy of the rest for each of its writes. By
     /// value, so that the set stays in registers.
     #[inline(never)]

@@ -41,8 +41,8 @@ pub trait Storage: Copy + Send + Sync + 'static {
     fn version(word: u64) -> Version;
     /// Whether a version word is locked.
     fn is_locked(word: u64) -> bool;
-    /// The bit that locks a version word of which nothing else is known; none,
-    /// if its locked form names the owner.
+    /// The bit that alone locks a version word of which nothing else is known;
+    /// none, where a locked word must name its owner.
     const LOCK_BIT: Option<u64>;
 
     /// Of the words that are not in the mask `skip`: whether one is locked, and
