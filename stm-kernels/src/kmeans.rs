@@ -6,7 +6,9 @@
 //!    by plain loads, as nobody writes centres or points during a launch. It
 //!    stores the centre in `members` and counts the points that changed theirs.
 //! 2. Transactions: for each of those points, one transaction reads and writes
-//!    the row of its centre, `dims + 1` words.
+//!    the row of its centre, `dims + 1` words. With an algorithm that has teams
+//!    the lanes of the warp make it together, a word each: there are few rows,
+//!    and what counts is how soon the next transaction may have one.
 //!
 //! A search inside its transaction would be repeated by every attempt, and
 //! keep the snapshot waiting; so it comes before, a few points at a time.
@@ -24,6 +26,7 @@
 
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
+use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
@@ -187,13 +190,11 @@ struct PassOver<'a, A: Algorithm> {
 }
 
 impl<A: Algorithm> PassOver<'_, A> {
-    /// Finds the centre of each point, and runs its transaction.
+    /// Finds the centre of each point, a few for each lane at a time, and has
+    /// their transactions run: of those points of the range that the calling
+    /// lane, or its warp, has searched.
     #[inline(always)]
-    fn run<L: Lane>(
-        &self,
-        lane: &L,
-        mut transaction: impl FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-    ) {
+    fn run<L: Lane>(&self, lane: &L, mut transactions: impl FnMut(Range<u64>)) {
         let p = self;
         // A block of one transaction at a time shares the search of its points.
         let first = match A::GRANULE {
@@ -212,6 +213,9 @@ impl<A: Algorithm> PassOver<'_, A> {
             // A stopped lane goes on to the end with nothing to do: it still
             // meets its warp in votes and its block in barriers.
             stopped = stopped || p.stm.stopped(lane);
+            if A::TEAMS {
+                stopped = lane.ballot(lane.warp_mask(), stopped) != 0;
+            }
             let end = if stopped {
                 start
             } else {
@@ -227,7 +231,7 @@ impl<A: Algorithm> PassOver<'_, A> {
             if A::GRANULE == Granule::Block {
                 lane.barrier();
             }
-            p.stm.for_each(lane, start..end, &mut transaction);
+            transactions(start..end);
             start = next;
         }
         if changed != 0
@@ -255,7 +259,58 @@ impl<A: Algorithm> KMeans<A> {
             changed: p.changed,
             points_used: p.points_used,
         };
-        pass.run(lane, |tx, i| Self::add(tx, p, i));
+        if A::TEAMS && lane.warp_width() > 1 {
+            pass.run(lane, |range| Self::add_as_team(lane, p, range));
+        } else {
+            pass.run(lane, |range| {
+                p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
+            });
+        }
+    }
+
+    /// The transactions of those points of a range that the calling warp has
+    /// searched, each by all of its lanes.
+    #[inline(always)]
+    fn add_as_team<L: Lane>(lane: &L, p: &KMeansParams<A>, range: Range<u64>) {
+        let lanes = lane.warp_mask();
+        let size = lanes.count_ones();
+        let stride = lane.grid_threads();
+        let first = range.start + lane.grid_thread() - u64::from(lane.lane_index());
+        let (mut mine, mut from) = (0, first);
+        while from < range.end {
+            mine += (range.end - from).min(u64::from(size));
+            from += stride;
+        }
+        let words = p.dims + 1;
+        let n = p.members.len();
+        // What the lanes have stored in `members`, all of them see.
+        lane.sync_warp(lanes);
+        p.stm.for_each_of_team(lane, 0..mine, |tx, number| {
+            let number = number as u32;
+            let turn = number.checked_div(size).unwrap_or(0); // size is not 0
+            let i = first + u64::from(turn) * stride + u64::from(number - turn * size);
+            let row = u64::from(load(lane, &p.members, i)) * u64::from(words);
+            let mut k = tx.rank();
+            while k - tx.rank() < words {
+                let at = (k < words).then_some(row + u64::from(k));
+                let x = if at.is_some() && k != 0 {
+                    load(lane, &p.points, u64::from(k - 1) * n + i)
+                } else {
+                    0
+                };
+                let found = tx.read(&p.rows, at)?.unwrap_or(0);
+                let new = if k == 0 {
+                    // As in `add`.
+                    store(lane, &p.ranks, i, found);
+                    found.wrapping_add(1)
+                } else {
+                    (f32::from_bits(found) + f32::from_bits(x)).to_bits()
+                };
+                tx.write(&p.rows, at.map(|at| (at, new)))?;
+                k += tx.size();
+            }
+            Ok(())
+        });
     }
 
     /// The transaction: adds point `i` to the row of its centre.
@@ -312,7 +367,9 @@ impl<A: Algorithm> KMeansAdds<A> {
             changed: p.changed,
             points_used: p.points_used,
         };
-        pass.run(lane, |tx, i| Self::add(tx, p, i));
+        pass.run(lane, |range| {
+            p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
+        });
     }
 
     /// The transaction: adds point `i` to the row of its centre.

@@ -74,16 +74,36 @@ impl<A: Algorithm> StmRef<A> {
     /// conflicts, has no effect and is counted; the others all commit, unless
     /// the launch is stopped by a fault or its time limit.
     #[inline(always)]
-    pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, mut body: F)
+    pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
     {
         let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
         let first = u64::from(lane.block_index()) * warps + u64::from(lane.warp_index());
         let stride = u64::from(lane.grid_dim()) * warps;
+        let first = range.start.saturating_add(first);
+        self.each_of_team(lane, first..range.end, stride, body);
+    }
+
+    /// As [`Self::for_each_team`], of numbers that are the calling warp's own:
+    /// it runs a transaction for each in `range`, whatever others do. All lanes
+    /// of the warp call it with the same range.
+    #[inline(always)]
+    pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
+    {
+        self.each_of_team(lane, range, 1, body);
+    }
+
+    #[inline(always)]
+    fn each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
+    {
         let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
         let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
-        let mut i = range.start.saturating_add(first);
+        let mut i = range.start;
         while i < range.end && !team.stopped {
             let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A>| body(tx, i));
             if outcome != Outcome::Retry {
