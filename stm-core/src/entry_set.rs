@@ -26,6 +26,7 @@ use crate::lane::Lane;
 use crate::logs::{Capacity, Logs};
 use crate::mutant::Mutant;
 use crate::word::WordAddress;
+use core::mem::MaybeUninit;
 
 /// The entry is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
@@ -51,13 +52,16 @@ pub(crate) enum Column {
 }
 
 /// What an algorithm keeps on a lane's stack from attempt to attempt.
-pub trait Scratch {
-    /// As it is at first.
-    const NEW: Self;
+pub trait Scratch: Sized {
+    /// As it is at first, in its place.
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self;
 }
 
 impl Scratch for () {
-    const NEW: Self = ();
+    #[inline(always)]
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
+        place.write(())
+    }
 }
 
 /// The first `N` entries. Zeros at first, so that a whole batch may be loaded
@@ -67,7 +71,18 @@ impl Scratch for () {
 pub struct Inline<const N: usize>([[u64; N]; 3]);
 
 impl<const N: usize> Scratch for Inline<N> {
-    const NEW: Self = Self([[0; N]; 3]);
+    #[inline(always)]
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
+        let words = place.as_mut_ptr().cast::<u64>();
+        for i in 0..3 * N {
+            // Volatile, as otherwise the compiler sees one large fill, of which
+            // it makes a loop over bytes on a GPU.
+            // SAFETY: `Inline` is that many words.
+            unsafe { words.add(i).write_volatile(0) };
+        }
+        // SAFETY: all of it was written.
+        unsafe { place.assume_init_mut() }
+    }
 }
 
 /// The word address in an entry, without flags.
@@ -546,6 +561,32 @@ impl EntrySet {
         true
     }
 
+    /// Whether an entry is of one of the first `count` of `words`: all are
+    /// compared with all.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        count: u32,
+    ) -> bool {
+        let mut known = false;
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: below the count.
+            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
+            for (j, &entry) in entries.iter().enumerate() {
+                for k in 0..R {
+                    let wanted = i + (j as u32) < self.len && (k as u32) < count;
+                    known |= wanted && word_of(entry) == words[k];
+                }
+            }
+            i += BATCH as u32;
+        }
+        known
+    }
+
     /// Buffers writes of the first `count` of `words`, if there is room on the
     /// stack, no entry is of one of them, and no two are the same; else `false`,
     /// and nothing is changed.
@@ -562,22 +603,11 @@ impl EntrySet {
             return false;
         }
         let wanted = |k: usize| (k as u32) < count;
-        let mut known = false;
+        let mut known = self.has_any(at, words, count);
         for k in 1..R {
             for before in 0..k {
                 known |= wanted(k) && words[before] == words[k];
             }
-        }
-        let mut i = 0;
-        while i < self.len {
-            // SAFETY: below the count.
-            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
-            for (j, &entry) in entries.iter().enumerate() {
-                for k in 0..R {
-                    known |= i + (j as u32) < self.len && wanted(k) && word_of(entry) == words[k];
-                }
-            }
-            i += BATCH as u32;
         }
         if known {
             return false;

@@ -6,11 +6,11 @@
 //!
 //! *Queue.* A transaction that has met `elder_after` conflicts in a row joins
 //! a queue that all threads share. From when a round's lanes see that anybody
-//! stands in it, they begin no attempt but that of the transaction at its head;
-//! they look at the start of each round, and what they see counts for the next. Attempts that had begun
-//! end after finitely many steps, so the head soon runs alone, and commits: no
-//! schedule of the lanes keeps it from that. This is what frees the algorithm
-//! from livelock and starvation; the width only makes the queue rare.
+//! stands in it, they begin no attempt but that of the transaction at its head.
+//! Attempts that had begun end after finitely many steps, so the head soon runs
+//! alone, and commits: no schedule of the lanes keeps it from that. This is what
+//! frees the algorithm from livelock and starvation; the width only makes the
+//! queue rare.
 //!
 //! The queue is a word on the clock's line: tickets drawn in its upper half,
 //! tickets served in its lower one.
@@ -33,12 +33,9 @@ impl Ticket {
     /// Not in the queue.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Whether the lane may begin an attempt, by the queue's word as it was
-    /// lately: it is at the head, or it has no ticket and nobody is in the queue.
-    ///
-    /// A word from before the lane drew its ticket may tell of an empty queue.
-    /// It is the head then only if it was the next: who left out of turn would
-    /// leave in the place of another.
+    /// Whether the lane may begin an attempt, by the queue's word, loaded after
+    /// the lane drew its ticket: it is at the head, or it has no ticket and
+    /// nobody is in the queue.
     #[inline(always)]
     pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
         let (drawn, served) = ((queue >> 32) as u32, queue as u32);

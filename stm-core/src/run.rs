@@ -18,6 +18,7 @@ use crate::probe::{Event, Probe};
 use crate::profile::{Phase, mark};
 use crate::stm_ref::StmRef;
 use crate::tx::Tx;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// What became of an attempt, for the loop around it.
@@ -122,8 +123,9 @@ impl<A: Algorithm> StmRef<A> {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
-        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
-        let mut tx = Tx::new(lane, self, &mut scratch, &mut sums);
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut tx = Tx::new(lane, self, scratch, sums);
         if !tx.logs.open(lane) {
             self.nested(lane);
             return Err(Abort::Nested);
@@ -131,7 +133,7 @@ impl<A: Algorithm> StmRef<A> {
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let result = loop {
-            if A::SCHEDULED && !self.admit(lane, ticket) {
+            if A::SCHEDULED && !Self::admit(&mut tx, ticket) {
                 Counts::unfinished(lane, self);
                 break Err(Abort::Stopped);
             }
@@ -222,14 +224,14 @@ impl<A: Algorithm> StmRef<A> {
         if !observed && lane.ballot(all, i < range.end) == 0 {
             return;
         }
-        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
-        let mut tx = Tx::new(lane, self, &mut scratch, &mut sums);
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut tx = Tx::new(lane, self, scratch, sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.patience.width_max);
         let first = all & (lane.lane_bit() - 1) == 0;
-        let mut queue = self.look_at_queue(lane);
         let opened = tx.logs.open(lane);
         if !opened {
             self.nested(lane);
@@ -245,6 +247,7 @@ impl<A: Algorithm> StmRef<A> {
             let mut go = work;
             let mut going = working;
             if A::SCHEDULED {
+                let queue = A::look(&mut tx);
                 let admitted = work & ticket.admits(lane, queue);
                 let admitted_all = lane.ballot(all, admitted);
                 go = admitted & width.takes(lane, admitted_all);
@@ -252,11 +255,8 @@ impl<A: Algorithm> StmRef<A> {
                 if going == 0 {
                     counts.stopped = self.told_to_stop(lane);
                     Ticket::wait(lane);
-                    queue = self.look_at_queue(lane);
                     continue;
                 }
-                // For the next round; this one does not wait for it.
-                queue = self.look_at_queue(lane);
             }
             counts.round(going, A::GRANULE == Granule::LaneInTurn);
             if counts.rounds >= FLUSH_ROUNDS {
@@ -318,26 +318,22 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Waits until the lane may begin; `false` if it is told to stop.
     #[inline(always)]
-    fn admit<L: Lane>(&self, lane: &L, ticket: Ticket) -> bool {
-        while !ticket.admits(lane, self.look_at_queue(lane)) {
-            if self.told_to_stop(lane) {
+    fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
+        while !ticket.admits(tx.lane, A::look(tx)) {
+            if tx.stm.told_to_stop(tx.lane) {
                 return false;
             }
-            Ticket::wait(lane);
+            Ticket::wait(tx.lane);
         }
         true
     }
 
     /// The queue's word.
     #[inline(always)]
-    fn look_at_queue<L: Lane>(&self, lane: &L) -> u64 {
-        if A::SCHEDULED {
-            // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and
-            // is seen eventually.
-            unsafe { lane.load_relaxed_64(self.queue()) }
-        } else {
-            0
-        }
+    pub(crate) fn look_at_queue<L: Lane>(&self, lane: &L) -> u64 {
+        // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and is
+        // seen eventually; a lane that has drawn a ticket sees at least that.
+        unsafe { lane.load_relaxed_64(self.queue()) }
     }
 
     /// Joins the queue after many conflicts, and leaves it at the end.

@@ -46,7 +46,11 @@ pub(crate) const fn header_of(row: u64) -> *mut u64 {
 pub struct SumStack<const N: usize>(MaybeUninit<[[u64; N]; 6]>);
 
 impl<const N: usize> Scratch for SumStack<N> {
-    const NEW: Self = Self(MaybeUninit::uninit());
+    #[inline(always)]
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
+        // SAFETY: what it holds may be uninitialised.
+        unsafe { place.assume_init_mut() }
+    }
 }
 
 /// Where the rows and the additions of a lane are.

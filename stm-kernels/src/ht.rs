@@ -82,7 +82,8 @@ impl<A: Algorithm> HashTable<A> {
                     }
                 }
                 tx.write_many(&p.heads, at, nodes.map(|node| node as u32 + 1), count)?;
-                tx.write_many(&p.nexts, nodes, links, count)?;
+                // Nobody finds the nodes before the heads point to them.
+                tx.init_many(&p.nexts, nodes, links, count)?;
                 k += BATCH as u32;
             }
             Ok(())

@@ -87,6 +87,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// event before was told.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
+    /// What a scheduled algorithm's attempts begin with, before it is known
+    /// whether the lane may make one: the queue's word, and whatever else is
+    /// loaded in the same trip to memory.
+    #[inline(always)]
+    fn look<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
+        0
+    }
+
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 
@@ -132,6 +140,19 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// was accessed. Else `false`, and nothing is changed.
     #[inline(always)]
     fn buffer_many<L: Lane, const N: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+        _values: [u64; N],
+        _count: u32,
+    ) -> bool {
+        false
+    }
+
+    /// Stores the first `count` of `words` at once, if it can: words that no
+    /// other attempt can reach before this one has committed ([`Tx::init_many`]).
+    /// Else `false`, and nothing is changed: then they are written.
+    #[inline(always)]
+    fn init_many<L: Lane, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
         _values: [u64; N],

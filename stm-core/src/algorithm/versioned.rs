@@ -5,7 +5,7 @@
 //! After TL2 (Dice, Shalev, Shavit 2006) and its snapshot extension (Riegel,
 //! Felber, Fetzer 2006); the events are argued in `ORDERING.md`.
 //!
-//! 1. *begin*: the snapshot is the clock (F1).
+//! 1. *begin*: the snapshot is the clock (F1), loaded with the queue's word.
 //! 2. *read*: of a packed word one load, which has value and version. Of
 //!    others the version words, the values, the version words again (F2). All
 //!    free and no newer than the snapshot: done. Else *extend*: take the clock
@@ -69,9 +69,17 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         Version(Self::clock(tx).0 * 32 + 31)
     }
 
+    /// The queue's word and, with it in flight, the clock: the snapshot.
     #[inline(always)]
-    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn look<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
+        let queue = tx.stm.look_at_queue(tx.lane);
         tx.snapshot = Self::clock(tx);
+        queue
+    }
+
+    /// The snapshot is there ([`Self::look`]).
+    #[inline(always)]
+    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         Ok(())
     }
 
@@ -167,6 +175,36 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         N <= 4
             && tx.sums.fits(sums, tx.set.len + N as u32)
             && tx.set.buffer_new(at, words, values, count)
+    }
+
+    #[inline(always)]
+    fn init_many<L: Lane, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        values: [u64; N],
+        count: u32,
+    ) -> bool {
+        let at = Self::entries(tx);
+        if tx.set.has_any(at, words, count) {
+            // The attempt would find its own word changed.
+            return false;
+        }
+        for k in 0..N {
+            let wanted = (k as u32) < count;
+            // ORDER(F9): relaxed; F3 of this attempt's commit follows, after
+            // which others may find the word.
+            // SAFETY: if wanted, of an element in range (Tx::put_many).
+            unsafe {
+                if S::is_packed(words[k]) {
+                    let word = S::version_word(S::map(tx.stm), words[k]);
+                    let new = S::unlocked(tx.snapshot, values[k]);
+                    tx.lane.store_relaxed_64_if(wanted, word, new);
+                } else if wanted {
+                    S::value(words[k]).store(tx.lane, values[k]);
+                }
+            }
+        }
+        true
     }
 
     #[inline(always)]

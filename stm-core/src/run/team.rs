@@ -11,6 +11,7 @@ use crate::pace::Ticket;
 use crate::probe::{Event, Probe};
 use crate::stm_ref::StmRef;
 use crate::team::{TeamTx, agree};
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// A warp at work. Ticket, conflicts and counts are the leader's.
@@ -58,8 +59,9 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
     {
-        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
-        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut team = Team::gather(lane, self, scratch, sums);
         let leader = lane.grid_thread() - u64::from(lane.lane_index());
         let (outcome, result) = team.run(leader, &mut body);
         team.part(outcome == Outcome::Retry);
@@ -101,8 +103,9 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
     {
-        let (mut scratch, mut sums) = (A::Scratch::NEW, A::SumScratch::NEW);
-        let mut team = Team::gather(lane, self, &mut scratch, &mut sums);
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut team = Team::gather(lane, self, scratch, sums);
         let mut i = range.start;
         while i < range.end && !team.stopped {
             let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A>| body(tx, i));
@@ -183,7 +186,7 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
         let lane = self.tx.lane();
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
-            admitted = self.stm.admit(lane, self.ticket);
+            admitted = StmRef::admit(&mut self.tx.tx, self.ticket);
         }
         self.stopped = self.tx.of_leader(u32::from(admitted)) == 0;
         !self.stopped
