@@ -50,14 +50,6 @@ impl Lost {
 }
 
 impl<S: Storage, const B: usize> Swaps<S, B> {
-    /// No swaps.
-    const NONE: Self = Self {
-        which: 0,
-        found: [0; B],
-        seen: [0; B],
-        storage: PhantomData,
-    };
-
     /// Not 0 if any has failed.
     #[inline(always)]
     fn differing(&self) -> u64 {
@@ -73,12 +65,15 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
     /// Which have failed, and on what.
     #[inline(always)]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
-        let me = lane.grid_thread();
         let mut lost = Lost {
             which: 0,
             own: true,
             held: false,
         };
+        if self.differing() == 0 {
+            return lost;
+        }
+        let me = lane.grid_thread();
         for j in 0..B {
             let (found, seen) = (self.found[j], self.seen[j]);
             if self.which >> j & 1 != 0 && found != seen {
@@ -98,30 +93,33 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
     #[inline(always)]
     pub(super) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let lane = tx.lane;
         let len = tx.set.len;
-        let mut end = Ok(());
         let mut i = 0;
-        if len == 0 {
-            // Only additions to sums.
-        } else if tx.set.has_blind() {
-            while i < len && end.is_ok() {
-                let swaps = Self::swap_blind(tx, i);
-                end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
-                i += BATCH as u32;
-            }
-        } else if len <= 2 {
-            let swaps = Self::swap::<L, 2>(tx, 0);
-            end = Self::settle(tx, 0, &swaps, &Swaps::<S, 0>::NONE);
-        } else {
-            // Two batches at a time: all their swaps are in flight together.
-            while i < len && end.is_ok() {
+        while i < len {
+            // As many as there are, and no more: most transactions are short.
+            let rest = len - i;
+            let (lost, swapped) = if tx.set.has_blind() {
+                (Self::swap_blind(tx, i).lost(lane), BATCH)
+            } else if rest <= 2 {
+                (Self::swap::<L, 2>(tx, i).lost(lane), 2)
+            } else if rest <= BATCH as u32 / 2 {
+                (Self::swap::<L, { BATCH / 2 }>(tx, i).lost(lane), BATCH / 2)
+            } else if rest <= BATCH as u32 {
+                (Self::swap::<L, BATCH>(tx, i).lost(lane), BATCH)
+            } else {
+                // Two batches, with all their swaps in flight together.
                 let one = Self::swap::<L, BATCH>(tx, i);
                 let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
-                end = Self::settle(tx, i, &one, &two);
-                i += 2 * BATCH as u32;
+                let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
+                (lost, 2 * BATCH)
+            };
+            if lost.which != 0 {
+                Self::settle(tx, i, swapped as u32, lost)?;
             }
+            i += swapped as u32;
         }
-        end
+        Ok(())
     }
 
     /// Swaps the words of the entries from `i` on, if there are any; none of
@@ -243,29 +241,25 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         })
     }
 
-    /// What follows from two batches of swaps from entry `i` on. Those that have
-    /// failed are of words that this transaction holds already, or all is given
-    /// back.
+    /// What follows from lost swaps among those of the `swapped` entries from
+    /// `i` on: they are of words that this transaction holds already, or all is
+    /// given back.
     ///
     /// # Errors
     /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
     #[inline(always)]
-    fn settle<L: Lane, const B: usize, const C: usize>(
+    fn settle<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
         i: u32,
-        one: &Swaps<S, B>,
-        two: &Swaps<S, C>,
+        swapped: u32,
+        lost: Lost,
     ) -> TxResult<()> {
-        if one.differing() | two.differing() == 0 {
-            return Ok(());
-        }
-        let lost = one.lost(tx.lane).and(two.lost(tx.lane), B as u32);
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
         if lost.own && Self::share(at, map, i, lost.which) {
             return Ok(());
         }
-        let end = (i + (B + C) as u32).min(tx.set.len);
+        let end = (i + swapped).min(tx.set.len);
         Self::restore(at, map, end, i, lost.which);
         Err(if lost.held {
             Abort::CommitLocked
@@ -456,6 +450,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let mut apart;
         if (1..=2).contains(&tx.set.len) {
             apart = Self::publish_batch::<L, 2>(tx, version, 0);
+        } else if (3..=BATCH as u32 / 2).contains(&tx.set.len) {
+            apart = Self::publish_batch::<L, { BATCH / 2 }>(tx, version, 0);
         } else {
             apart = false;
             let mut i = 0;
