@@ -38,6 +38,16 @@ struct Lost {
 }
 
 impl Lost {
+    /// Why the commit aborts.
+    #[inline(always)]
+    const fn reason(self) -> Abort {
+        if self.held {
+            Abort::CommitLocked
+        } else {
+            Abort::CommitStale
+        }
+    }
+
     /// Those, and others that are `shift` entries further.
     #[inline(always)]
     fn and(self, others: Self, shift: u32) -> Self {
@@ -95,18 +105,19 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     pub(super) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let len = tx.set.len;
+        if !tx.set.has_blind() {
+            // Most transactions are short: as many as there are, and no more.
+            if len <= 2 {
+                return Self::acquire_few::<L, 2>(tx);
+            }
+            if len <= BATCH as u32 / 2 {
+                return Self::acquire_few::<L, { BATCH / 2 }>(tx);
+            }
+        }
         let mut i = 0;
         while i < len {
-            // As many as there are, and no more: most transactions are short.
-            let rest = len - i;
             let (lost, swapped) = if tx.set.has_blind() {
                 (Self::swap_blind(tx, i).lost(lane), BATCH)
-            } else if rest <= 2 {
-                (Self::swap::<L, 2>(tx, i).lost(lane), 2)
-            } else if rest <= BATCH as u32 / 2 {
-                (Self::swap::<L, { BATCH / 2 }>(tx, i).lost(lane), BATCH / 2)
-            } else if rest <= BATCH as u32 {
-                (Self::swap::<L, BATCH>(tx, i).lost(lane), BATCH)
             } else {
                 // Two batches, with all their swaps in flight together.
                 let one = Self::swap::<L, BATCH>(tx, i);
@@ -115,11 +126,38 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 (lost, 2 * BATCH)
             };
             if lost.which != 0 {
-                Self::settle(tx, i, swapped as u32, lost)?;
+                let at = Self::entries(tx);
+                let map = S::map(tx.stm);
+                if !(lost.own && Self::share(at, map, i, lost.which)) {
+                    let end = (i + swapped as u32).min(len);
+                    Self::restore(at, map, end, i, lost.which);
+                    return Err(lost.reason());
+                }
             }
             i += swapped as u32;
         }
         Ok(())
+    }
+
+    /// The same of at most `B` entries, none of them blind.
+    #[inline(always)]
+    fn acquire_few<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let len = tx.set.len;
+        if len == 0 {
+            return Ok(()); // only additions to sums
+        }
+        let lost = Self::swap::<L, B>(tx, 0).lost(tx.lane);
+        if lost.which == 0 {
+            return Ok(());
+        }
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        if lost.own && Self::share(at, map, 0, lost.which) {
+            return Ok(());
+        }
+        // The sooner, the fewer others meet what is held in vain.
+        Self::restore_batch::<L, B>(at, map, len, 0, lost.which);
+        Err(lost.reason())
     }
 
     /// Swaps the words of the entries from `i` on, if there are any; none of
@@ -238,33 +276,6 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
                 }
             }
-        })
-    }
-
-    /// What follows from lost swaps among those of the `swapped` entries from
-    /// `i` on: they are of words that this transaction holds already, or all is
-    /// given back.
-    ///
-    /// # Errors
-    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
-    #[inline(always)]
-    fn settle<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
-        i: u32,
-        swapped: u32,
-        lost: Lost,
-    ) -> TxResult<()> {
-        let at = Self::entries(tx);
-        let map = S::map(tx.stm);
-        if lost.own && Self::share(at, map, i, lost.which) {
-            return Ok(());
-        }
-        let end = (i + swapped).min(tx.set.len);
-        Self::restore(at, map, end, i, lost.which);
-        Err(if lost.held {
-            Abort::CommitLocked
-        } else {
-            Abort::CommitStale
         })
     }
 
@@ -396,47 +407,58 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         first: u32,
         lost: u32,
     ) {
-        let lane = at.lane();
         let mut i = 0;
         while i < len {
-            // SAFETY: i is below the count.
-            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
             let without = if i >= first {
                 lost >> ((i - first) & 31)
             } else {
                 0
             };
-            let mut apart = false;
-            for (j, &entry) in entries.iter().enumerate() {
-                apart |= i + (j as u32) < len
-                    && without >> j & 1 == 0
-                    && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !S::is_packed(word_of(entry));
-            }
-            if apart {
-                // ORDER(F6): who reads the old version from this store sees
-                // the value that goes with it, as from the store it replaces.
-                Mutant::NoF6.fence(lane);
-            }
-            for j in 0..BATCH {
-                if i + (j as u32) < len
-                    && without >> j & 1 == 0
-                    && entries[j] & (WRITTEN | SHARES) == WRITTEN
-                {
-                    // SAFETY: the version word of an element in range
-                    // (Tx::locate). Relaxed: a packed word is all there is to
-                    // see; F6 precedes the others.
-                    unsafe {
-                        lane.store_relaxed_64(S::version_word(map, word_of(entries[j])), seen[j]);
-                    }
-                }
-            }
+            Self::restore_batch::<L, BATCH>(at, map, len, i, without);
             i += BATCH as u32;
+        }
+    }
+
+    /// Gives back what those of `B` entries from `i` on hold that are below
+    /// `len` and not in the mask `without`.
+    #[inline(always)]
+    fn restore_batch<L: Lane, const B: usize>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        i: u32,
+        without: u32,
+    ) {
+        let lane = at.lane();
+        // SAFETY: the count is not 0, and i is below it.
+        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let held = |j: usize| {
+            i + (j as u32) < len
+                && without >> j & 1 == 0
+                && entries[j] & (WRITTEN | SHARES) == WRITTEN
+        };
+        let mut apart = false;
+        for (j, &entry) in entries.iter().enumerate() {
+            apart |= held(j) && !S::is_packed(word_of(entry));
+        }
+        if apart {
+            // ORDER(F6): who reads the old version from this store sees
+            // the value that goes with it, as from the store it replaces.
+            Mutant::NoF6.fence(lane);
+        }
+        for j in 0..B {
+            // SAFETY: the version word of an element in range (Tx::locate).
+            // Relaxed: a packed word is all there is to see; F6 precedes the
+            // others.
+            unsafe {
+                let word = S::version_word(map, word_of(entries[j]));
+                lane.store_relaxed_64_if(held(j), word, seen[j]);
+            }
         }
     }
 
