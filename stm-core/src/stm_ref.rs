@@ -16,7 +16,7 @@ use core::ptr::addr_of_mut;
 #[repr(C)]
 pub struct Patience {
     /// Looks at a locked word before a read aborts; 0 for as many as suit the
-    /// algorithm ([`Algorithm::READ_POLLS`]).
+    /// algorithm ([`Algorithm::READ_POLLS`], [`Algorithm::TEAM_READ_POLLS`]).
     pub read_polls: u32,
     /// Tries at the locks before a commit aborts.
     pub acquire_tries: u32,
@@ -58,6 +58,8 @@ pub struct StmRef<A: Algorithm> {
     pub(crate) map: StripeMap,
     pub(crate) bucket_shift: u32,
     pub(crate) patience: Patience,
+    /// Looks of a team at a locked word: more, as no other lane waits for it.
+    pub(crate) team_read_polls: u32,
     pub(crate) probe: A::Probe,
     algorithm: PhantomData<A>,
 }
@@ -105,6 +107,10 @@ impl<A: Algorithm> StmRef<A> {
         probe: A::Probe,
     ) -> Self {
         let locks_log2 = map.locks().trailing_zeros();
+        let or = |own| match patience.read_polls {
+            0 => own,
+            given => given,
+        };
         let bucket_shift = locks_log2.saturating_sub(BUCKETS.trailing_zeros());
         Self {
             globals,
@@ -114,13 +120,10 @@ impl<A: Algorithm> StmRef<A> {
             map,
             bucket_shift,
             patience: Patience {
-                read_polls: if patience.read_polls == 0 {
-                    A::READ_POLLS
-                } else {
-                    patience.read_polls
-                },
+                read_polls: or(A::READ_POLLS),
                 ..patience
             },
+            team_read_polls: or(A::TEAM_READ_POLLS),
             probe,
             algorithm: PhantomData,
         }

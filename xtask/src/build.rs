@@ -14,8 +14,11 @@ use xtask::{Error, rules, split};
 /// so that lint is off. The compiler's own jump threading, which unlike LLVM's
 /// knows of no convergent operation, is off: it copied ballots into the two
 /// sides of a branch before them, and lanes that vote at different instructions
-/// do not see each other's votes.
-const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cpanic=immediate-abort -Ainternal_features";
+/// do not see each other's votes. The inliner's threshold is out of the way of
+/// the closures that hold transactions: one that is not inlined gets the
+/// transaction in memory, and a transaction in memory is a slow one. What shall
+/// stay a function says so.
+const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cpanic=immediate-abort -Ainternal_features";
 
 /// The release profile as the device needs it: one module, no debug sections.
 const PROFILE: [(&str, &str); 5] = [

@@ -70,6 +70,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const SCHEDULED: bool = false;
     /// Looks at a locked word before a read aborts, if nothing is said.
     const READ_POLLS: u32 = 8;
+    /// The same for a team.
+    const TEAM_READ_POLLS: u32 = 16;
     /// Whether the lanes of a warp can run one transaction together
     /// (`StmRef::team`).
     const TEAMS: bool = false;
