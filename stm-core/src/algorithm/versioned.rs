@@ -104,7 +104,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
             let (locked, newest) = S::newest(seen, own);
             let locked = locked && !Mutant::LockBitIgnored.on(lane);
             let mut again = end.is_ok() && (locked || newest > tx.snapshot);
-            if again && polls == tx.stm.patience.read_polls {
+            if again && polls == tx.stm.read_polls() {
                 again = false;
                 end = Err(if locked {
                     Abort::ReadLocked
