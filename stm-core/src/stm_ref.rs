@@ -58,8 +58,6 @@ pub struct StmRef<A: Algorithm> {
     pub(crate) map: StripeMap,
     pub(crate) bucket_shift: u32,
     pub(crate) patience: Patience,
-    /// Looks of a team at a locked word: more, as no other lane waits for it.
-    pub(crate) team_read_polls: u32,
     pub(crate) probe: A::Probe,
     algorithm: PhantomData<A>,
 }
@@ -107,10 +105,6 @@ impl<A: Algorithm> StmRef<A> {
         probe: A::Probe,
     ) -> Self {
         let locks_log2 = map.locks().trailing_zeros();
-        let or = |own| match patience.read_polls {
-            0 => own,
-            given => given,
-        };
         let bucket_shift = locks_log2.saturating_sub(BUCKETS.trailing_zeros());
         Self {
             globals,
@@ -119,13 +113,29 @@ impl<A: Algorithm> StmRef<A> {
             capacity,
             map,
             bucket_shift,
-            patience: Patience {
-                read_polls: or(A::READ_POLLS),
-                ..patience
-            },
-            team_read_polls: or(A::TEAM_READ_POLLS),
+            patience,
             probe,
             algorithm: PhantomData,
+        }
+    }
+
+    /// Looks at a locked word before a read aborts.
+    #[inline(always)]
+    pub(crate) const fn read_polls(&self) -> u32 {
+        self.polls_or(A::READ_POLLS)
+    }
+
+    /// The same of a team.
+    #[inline(always)]
+    pub(crate) const fn team_read_polls(&self) -> u32 {
+        self.polls_or(A::TEAM_READ_POLLS)
+    }
+
+    #[inline(always)]
+    const fn polls_or(&self, own: u32) -> u32 {
+        match self.patience.read_polls {
+            0 => own,
+            given => given,
         }
     }
 

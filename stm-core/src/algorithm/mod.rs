@@ -70,7 +70,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const SCHEDULED: bool = false;
     /// Looks at a locked word before a read aborts, if nothing is said.
     const READ_POLLS: u32 = 8;
-    /// The same for a team.
+    /// The same for a team: more, as no other lane waits for it.
     const TEAM_READ_POLLS: u32 = 16;
     /// Whether the lanes of a warp can run one transaction together
     /// (`StmRef::team`).

@@ -87,7 +87,7 @@ impl Validation for Hierarchical {
                 return Ok(());
             }
             polls += 1;
-            if polls == stm.patience.read_polls {
+            if polls == stm.read_polls() {
                 return Err(Abort::ReadLocked);
             }
             lane.pause(POLL_NS);

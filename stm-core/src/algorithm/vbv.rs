@@ -43,7 +43,7 @@ impl<P: Probe> Vbv<P> {
                 return Ok(Version(sequence));
             }
             polls += 1;
-            if polls == tx.stm.patience.read_polls {
+            if polls == tx.stm.read_polls() {
                 return Err(Abort::ReadLocked);
             }
             tx.lane.pause(POLL_NS);
@@ -70,7 +70,7 @@ impl<P: Probe> Vbv<P> {
                 return Ok(());
             }
             polls += 1;
-            if polls == tx.stm.patience.read_polls {
+            if polls == tx.stm.read_polls() {
                 return Err(Abort::ReadLocked);
             }
         }

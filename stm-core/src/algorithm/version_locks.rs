@@ -259,7 +259,7 @@ where
                 return Ok(word.version());
             }
             polls += 1;
-            if polls == tx.stm.patience.read_polls {
+            if polls == tx.stm.read_polls() {
                 return Err(Abort::ReadLocked);
             }
             tx.lane.pause(POLL_NS);
@@ -365,7 +365,7 @@ where
             // SAFETY: as above.
             next = unsafe { walk.next(lane, &tx.logs) };
             let mut polls = 0;
-            while Q::WAITS && word.is_locked() && polls != stm.patience.read_polls {
+            while Q::WAITS && word.is_locked() && polls != stm.read_polls() {
                 polls += 1;
                 lane.pause(POLL_NS);
                 // SAFETY: as above.

@@ -112,7 +112,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 break (seen, now, values);
             }
             polls += 1;
-            if polls - 1 == tx.stm.patience.read_polls {
+            if polls - 1 == tx.stm.read_polls() {
                 return Err(Abort::ReadLocked);
             }
         };

@@ -92,7 +92,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             }
             let any_locked = lane.ballot(mask, locked) != 0;
             polls += 1;
-            if polls - 1 == tx.stm.team_read_polls {
+            if polls - 1 == tx.stm.team_read_polls() {
                 return Err(if any_locked {
                     Abort::ReadLocked
                 } else {
