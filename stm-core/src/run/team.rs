@@ -183,7 +183,6 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
     /// Waits until the team may begin; `false` if the launch is to stop.
     #[inline(always)]
     fn admitted(&mut self) -> bool {
-        let lane = self.tx.lane();
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
             admitted = StmRef::admit(&mut self.tx.tx, self.ticket);
