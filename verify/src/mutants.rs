@@ -73,6 +73,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (FastTable, &["torn-pair", "torn-batch"])
         }
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
+        Mutant::PairReadTwice => (Fast, &["torn-pair", "torn-batch"]),
+        Mutant::PairGivenBackNew => (Fast, &["restored-version", "torn-pair"]),
+        Mutant::PairLockUnchecked => (Fast, &["increments", "three-increments"]),
         Mutant::TeamClockApart | Mutant::NoF7 | Mutant::TeamExtendsApart => {
             (Fast, &["team-torn-pair", "team-torn-batch"])
         }

@@ -7,6 +7,7 @@
 
 use super::super::storage::Storage;
 use super::Versioned;
+use super::pairs::Pairs;
 use crate::abort::{Abort, TxResult};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
@@ -141,7 +142,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
         }
-        let found = Self::try_lock(tx, entries, seen, which);
+        let pairs = Self::pairs(tx, entries, which);
+        let found = Self::try_lock(tx, entries, seen, which, &pairs);
         Swaps {
             which,
             found,
@@ -171,19 +173,27 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             which |= u32::from(inside && entry & WRITTEN != 0) << j;
             blind |= u32::from(inside && entry & BLIND != 0) << j;
         }
+        let pairs = Self::pairs(tx, entries, which);
+        for (j, &[now, _]) in pairs.now.iter().enumerate() {
+            if (pairs.which & blind) >> j & 1 != 0 {
+                // As below: 0 if it is locked.
+                seen[j] = if S::is_locked(now) { 0 } else { now };
+            }
+        }
         let mut found;
         if let Some(bit) = S::LOCK_BIT {
-            found = Self::try_lock(tx, entries, seen, which & !blind);
+            let apart = blind & !pairs.which;
+            found = Self::try_lock(tx, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (Tx::locate). Relaxed: F3 follows. A word that is locked
             // stays as it is.
             let before: [u64; BATCH] = core::array::from_fn(|j| unsafe {
                 let word = S::version_word(map, word_of(entries[j]));
-                lane.fetch_or_relaxed_64_if(blind >> j & 1 != 0, word, at.idle(), bit)
+                lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
             });
             for j in 0..BATCH {
                 // No choice, as in `Swaps::differing`.
-                let mask = u64::from(blind >> j & 1).wrapping_neg();
+                let mask = u64::from(apart >> j & 1).wrapping_neg();
                 found[j] = found[j] & !mask | before[j] & mask;
                 seen[j] = seen[j] & !mask | before[j] & !bit & mask;
             }
@@ -196,7 +206,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
-            found = Self::try_lock(tx, entries, seen, which);
+            found = Self::try_lock(tx, entries, seen, which, &pairs);
         }
         for (j, &seen) in seen.iter().enumerate() {
             if blind >> j & 1 != 0 {
@@ -221,25 +231,27 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         entries: [u64; B],
         seen: [u64; B],
         which: u32,
+        pairs: &Pairs<B>,
     ) -> [u64; B] {
         let lane = tx.lane;
         let map = S::map(tx.stm);
         let me = lane.grid_thread();
         let idle = tx.logs.entry(lane, 0, 0);
         core::array::from_fn(|j| {
-            let wanted = which >> j & 1 != 0;
+            let wanted = which & !pairs.which & 1 << j != 0;
             let word = S::version_word(map, word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
             // (Tx::locate). Relaxed: F3 follows.
-            unsafe {
+            let found = unsafe {
                 if Mutant::LockedByStore.on(lane) {
                     lane.store_relaxed_64_if(wanted, word, new);
                     seen[j]
                 } else {
                     lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
                 }
-            }
+            };
+            Self::lock_pair(tx, pairs, j, entries[j], seen[j], me, found)
         })
     }
 
@@ -300,8 +312,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
-                    if S::is_packed(word_of(entry)) {
-                        // One word, so one store: of the later value.
+                    if Self::is_whole(at.lane(), word_of(entry)) {
+                        // One cell, so one store: of the later value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }
                 } else {
@@ -422,7 +434,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 apart |= i + (j as u32) < len
                     && without >> j & 1 == 0
                     && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !S::is_packed(word_of(entry));
+                    && !Self::is_whole(lane, word_of(entry));
             }
             if apart {
                 // ORDER(F6): who reads the old version from this store sees
@@ -434,11 +446,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     && without >> j & 1 == 0
                     && entries[j] & (WRITTEN | SHARES) == WRITTEN
                 {
-                    // SAFETY: the version word of an element in range
-                    // (Tx::locate). Relaxed: a packed word is all there is to
-                    // see; F6 precedes the others.
+                    // SAFETY: of an element in range (Tx::locate), and held; the
+                    // entry is below the count.
                     unsafe {
-                        lane.store_relaxed_64(S::version_word(map, word_of(entries[j])), seen[j]);
+                        Self::put_back(at, map, i + j as u32, word_of(entries[j]), seen[j]);
                     }
                 }
             }
@@ -471,8 +482,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
     }
 
-    /// Stores the new values of the entries from `i` on, packed ones with
-    /// their version; whether there are others.
+    /// Stores the new values of the entries from `i` on, packed ones and pairs
+    /// with their version; whether there are others.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn publish_batch<L: Lane, const B: usize>(
@@ -494,25 +505,34 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let written = |j: usize| i + (j as u32) < len && entries[j] & WRITTEN != 0;
         let mut apart = false;
         for j in 0..B {
-            apart |= written(j) && !S::is_packed(word_of(entries[j]));
+            apart |= written(j) && !Self::is_whole(lane, word_of(entries[j]));
         }
         for j in 0..B {
             let word = word_of(entries[j]);
+            let held = written(j) && entries[j] & SHARES == 0;
+            let pair = Self::is_pair(lane, word);
             // SAFETY: the version word of an element in range (Tx::locate),
-            // locked by this transaction. Relaxed: a packed word is all there
-            // is to see.
+            // locked by this transaction. Relaxed: a packed word, or a pair, is
+            // all there is to see.
             unsafe {
                 lane.store_relaxed_64_if(
-                    written(j) && entries[j] & SHARES == 0 && (!apart || S::is_packed(word)),
+                    held && !pair && (!apart || S::is_packed(word)),
                     S::version_word(map, word),
                     S::unlocked(version, values[j]),
                 );
+                if S::PAIRS && lane.has_wide_atomics() {
+                    lane.store_relaxed_128_if(
+                        held && pair,
+                        S::version_word(map, word),
+                        [S::unlocked(version, 0), values[j]],
+                    );
+                }
             }
         }
         if apart {
             for j in 0..B {
                 let word = word_of(entries[j]);
-                if written(j) && !S::is_packed(word) {
+                if written(j) && !Self::is_whole(lane, word) {
                     // SAFETY: as above. Relaxed: F5 follows.
                     unsafe { S::value(word).store(lane, values[j]) };
                 }
@@ -533,7 +553,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 let word = word_of(entry);
                 let held = i + (j as u32) < len
                     && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !S::is_packed(word);
+                    && !Self::is_whole(lane, word);
                 // SAFETY: as above.
                 unsafe {
                     lane.store_relaxed_64_if(
