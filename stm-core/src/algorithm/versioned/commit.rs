@@ -113,6 +113,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         } else if len <= 2 {
             let swaps = Self::swap::<L, 2>(tx, 0);
             end = Self::settle(tx, 0, &swaps, &Swaps::<S, 0>::NONE);
+        } else if S::PAIRS && tx.lane.has_wide_atomics() {
+            // A swap of 128 bits takes twice the registers.
+            while i < len && end.is_ok() {
+                let swaps = Self::swap::<L, BATCH>(tx, i);
+                end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
+                i += BATCH as u32;
+            }
         } else {
             // Two batches at a time: all their swaps are in flight together.
             while i < len && end.is_ok() {
@@ -237,22 +244,22 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let map = S::map(tx.stm);
         let me = lane.grid_thread();
         let idle = tx.logs.entry(lane, 0, 0);
-        core::array::from_fn(|j| {
+        let found = core::array::from_fn(|j| {
             let wanted = which & !pairs.which & 1 << j != 0;
             let word = S::version_word(map, word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
             // (Tx::locate). Relaxed: F3 follows.
-            let found = unsafe {
+            unsafe {
                 if Mutant::LockedByStore.on(lane) {
                     lane.store_relaxed_64_if(wanted, word, new);
                     seen[j]
                 } else {
                     lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
                 }
-            };
-            Self::lock_pair(tx, pairs, j, entries[j], seen[j], me, found)
-        })
+            }
+        });
+        Self::lock_pairs(tx, pairs, entries, seen, me, found)
     }
 
     /// What follows from two batches of swaps from entry `i` on. Those that have

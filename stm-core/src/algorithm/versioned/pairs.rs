@@ -102,48 +102,59 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         pairs
     }
 
-    /// Swaps pair `j` of a batch for its locked form, in the name of `owner`, if
-    /// its version word is the one `seen`: the version word found. For another
-    /// entry of the batch nothing, and `otherwise`.
+    /// Swaps the pairs of a batch whose version words are as they were `seen` for
+    /// their locked form, in the name of `owner`, in flight together: the version
+    /// words found. For the other entries of the batch, what `otherwise` has.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
-    pub(super) fn lock_pair<L: Lane, const B: usize>(
+    pub(super) fn lock_pairs<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         pairs: &Pairs<B>,
-        j: usize,
-        entry: u64,
-        seen: u64,
+        entries: [u64; B],
+        seen: [u64; B],
         owner: u64,
-        otherwise: u64,
-    ) -> u64 {
+        mut otherwise: [u64; B],
+    ) -> [u64; B] {
         let lane = tx.lane;
         if !(S::PAIRS && lane.has_wide_atomics()) {
             return otherwise;
         }
-        let place = S::version_word(S::map(tx.stm), word_of(entry));
-        let pair = pairs.which >> j & 1 != 0;
-        let now @ [version, value] = pairs.now[j];
-        let new = [S::locked(seen, owner), value];
-        let unchecked = Mutant::PairLockUnchecked.on(lane) && !S::is_locked(version);
-        let swaps = pair && (version == seen || unchecked);
-        // SAFETY: as in `pairs`. Relaxed: F3 follows.
-        let found = unsafe {
-            if Mutant::LockedByStore.on(lane) {
-                lane.store_relaxed_128_if(pair, place, new);
-                return if pair { seen } else { otherwise };
-            }
-            lane.cas_relaxed_128_if(swaps, place, tx.logs.idle_pair(lane), now, new)
-        };
-        if swaps {
-            if unchecked && found == now {
-                return seen;
-            }
-            // Of a value that has changed the version has, too; so this tells.
-            found[0]
-        } else if pair {
-            version
-        } else {
-            otherwise
+        let map = S::map(tx.stm);
+        let idle = tx.logs.idle_pair(lane);
+        let mut swaps = 0;
+        for j in 0..B {
+            let version = pairs.now[j][0];
+            let wanted = version == seen[j]
+                || Mutant::PairLockUnchecked.on(lane) && !S::is_locked(version);
+            swaps |= u32::from(wanted) << j;
         }
+        swaps &= pairs.which;
+        let found: [u64; B] = core::array::from_fn(|j| {
+            let place = S::version_word(map, word_of(entries[j]));
+            let now = pairs.now[j];
+            let new = [S::locked(seen[j], owner), now[1]];
+            // SAFETY: as in `pairs`. Relaxed: F3 follows. Of a value that is not
+            // the one loaded the version is not, either.
+            unsafe { lane.cas_relaxed_128_if(swaps >> j & 1 != 0, place, idle, now, new)[0] }
+        });
+        for j in 0..B {
+            if Mutant::LockedByStore.on(lane) && pairs.which >> j & 1 != 0 {
+                let place = S::version_word(map, word_of(entries[j]));
+                let new = [S::locked(seen[j], owner), pairs.now[j][1]];
+                // SAFETY: as above.
+                unsafe { lane.store_relaxed_128(place, new) };
+                otherwise[j] = seen[j];
+                continue;
+            }
+            // No choices, of which the compiler would make branches.
+            let pair = u64::from(pairs.which >> j & 1).wrapping_neg();
+            let swap = u64::from(swaps >> j & 1).wrapping_neg();
+            otherwise[j] = otherwise[j] & !pair | pairs.now[j][0] & pair & !swap | found[j] & swap;
+            if Mutant::PairLockUnchecked.on(lane) && swap != 0 && found[j] == pairs.now[j][0] {
+                otherwise[j] = seen[j];
+            }
+        }
+        otherwise
     }
 
     /// Stores the version word of entry `i`, which holds `word`, as it was seen;

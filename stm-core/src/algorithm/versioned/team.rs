@@ -308,13 +308,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             let pairs = Self::pairs(tx, entries, wanted);
             let found: [u64; BATCH] = core::array::from_fn(|j| {
                 if wanted & !pairs.which & 1 << j == 0 {
-                    return Self::lock_pair(tx, &pairs, j, entries[j], seen[j], owner, seen[j]);
+                    return seen[j];
                 }
                 let word = Self::version_word(tx, word_of(entries[j]));
                 // SAFETY: the version word of an element in range (TeamTx).
                 // Relaxed: F3 follows.
                 unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
             });
+            let found = Self::lock_pairs(tx, &pairs, entries, seen, owner, found);
             for j in 0..BATCH {
                 let k = i + j as u32;
                 if k >= len
