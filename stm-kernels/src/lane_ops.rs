@@ -12,6 +12,8 @@
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.
 #![allow(clippy::missing_safety_doc)]
+// Nobody calls these with arrays by value, or at all.
+#![allow(improper_ctypes_definitions)]
 
 use stm_core::Lane;
 use stm_core::lane::gpu::GpuLane;

@@ -260,7 +260,9 @@ fn effect(statement: &Statement) -> Option<String> {
         return None;
     }
     if base == "mov" {
+        // Of several in braces the last: all are of one kind.
         let source = statement.operands().rsplit(", ").next().unwrap_or("");
+        let source = source.trim_matches(['{', '}']);
         return is_special_register(source).then(|| format!("{opcode} {source}"));
     }
     Some(opcode.to_owned())
@@ -341,7 +343,7 @@ mod tests {
     fn accesses_of_128_bits_need_a_newer_gpu_and_nothing_else_does() {
         let wide = GOOD.replace(
             "fence.acq_rel.gpu;",
-            "{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%rd1];\n\tmov.b128 {%rd2, %rd3}, v; }",
+            "{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%rd1];\n\tmov.b128 {%rd2, %rd3}, v; mov.b128 v, {%rd4, %rd5}; }",
         );
         assert_eq!(shipped(&wide).len(), 2, "version and target");
         let newer = |text: &str| text.replace("7.0", "8.3").replace("sm_70", "sm_90");

@@ -16,8 +16,8 @@
 //! Module-level items are told apart by their directives; bodies are not
 //! understood, only brace-matched and searched for names.
 
-use crate::{Error, rules};
 use crate::statement::{blank_comments, identifiers, is_identifier};
+use crate::{Error, rules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

@@ -17,6 +17,11 @@ use crate::tx::Tx;
 use crate::version::Version;
 use core::marker::PhantomData;
 
+/// Entries whose swaps are in flight together on a lane with atomics of 128 bits:
+/// each has a load of 128 bits, two swaps of which one is made, and more than
+/// twice the registers.
+const WIDE_BATCH: usize = 4;
+
 /// Swaps in flight: what was found, and what was expected.
 #[derive(Clone, Copy)]
 struct Swaps<S, const B: usize> {
@@ -100,25 +105,31 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     #[inline(always)]
     pub(super) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let len = tx.set.len;
+        let wide = S::PAIRS && tx.lane.has_wide_atomics();
         let mut end = Ok(());
         let mut i = 0;
         if len == 0 {
             // Only additions to sums.
         } else if tx.set.has_blind() {
             while i < len && end.is_ok() {
-                let swaps = Self::swap_blind(tx, i);
-                end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
-                i += BATCH as u32;
+                if wide {
+                    let swaps = Self::swap_blind::<L, WIDE_BATCH>(tx, i);
+                    end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
+                    i += WIDE_BATCH as u32;
+                } else {
+                    let swaps = Self::swap_blind::<L, BATCH>(tx, i);
+                    end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
+                    i += BATCH as u32;
+                }
             }
         } else if len <= 2 {
             let swaps = Self::swap::<L, 2>(tx, 0);
             end = Self::settle(tx, 0, &swaps, &Swaps::<S, 0>::NONE);
-        } else if S::PAIRS && tx.lane.has_wide_atomics() {
-            // A swap of 128 bits takes twice the registers.
+        } else if wide {
             while i < len && end.is_ok() {
-                let swaps = Self::swap::<L, BATCH>(tx, i);
+                let swaps = Self::swap::<L, WIDE_BATCH>(tx, i);
                 end = Self::settle(tx, i, &swaps, &Swaps::<S, 0>::NONE);
-                i += BATCH as u32;
+                i += WIDE_BATCH as u32;
             }
         } else {
             // Two batches at a time: all their swaps are in flight together.
@@ -162,13 +173,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// [`Self::swap`] where some entries are blind: their words are locked
     /// whatever is there.
     #[inline(always)]
-    fn swap_blind<L: Lane>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, BATCH> {
+    fn swap_blind<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
         let lane = tx.lane;
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
         let len = tx.set.len;
         // SAFETY: i is below the count.
-        let (entries, mut seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
+        let (entries, mut seen): ([u64; B], [u64; B]) = unsafe {
             (
                 at.batch(Column::Address, i, len),
                 at.batch(Column::Seen, i, len),
@@ -194,11 +205,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             // SAFETY: those that are wanted are version words of elements in
             // range (Tx::locate). Relaxed: F3 follows. A word that is locked
             // stays as it is.
-            let before: [u64; BATCH] = core::array::from_fn(|j| unsafe {
+            let before: [u64; B] = core::array::from_fn(|j| unsafe {
                 let word = S::version_word(map, word_of(entries[j]));
                 lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
             });
-            for j in 0..BATCH {
+            for j in 0..B {
                 // No choice, as in `Swaps::differing`.
                 let mask = u64::from(apart >> j & 1).wrapping_neg();
                 found[j] = found[j] & !mask | before[j] & mask;
@@ -207,7 +218,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         } else {
             // One that is locked is seen as version 0: the swap finds out who
             // holds it.
-            for j in 0..BATCH {
+            for j in 0..B {
                 let word = S::version_word(map, word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
                 let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };

@@ -124,8 +124,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let mut swaps = 0;
         for j in 0..B {
             let version = pairs.now[j][0];
-            let wanted = version == seen[j]
-                || Mutant::PairLockUnchecked.on(lane) && !S::is_locked(version);
+            let wanted =
+                version == seen[j] || Mutant::PairLockUnchecked.on(lane) && !S::is_locked(version);
             swaps |= u32::from(wanted) << j;
         }
         swaps &= pairs.which;
