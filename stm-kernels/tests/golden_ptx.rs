@@ -186,8 +186,10 @@ fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         };
         // A word before "fn " in a comment leaves something that is no name.
         if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            let end = signature.find([';', '{']).unwrap();
-            let kind = if signature[end..].starts_with(';') {
+            // Not the semicolon of an array's type.
+            let mut lines = signature.lines();
+            let end = lines.find(|line| line.ends_with([';', '{'])).unwrap();
+            let kind = if end.ends_with(';') {
                 &mut required
             } else {
                 &mut provided
@@ -246,7 +248,7 @@ fn the_tables_name_every_method_of_the_trait() {
 
 #[test]
 fn the_reader_of_the_trait_sees_a_new_method() {
-    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: u32) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
+    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: [u64; 2]) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
     let (required, provided) = trait_methods(source);
     assert_eq!(required, ["a", "b"].into());
     assert_eq!(provided, ["c"].into());

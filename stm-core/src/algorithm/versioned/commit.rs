@@ -193,7 +193,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
         let pairs = Self::pairs(tx, entries, which);
         for (j, &[now, _]) in pairs.now.iter().enumerate() {
-            if (pairs.which & blind) >> j & 1 != 0 {
+            if (blind & pairs.which) >> j & 1 != 0 {
                 // As below: 0 if it is locked.
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
@@ -256,7 +256,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let me = lane.grid_thread();
         let idle = tx.logs.entry(lane, 0, 0);
         let found = core::array::from_fn(|j| {
-            let wanted = which & !pairs.which & 1 << j != 0;
+            let wanted = (which & !pairs.which) >> j & 1 != 0;
             let word = S::version_word(map, word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
@@ -464,10 +464,16 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     && without >> j & 1 == 0
                     && entries[j] & (WRITTEN | SHARES) == WRITTEN
                 {
+                    let word = word_of(entries[j]);
                     // SAFETY: of an element in range (Tx::locate), and held; the
-                    // entry is below the count.
+                    // entry is below the count. Relaxed: a packed word is all
+                    // there is to see; F6 precedes the others.
                     unsafe {
-                        Self::put_back(at, map, i + j as u32, word_of(entries[j]), seen[j]);
+                        if Self::is_pair(lane, word) {
+                            Self::put_back(at, map, i + j as u32, word, seen[j]);
+                        } else {
+                            lane.store_relaxed_64(S::version_word(map, word), seen[j]);
+                        }
                     }
                 }
             }
@@ -527,20 +533,21 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            let held = written(j) && entries[j] & SHARES == 0;
-            let pair = Self::is_pair(lane, word);
             // SAFETY: the version word of an element in range (Tx::locate),
             // locked by this transaction. Relaxed: a packed word, or a pair, is
             // all there is to see.
             unsafe {
                 lane.store_relaxed_64_if(
-                    held && !pair && (!apart || S::is_packed(word)),
+                    written(j)
+                        && entries[j] & SHARES == 0
+                        && (!apart || S::is_packed(word))
+                        && !Self::is_pair(lane, word),
                     S::version_word(map, word),
                     S::unlocked(version, values[j]),
                 );
                 if S::PAIRS && lane.has_wide_atomics() {
                     lane.store_relaxed_128_if(
-                        held && pair,
+                        written(j) && entries[j] & SHARES == 0 && Self::is_pair(lane, word),
                         S::version_word(map, word),
                         [S::unlocked(version, 0), values[j]],
                     );

@@ -44,7 +44,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// Whether one access has a word's version and its value.
     #[inline(always)]
     pub(super) fn is_whole<L: Lane>(lane: &L, word: WordAddress) -> bool {
-        S::is_packed(word) || Self::is_pair(lane, word)
+        // In this order: what the compiler knows at once comes first.
+        S::PAIRS && lane.has_wide_atomics() || S::is_packed(word)
     }
 
     /// The present version word of `word` if `on`, else nothing, and
@@ -157,11 +158,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         otherwise
     }
 
-    /// Stores the version word of entry `i`, which holds `word`, as it was seen;
-    /// of a pair together with its value.
+    /// Stores the pair that entry `i` holds, `word`, as it was seen.
     ///
     /// # Safety
-    /// The word is of an element in range of a live array, and locked by the
+    /// The pair is of an element in range of a live array, and locked by the
     /// transaction; `i` is below the count.
     #[inline(always)]
     pub(super) unsafe fn put_back<L: Lane>(
@@ -173,19 +173,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     ) {
         let lane = at.lane();
         let place = S::version_word(map, word);
-        // SAFETY: the caller's. Relaxed: one access has all there is to see;
-        // F6 precedes those of words apart.
+        // SAFETY: the caller's. Relaxed: one access has all there is to see. The
+        // value is what it was locked with: nobody else stores to it.
         unsafe {
-            if Self::is_pair(lane, word) {
-                // What it was locked with: nobody else stores to it.
-                let [_, mut value] = lane.load_relaxed_128(place);
-                if Mutant::PairGivenBackNew.on(lane) {
-                    value = at.get(Column::Value, i);
-                }
-                lane.store_relaxed_128(place, [seen, value]);
-            } else {
-                lane.store_relaxed_64(place, seen);
+            let [_, mut value] = lane.load_relaxed_128(place);
+            if Mutant::PairGivenBackNew.on(lane) {
+                value = at.get(Column::Value, i);
             }
+            lane.store_relaxed_128(place, [seen, value]);
         }
     }
 }

@@ -307,7 +307,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             }
             let pairs = Self::pairs(tx, entries, wanted);
             let found: [u64; BATCH] = core::array::from_fn(|j| {
-                if wanted & !pairs.which & 1 << j == 0 {
+                if (wanted & !pairs.which) >> j & 1 == 0 {
                     return seen[j];
                 }
                 let word = Self::version_word(tx, word_of(entries[j]));
