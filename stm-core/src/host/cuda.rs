@@ -79,6 +79,7 @@ impl core::fmt::Debug for Cuda {
         f.debug_struct("Cuda")
             .field("ordinal", &self.shared.ordinal)
             .field("info", &self.shared.info)
+            .field("wide", &self.wide)
             .finish()
     }
 }
