@@ -15,13 +15,20 @@ pub enum Choice {
     Cpu,
     /// The GPU of a number.
     Cuda(usize),
+    /// The same as if it had no atomics of 128 bits, to compare with.
+    CudaNarrow(usize),
 }
 
-/// Reads `auto`, `cpu`, `cuda` or `cuda:N`.
+/// Reads `auto`, `cpu`, `cuda` or `cuda:N`, and for GPUs `,atomics=64` behind it.
 ///
 /// # Errors
 /// An unknown name, with the nearest known one.
 pub fn parse_choice(text: &str) -> Result<Choice> {
+    if let Some(gpu) = text.strip_suffix(",atomics=64")
+        && let Choice::Cuda(ordinal) = parse_choice(gpu)?
+    {
+        return Ok(Choice::CudaNarrow(ordinal));
+    }
     match text {
         "auto" => return Ok(Choice::Auto),
         "cpu" => return Ok(Choice::Cpu),
@@ -81,6 +88,10 @@ impl AnyDevice {
         match choice {
             Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
             Choice::Cuda(ordinal) => Ok((Self::Cuda(Cuda::new(ordinal)?), None)),
+            Choice::CudaNarrow(ordinal) => {
+                let gpu = Cuda::new(ordinal)?.without_wide_atomics();
+                Ok((Self::Cuda(gpu), None))
+            }
             Choice::Auto => {
                 let mut refused = None;
                 for ordinal in 0..gpus().unwrap_or(1) {
@@ -261,6 +272,8 @@ mod tests {
             ("cpu", Choice::Cpu),
             ("cuda", Choice::Cuda(0)),
             ("cuda:3", Choice::Cuda(3)),
+            ("cuda,atomics=64", Choice::CudaNarrow(0)),
+            ("cuda:3,atomics=64", Choice::CudaNarrow(3)),
         ] {
             assert_eq!(parse_choice(text).unwrap(), choice);
         }
@@ -275,6 +288,8 @@ mod tests {
         );
         let error = parse_choice("").unwrap_err().to_string();
         assert_eq!(error.matches("known are").count(), 1, "{error}");
+        assert!(parse_choice("cpu,atomics=64").is_err());
+        assert!(parse_choice("cuda,atomics=32").is_err());
         for text in ["cuda:", "cuda:x", "cuda:-1"] {
             let error = parse_choice(text).unwrap_err().to_string();
             assert!(error.contains("write cuda:0"), "{error}");

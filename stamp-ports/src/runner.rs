@@ -92,6 +92,8 @@ pub struct Report {
     pub resolved: &'static str,
     /// The device's name.
     pub device_name: String,
+    /// Bits of the widest atomics that kernels use there.
+    pub atomics_bits: u32,
     /// The kernels of a run that has several, in the repeat of the median
     /// time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -429,6 +431,7 @@ impl<'a, D: Device, W: AllAlgorithms> Session<'a, D, W> {
             jit_ms: 0.0,
             resolved: resolve(self.workload, spec.variant, &spec.config, spec.transactions).name(),
             device_name: self.device.name(),
+            atomics_bits: self.device.atomics_bits(),
             kernels: Vec::new(),
             profile: None,
             error: None,

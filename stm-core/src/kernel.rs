@@ -23,6 +23,14 @@ pub trait Kernel: 'static {
         None
     }
 
+    /// The same for a device with atomics of 128 bits
+    /// ([`Lane::has_wide_atomics`]), if it makes a difference: the name of
+    /// another entry point, and the text of the module that holds it.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn wide_ptx() -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// One thread's work.
     fn run<L: Lane>(lane: &L, params: &Self::Params);
 }

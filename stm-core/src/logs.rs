@@ -141,6 +141,18 @@ impl Logs {
         self.row(lane, column * self.capacity.locks() + i)
     }
 
+    /// Two words that the versioned algorithms use for nothing, and nobody else
+    /// meanwhile: of the lock log's heads, which they do not keep. Aligned to 16
+    /// bytes where a warp has an even number of lanes.
+    #[inline(always)]
+    pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
+        const { assert!(lock_log::BUCKETS >= 4, "a lane has heads of 16 bytes") }
+        // Four heads for each lane, from the first lane's first head on.
+        self.heads
+            .wrapping_add(3 * lane.lane_index() as usize)
+            .cast()
+    }
+
     /// Entry `i` of the lock log.
     #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {

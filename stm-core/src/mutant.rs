@@ -131,6 +131,13 @@ mutants! {
     NoF5 = "no-f5",
     /// `fast`: no fence before a version is put back.
     NoF6 = "no-f6",
+    /// `fast`, pairs: a read takes version and value from two loads.
+    PairReadTwice = "pair-read-twice",
+    /// `fast`, pairs: a lock is taken from the version found at the commit,
+    /// whatever was seen.
+    PairLockUnchecked = "pair-lock-unchecked",
+    /// `fast`, pairs: what is given back has the new value.
+    PairGivenBackNew = "pair-given-back-new",
     /// `fast`, teams: each lane takes a snapshot of its own.
     TeamClockApart = "team-clock-apart",
     /// `fast`, teams: nothing between the leader's look at the clock and the

@@ -12,7 +12,12 @@ use core::marker::PhantomData;
 /// | element | cell |
 /// | --- | --- |
 /// | 32 bits | one word of 64: version, lock bit, value |
-/// | 64 bits | two words of 64: version and lock bit; value |
+/// | 64 bits | two words of 64, aligned to 16 bytes: version and lock bit; value |
+///
+/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) reaches both
+/// words of a cell with one access, and a cell of a 64-bit element costs it no
+/// more steps than one of 32 bits; another reaches them one after the other, with
+/// fences between. The layout is the same.
 ///
 /// The words are described at [`CellWord`]. A cell of
 /// all zeros is the value 0, never written by a transaction.
@@ -70,7 +75,10 @@ impl<T: Element> View<T> for TCells<T> {
         // SAFETY: in range of a live array; a cell of a 64-bit element has a
         // second word, its value.
         Some(T::from_bits64(unsafe {
-            if T::WIDE {
+            if T::WIDE && lane.has_wide_atomics() {
+                // All accesses to a cell are of one width.
+                lane.load_relaxed_128(cell)[1]
+            } else if T::WIDE {
                 lane.load_relaxed_64(cell.wrapping_add(1))
             } else {
                 u64::from(CellWord(lane.load_relaxed_64(cell)).value())

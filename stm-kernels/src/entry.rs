@@ -6,16 +6,22 @@
 /// embedded on the host.
 ///
 /// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`.
+///
+/// A kernel with 64-bit elements in cells has, behind `wide`, entry points for
+/// GPUs with atomics of 128 bits.
 macro_rules! entries {
-    ($kernel:ident, $params:ident, { $($algorithm:ident => $entry:ident, $recorded:ident;)* }) => {
+    ($kernel:ident, $params:ident, {
+        $($algorithm:ident => $entry:ident, $recorded:ident $(, wide $wide:ident, $wide_recorded:ident)?;)*
+    }) => {
         $(
             $crate::entry::entries!(@one $kernel, $params,
-                stm_core::algorithm::$algorithm<stm_core::probe::Silent>, $entry);
+                stm_core::algorithm::$algorithm<stm_core::probe::Silent>, $entry $(, wide $wide)?);
             $crate::entry::entries!(@one $kernel, $params,
-                stm_core::algorithm::$algorithm<stm_core::probe::Recorder>, $recorded);
+                stm_core::algorithm::$algorithm<stm_core::probe::Recorder>, $recorded
+                $(, wide $wide_recorded)?);
         )*
     };
-    (@one $kernel:ident, $params:ident, $algorithm:ty, $entry:ident) => {
+    (@one $kernel:ident, $params:ident, $algorithm:ty, $entry:ident $(, wide $wide:ident)?) => {
         impl stm_core::Kernel for $kernel<$algorithm> {
             const ENTRY: &'static str = stringify!($entry);
             type Params = $params<$algorithm>;
@@ -24,6 +30,14 @@ macro_rules! entries {
             fn ptx() -> Option<&'static str> {
                 Some(include_str!(concat!("../ptx/", stringify!($entry), ".ptx")))
             }
+
+            $(
+                #[cfg(not(target_arch = "nvptx64"))]
+                fn wide_ptx() -> Option<(&'static str, &'static str)> {
+                    let text = include_str!(concat!("../ptx/", stringify!($wide), ".ptx"));
+                    Some((stringify!($wide), text))
+                }
+            )?
 
             #[inline(always)]
             fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
@@ -44,6 +58,21 @@ macro_rules! entries {
             let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
             <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
         }
+
+        $(
+            /// The entry point on a GPU with atomics of 128 bits.
+            ///
+            /// # Safety
+            /// As above.
+            #[cfg(target_arch = "nvptx64")]
+            #[allow(improper_ctypes_definitions)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "ptx-kernel" fn $wide(params: $params<$algorithm>) {
+                // SAFETY: as above.
+                let lane = unsafe { stm_core::lane::gpu::GpuLane::<{ u32::MAX }, true>::current() };
+                <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
+            }
+        )?
     };
 }
 pub(crate) use entries;

@@ -450,7 +450,7 @@ entries!(Link, LinkParams, {
     TbvSorting => gn2_tbv_sorting, gn2_tbv_sorting_recorded;
     HvSorting => gn2_hv_sorting, gn2_hv_sorting_recorded;
     HvBackoff => gn2_hv_backoff, gn2_hv_backoff_recorded;
-    Fast => gn2_fast, gn2_fast_recorded;
+    Fast => gn2_fast, gn2_fast_recorded, wide gn2_fast_wide, gn2_fast_wide_recorded;
     FastTable => gn2_fast_table, gn2_fast_table_recorded;
 });
 profiled!(Deduplicate, DeduplicateParams, "gn1");

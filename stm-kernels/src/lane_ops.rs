@@ -3,7 +3,8 @@
 //! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`,
 //! where `tests/golden_ptx.rs` holds each entry to the one instruction that the
 //! method stands for: a compiler that drops an order, widens a scope or adds an
-//! instruction is caught before any algorithm is.
+//! instruction is caught before any algorithm is. Those of 128 bits, which need a
+//! newer GPU, are in `ptx/lane_ops_wide.ptx`.
 //!
 //! An entry is `lane_` and the method's name; it stores a result, if there is
 //! one, to `out`.
@@ -11,6 +12,8 @@
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.
 #![allow(clippy::missing_safety_doc)]
+// Nobody calls these with arrays by value, or at all.
+#![allow(improper_ctypes_definitions)]
 
 use stm_core::Lane;
 use stm_core::lane::gpu::GpuLane;
@@ -18,34 +21,40 @@ use stm_core::lane::gpu::GpuLane;
 /// Entries that call one method with the entry's parameters.
 macro_rules! entries {
     // The method's result goes to `out`.
-    (@one $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*) -> $result:ty) => {
+    (@one $lane:ty, $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*) -> $result:ty) => {
         $(#[$doc])*
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty,)* out: *mut $result) {
             // SAFETY: launched as a kernel; the caller keeps the method's obligations.
             #[allow(unused_unsafe)]
-            unsafe { out.write(<GpuLane>::current().$method($($arg),*)) }
+            unsafe { out.write(<$lane>::current().$method($($arg),*)) }
         }
     };
-    (@one $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*)) => {
+    (@one $lane:ty, $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*)) => {
         $(#[$doc])*
         #[unsafe(no_mangle)]
         pub unsafe extern "ptx-kernel" fn $entry($($arg: $ty),*) {
             // SAFETY: launched as a kernel; the caller keeps the method's obligations.
             #[allow(unused_unsafe)]
-            unsafe { <GpuLane>::current().$method($($arg),*) }
+            unsafe { <$lane>::current().$method($($arg),*) }
         }
     };
-    ($($entry:ident = $method:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
+    ($lane:ty: $($entry:ident = $method:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
         $(entries! {
-            @one
+            @one $lane,
             #[doc = concat!("`Lane::", stringify!($method), "` alone.")]
             $entry = $method($($arg: $ty),*) $(-> $result)?
         })*
     };
 }
 
+/// The lane of a GPU without atomics of 128 bits.
+type Narrow = GpuLane;
+/// That of one with them.
+type Wide = GpuLane<{ u32::MAX }, true>;
+
 entries! {
+    Narrow:
     lane_thread_index = thread_index() -> u32;
     lane_block_index = block_index() -> u32;
     lane_block_dim = block_dim() -> u32;
@@ -80,6 +89,7 @@ entries! {
     lane_store_relaxed_64_if = store_relaxed_64_if(on: bool, p: *mut u64, v: u64);
     lane_cas_relaxed_64_if = cas_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, expected: u64, new: u64) -> u64;
     lane_fetch_or_relaxed_64_if = fetch_or_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64;
+    lane_has_wide_atomics = has_wide_atomics() -> bool;
     lane_fence = fence();
 
     lane_private_load_32 = private_load_32(p: *const u32) -> u32;
@@ -103,4 +113,14 @@ entries! {
 
     lane_clock = clock() -> u64;
     lane_pause = pause(ns: u32);
+}
+
+entries! {
+    Wide:
+    lane_load_relaxed_128 = load_relaxed_128(p: *const u64) -> [u64; 2];
+    lane_store_relaxed_128 = store_relaxed_128(p: *mut u64, v: [u64; 2]);
+    lane_cas_relaxed_128 = cas_relaxed_128(p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
+    lane_load_relaxed_128_if = load_relaxed_128_if(on: bool, p: *const u64) -> [u64; 2];
+    lane_store_relaxed_128_if = store_relaxed_128_if(on: bool, p: *mut u64, v: [u64; 2]);
+    lane_cas_relaxed_128_if = cas_relaxed_128_if(on: bool, p: *mut u64, idle: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
 }

@@ -17,12 +17,13 @@
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
 //!
-//! [`floor`] has the same accesses without transactions, to compare with.
+//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, to compare with.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod bank;
+pub mod cells;
 pub mod draw;
 pub mod eigenbench;
 mod entry;

@@ -13,7 +13,7 @@ use xtask::rules;
 type Golden = (&'static str, &'static [&'static str], u32);
 
 /// One instruction a method; a special register counts as one.
-const METHODS: [Golden; 42] = [
+const METHODS: [Golden; 46] = [
     ("thread_index", &["mov.u32 %tid.x"], 32),
     ("block_index", &["mov.u32 %ctaid.x"], 32),
     ("block_dim", &["mov.u32 %ntid.x"], 32),
@@ -53,6 +53,14 @@ const METHODS: [Golden; 42] = [
     ),
     ("add_relaxed_64", &["red.relaxed.gpu.global.add.u64"], 0),
     ("add_relaxed_f32", &["red.relaxed.gpu.global.add.f32"], 0),
+    ("has_wide_atomics", &[], 8),
+    ("load_relaxed_128", &["ld.relaxed.gpu.global.b128"], 128),
+    ("store_relaxed_128", &["st.relaxed.gpu.global.b128"], 0),
+    (
+        "cas_relaxed_128",
+        &["atom.relaxed.gpu.global.cas.b128"],
+        128,
+    ),
     ("fence", &["fence.acq_rel.gpu"], 0),
     ("private_load_32", &["ld.global.b32"], 32),
     ("private_load_64", &["ld.global.b64"], 64),
@@ -81,7 +89,7 @@ const METHODS: [Golden; 42] = [
 /// The methods with a body in the trait. Some combine others: they read special
 /// registers, in any order, and touch nothing else. Those that end in `_if` are
 /// one instruction without a branch on a GPU.
-const PROVIDED: [Golden; 10] = [
+const PROVIDED: [Golden; 13] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
     ("warp_index", &["mov.u32 %tid.x"], 32),
     (
@@ -107,6 +115,13 @@ const PROVIDED: [Golden; 10] = [
         "fetch_or_relaxed_64_if",
         &["atom.relaxed.gpu.global.or.b64"],
         64,
+    ),
+    ("load_relaxed_128_if", &["ld.relaxed.gpu.global.b128"], 128),
+    ("store_relaxed_128_if", &["st.relaxed.gpu.global.b128"], 0),
+    (
+        "cas_relaxed_128_if",
+        &["atom.relaxed.gpu.global.cas.b128"],
+        128,
     ),
 ];
 
@@ -134,7 +149,10 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
     let Some(mut found) = rules::effects(text, &entry) else {
         return Some(format!("{entry} is missing"));
     };
-    if result_bits > 0 && found.pop() != Some(format!("st.global.b{result_bits}")) {
+    // Two words of 64 bits are stored one after the other.
+    let stores = result_bits.div_ceil(64);
+    let store = format!("st.global.b{}", result_bits.min(64));
+    if (0..stores).any(|_| found.pop().as_ref() != Some(&store)) {
         return Some(format!("{entry} does not end with the store of its result"));
     }
     found.sort();
@@ -143,11 +161,15 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
     (found != expected).then(|| format!("{entry} is {found:?} and not {expected:?}"))
 }
 
-/// The entries of all methods, checked.
+/// The methods of the file with 128 bits, or those of the other.
+fn methods(wide: bool) -> impl Iterator<Item = Golden> {
+    let all = METHODS.into_iter().chain(PROVIDED);
+    all.filter(move |(method, ..)| method.contains("_128") == wide)
+}
+
+/// The entries of all methods of 64 bits and less, checked.
 fn wrong_entries(text: &str) -> Vec<String> {
-    METHODS
-        .into_iter()
-        .chain(PROVIDED)
+    methods(false)
         .filter_map(|golden| wrong_entry(text, golden))
         .collect()
 }
@@ -164,8 +186,10 @@ fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         };
         // A word before "fn " in a comment leaves something that is no name.
         if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            let end = signature.find([';', '{']).unwrap();
-            let kind = if signature[end..].starts_with(';') {
+            // Not the semicolon of an array's type.
+            let mut lines = signature.lines();
+            let end = lines.find(|line| line.ends_with([';', '{'])).unwrap();
+            let kind = if end.ends_with(';') {
                 &mut required
             } else {
                 &mut provided
@@ -181,6 +205,34 @@ fn each_lane_method_is_its_one_instruction() {
     let files = committed();
     let wrong = wrong_entries(&files["lane_ops"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let wide = &files["lane_ops_wide"];
+    let wrong: Vec<String> = methods(true)
+        .filter_map(|golden| wrong_entry(wide, golden))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
+    let files = committed();
+    let wide = |text: &&String| rules::target_of(text) == rules::WIDE;
+    let found: Vec<&str> = files
+        .iter()
+        .filter(|(_, text)| wide(text))
+        .map(|(stem, _)| stem.as_str())
+        .collect();
+    let expected = [
+        "cells64_fast_wide",
+        "cells64_fast_wide_recorded",
+        "gn2_fast_wide",
+        "gn2_fast_wide_recorded",
+        "lane_ops_wide",
+    ];
+    assert_eq!(found, expected);
+    // No wait for memory between a value and its version: of the fences of a
+    // cell in two words, those of a read (F2) and of a commit (F5, F6) go.
+    let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
+    assert!(fences("cells64_fast_wide") < fences("cells64_fast"));
 }
 
 #[test]
@@ -196,7 +248,7 @@ fn the_tables_name_every_method_of_the_trait() {
 
 #[test]
 fn the_reader_of_the_trait_sees_a_new_method() {
-    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: u32) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
+    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: [u64; 2]) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
     let (required, provided) = trait_methods(source);
     assert_eq!(required, ["a", "b"].into());
     assert_eq!(provided, ["c"].into());
@@ -205,16 +257,14 @@ fn the_reader_of_the_trait_sees_a_new_method() {
 #[test]
 fn every_entry_for_a_method_is_one_of_the_tables() {
     let files = committed();
-    let module = xtask::split::Module::parse(&files["lane_ops"]).unwrap();
-    let expected: BTreeSet<String> = METHODS
-        .iter()
-        .chain(&PROVIDED)
-        .map(|m| format!("lane_{}", m.0))
-        .collect();
-    assert_eq!(
-        module.entries().map(str::to_owned).collect::<BTreeSet<_>>(),
-        expected
-    );
+    for (file, wide) in [("lane_ops", false), ("lane_ops_wide", true)] {
+        let module = xtask::split::Module::parse(&files[file]).unwrap();
+        let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
+        assert_eq!(
+            module.entries().map(str::to_owned).collect::<BTreeSet<_>>(),
+            expected
+        );
+    }
 }
 
 #[test]

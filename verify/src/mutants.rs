@@ -61,7 +61,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
         Mutant::ElderIgnored => (Fast, &["crossed-pair"]),
         Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
-        Mutant::LockedByStore => (Fast, &["increments", "three-increments"]),
+        Mutant::LockedByStore | Mutant::PairLockUnchecked => {
+            (Fast, &["increments", "three-increments"])
+        }
         Mutant::ExtensionUnchecked => (Fast, &["torn-pair", "many-swaps"]),
         Mutant::ReadsNotValidated | Mutant::ValidatedBeforeClock | Mutant::NoF4 => {
             (Fast, &["write-skew"])
@@ -73,6 +75,8 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (FastTable, &["torn-pair", "torn-batch"])
         }
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
+        Mutant::PairReadTwice => (Fast, &["torn-pair", "torn-batch"]),
+        Mutant::PairGivenBackNew => (Fast, &["restored-version", "torn-pair"]),
         Mutant::TeamClockApart | Mutant::NoF7 | Mutant::TeamExtendsApart => {
             (Fast, &["team-torn-pair", "team-torn-batch"])
         }

@@ -1,5 +1,5 @@
-//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target;
-//! those with a probe, which are the same code and marks, for one.
+//! `cargo xtask ptxas`: NVIDIA's assembler reads every file for every target that
+//! it is for; those with a probe, which are the same code and marks, for one.
 //!
 //! A driver does the same when a program loads a module; here it happens
 //! without a GPU, for GPUs that nobody at hand has.
@@ -11,13 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use xtask::Error;
+use xtask::{Error, rules};
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 
 /// The GPU whose registers and stack are reported.
 pub(crate) const REPORTED: &str = "sm_90";
+
+/// Whether a file can be assembled for a GPU.
+fn is_for(file: &str, architecture: &str) -> bool {
+    let number = |name: &str| name.trim_start_matches("sm_").parse::<u32>().ok();
+    number(architecture) >= number(rules::target_of(file).gpu)
+}
 
 /// Whether a file's entry records events or takes times.
 fn has_probe(stem: &str) -> bool {
@@ -105,8 +111,8 @@ pub(crate) fn assemble(
     dir: &Path,
     architectures: &[&str],
 ) -> Result<Vec<Usage>, Error> {
-    let stems: Vec<String> = read_ptx(dir)?.into_keys().collect();
-    if stems.is_empty() {
+    let files = read_ptx(dir)?;
+    if files.is_empty() {
         return Err(Error::Check(format!(
             "{} has no .ptx: run `cargo xtask ptx`",
             dir.display()
@@ -116,10 +122,12 @@ pub(crate) fn assemble(
         .iter()
         .find(|a| **a == REPORTED)
         .or(architectures.last());
-    let jobs: Vec<(&String, &str)> = stems
+    let jobs: Vec<(&String, &str)> = files
         .iter()
-        .flat_map(|s| architectures.iter().map(move |a| (s, *a)))
-        .filter(|(stem, architecture)| Some(architecture) == reported || !has_probe(stem))
+        .flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)))
+        .filter(|(_, text, architecture)| is_for(text, architecture))
+        .filter(|(stem, _, architecture)| Some(architecture) == reported || !has_probe(stem))
+        .map(|(stem, _, architecture)| (stem, architecture))
         .collect();
     let next = AtomicUsize::new(0);
     let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
@@ -236,6 +244,14 @@ mod tests {
     fn entries_with_a_probe_are_told_by_their_names() {
         assert!(has_probe("ra_fast_recorded") && has_probe("ht_cgl_profiled"));
         assert!(!has_probe("ra_fast") && !has_probe("mutant_no_e1"));
+    }
+
+    #[test]
+    fn files_with_accesses_of_128_bits_are_for_newer_gpus() {
+        let wide = "ld.relaxed.gpu.global.b128 v, [%rd1];";
+        let gpus = |file| ARCHITECTURES.map(|gpu| is_for(file, gpu));
+        assert_eq!(gpus("ret;"), [true; 5]);
+        assert_eq!(gpus(wide), [false, false, true, true, true]);
     }
 
     #[test]

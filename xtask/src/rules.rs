@@ -9,12 +9,49 @@ use crate::statement::{Statement, blank_comments, statements};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// PTX ISA version of every file: the first with what the kernels use, so that
-/// every driver since CUDA 11 loads it.
-pub const VERSION: &str = "7.0";
+/// The GPUs and drivers that a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// The PTX ISA version.
+    pub isa: &'static str,
+    /// The oldest GPU.
+    pub gpu: &'static str,
+}
 
-/// Target of every file: the oldest GPU with independent thread scheduling.
-pub const TARGET: &str = "sm_70";
+/// Of most files: the first PTX with what the kernels use, so that every driver
+/// since CUDA 11 loads it, and the oldest GPU with independent thread scheduling.
+pub const BASE: Target = Target {
+    isa: "7.0",
+    gpu: "sm_70",
+};
+
+/// Of files with accesses of 128 bits: the first with `atom.cas.b128`.
+pub const WIDE: Target = Target {
+    isa: "8.3",
+    gpu: "sm_90",
+};
+
+impl Target {
+    /// The directive of the header that names the PTX ISA.
+    pub fn version(self) -> String {
+        format!(".version {}", self.isa)
+    }
+
+    /// The one that names the GPU.
+    pub fn target(self) -> String {
+        format!(".target {}", self.gpu)
+    }
+}
+
+/// Whether a text has accesses of 128 bits.
+pub fn is_wide(text: &str) -> bool {
+    text.contains(".b128")
+}
+
+/// What a file must be for.
+pub fn target_of(text: &str) -> Target {
+    if is_wide(text) { WIDE } else { BASE }
+}
 
 /// Bytes of stack a function may have. A transaction's logs live in buffers
 /// and its state in registers; what is left for the stack are arrays that are
@@ -103,6 +140,7 @@ fn local_bytes(statement: &Statement) -> Option<usize> {
 /// The rules of the first lines.
 fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let target = target_of(text);
     if recorded_version(text).is_none() {
         findings.push(Finding {
             line: 1,
@@ -110,8 +148,8 @@ fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
         });
     }
     for (directive, value) in [
-        (".version", VERSION),
-        (".target", TARGET),
+        (".version", target.isa),
+        (".target", target.gpu),
         (".address_size", "64"),
     ] {
         let found: Vec<&Statement> = statements
@@ -222,7 +260,9 @@ fn effect(statement: &Statement) -> Option<String> {
         return None;
     }
     if base == "mov" {
+        // Of several in braces the last: all are of one kind.
         let source = statement.operands().rsplit(", ").next().unwrap_or("");
+        let source = source.trim_matches(['{', '}']);
         return is_special_register(source).then(|| format!("{opcode} {source}"));
     }
     Some(opcode.to_owned())
@@ -297,6 +337,24 @@ mod tests {
         ] {
             assert_eq!(shipped(&GOOD.replacen(old, new, 1)).len(), 1, "{old}");
         }
+    }
+
+    #[test]
+    fn accesses_of_128_bits_need_a_newer_gpu_and_nothing_else_does() {
+        let wide = GOOD.replace(
+            "fence.acq_rel.gpu;",
+            "{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [%rd1];\n\tmov.b128 {%rd2, %rd3}, v; mov.b128 v, {%rd4, %rd5}; }",
+        );
+        assert_eq!(shipped(&wide).len(), 2, "version and target");
+        let newer = |text: &str| text.replace("7.0", "8.3").replace("sm_70", "sm_90");
+        assert_eq!(shipped(&newer(&wide)), []);
+        assert_eq!(shipped(&newer(GOOD)).len(), 2);
+        let effects = effects(&wide, "a").unwrap();
+        assert_eq!(
+            effects[1..3],
+            ["ld.relaxed.gpu.global.b128", "call.uni"],
+            "{effects:?}"
+        );
     }
 
     #[test]

@@ -5,6 +5,10 @@
 //! loads in a fraction of the time. So the text is cut: a file gets the header,
 //! the declarations and functions that its entry reaches, and the entry.
 //!
+//! The module is compiled for the oldest GPU. A file with accesses of 128 bits,
+//! which are written as assembly and of which the compiler knows nothing, says
+//! in its header that it needs a newer one ([`rules::WIDE`]).
+//!
 //! LLVM numbers labels and stack frames by the function's place in the module.
 //! Those numbers are dropped, so that a new entry leaves the files of the
 //! others as they are.
@@ -12,8 +16,8 @@
 //! Module-level items are told apart by their directives; bodies are not
 //! understood, only brace-matched and searched for names.
 
-use crate::Error;
 use crate::statement::{blank_comments, identifiers, is_identifier};
+use crate::{Error, rules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -22,6 +26,9 @@ pub const LANE_PREFIX: &str = "lane_";
 
 /// Stem of the file with one entry per `Lane` method.
 pub const LANE_FILE: &str = "lane_ops";
+
+/// What the methods of 128 bits have in their names, and the stem of their file.
+const LANE_WIDE: (&str, &str) = ("_128", "lane_ops_wide");
 
 /// The most registers that a thread of an entry gets, where the compiler would
 /// take more and fewer threads would be on a multiprocessor. Most of what
@@ -154,11 +161,18 @@ impl<'a> Module<'a> {
     }
 
     /// The text of a module that has just the entries `roots`, with `comment`
-    /// as its first line.
+    /// as its first line; for the GPUs that what is in it needs.
     pub fn subset(&self, roots: &BTreeSet<&str>, comment: &str) -> String {
         let reached = self.reach(roots);
-        let mut out = format!("// {comment}\n{}\n", self.header.join("\n"));
-        for item in self.items.iter().filter(|i| reached.contains(i.name)) {
+        let items = || self.items.iter().filter(|i| reached.contains(i.name));
+        let mut header = self.header.join("\n");
+        if items().any(|item| rules::is_wide(item.text)) {
+            header = header
+                .replace(&rules::BASE.version(), &rules::WIDE.version())
+                .replace(&rules::BASE.target(), &rules::WIDE.target());
+        }
+        let mut out = format!("// {comment}\n{header}\n");
+        for item in items() {
             out.push('\n');
             let cap = REGISTERS_MAX.iter().find(|(entry, _)| *entry == item.name);
             for line in renumber(item.text).lines() {
@@ -182,10 +196,10 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
     let module = Module::parse(text)?;
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for entry in module.entries() {
-        let stem = if entry.starts_with(LANE_PREFIX) {
-            LANE_FILE
-        } else {
-            entry
+        let stem = match entry.strip_prefix(LANE_PREFIX) {
+            Some(method) if method.contains(LANE_WIDE.0) => LANE_WIDE.1,
+            Some(_) => LANE_FILE,
+            None => entry,
         };
         groups.entry(stem).or_default().insert(entry);
     }

@@ -99,6 +99,9 @@ pub fn statements(text: &str) -> Vec<Statement> {
                 start = index + 1;
             }
             match c {
+                // The registers of a vector, or of two halves, are in braces too.
+                '{' if is_instruction(&current) => current.push(c),
+                '}' if current.contains('{') => current.push(c),
                 ';' | '{' | '}' => push(&mut found, start, &mut current),
                 // A label; `::` and an address's colon do not occur in sm_70 code.
                 ':' => current.clear(),
@@ -108,6 +111,13 @@ pub fn statements(text: &str) -> Vec<Statement> {
     }
     push(&mut found, start, &mut current);
     found
+}
+
+/// Whether a brace behind this text is an operand's: behind a mnemonic, and not
+/// behind the head of a function.
+fn is_instruction(text: &str) -> bool {
+    let mnemonic = text.split_whitespace().find(|word| !word.starts_with('@'));
+    mnemonic.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Moves `current` into `found` without its predicate, if anything is left.
@@ -154,6 +164,23 @@ mod tests {
             [
                 (2, "bra $L__BB_2".to_owned()),
                 (4, "st.global.b32 [%rd1], %r1".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn braces_of_operands_are_part_of_their_instruction() {
+        let text = ".func f()\n{\n\t{ .reg .b128 v; @%p1 mov.b128 {%rd1,\n %rd2}, v; }\n\tret;\n}\n.visible .entry a(\n)\n{ exit; }";
+        let texts: Vec<String> = statements(text).into_iter().map(|s| s.text).collect();
+        assert_eq!(
+            texts,
+            [
+                ".func f()",
+                ".reg .b128 v",
+                "mov.b128 {%rd1, %rd2}, v",
+                "ret",
+                ".visible .entry a( )",
+                "exit"
             ]
         );
     }

@@ -28,6 +28,9 @@ pub trait Storage: Copy + Send + Sync + 'static {
 
     /// Whether the values of a type are in the words of their versions.
     fn packs<T: Element>() -> bool;
+    /// Whether the value of a word that is not packed is in the word behind that
+    /// of its version, and both are aligned to 16 bytes.
+    const PAIRS: bool;
     /// Whether a word's value is in the word of its version.
     fn is_packed(word: WordAddress) -> bool;
     /// What finds the words of the versions.
@@ -77,6 +80,7 @@ impl Storage for Cells {
     const SHARED: bool = false;
     const VERSION_MAX: Version = CellWord::VERSION_MAX;
     const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
+    const PAIRS: bool = true;
 
     type Array<T: Element> = TCells<T>;
     type Map = ();
@@ -150,6 +154,7 @@ impl Storage for Table {
     const SHARED: bool = true;
     const VERSION_MAX: Version = Version(u64::MAX >> 1);
     const LOCK_BIT: Option<u64> = None;
+    const PAIRS: bool = false;
 
     type Array<T: Element> = TArray<T>;
     type Map = (*mut u64, StripeMap);

@@ -24,6 +24,7 @@
 //! same time and validate after that, so none has read what another writes.
 
 mod commit;
+mod pairs;
 mod sums;
 mod team;
 
@@ -195,10 +196,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
             // which others may find the word.
             // SAFETY: if wanted, of an element in range (Tx::put_many).
             unsafe {
+                let word = S::version_word(S::map(tx.stm), words[k]);
                 if S::is_packed(words[k]) {
-                    let word = S::version_word(S::map(tx.stm), words[k]);
                     let new = S::unlocked(tx.snapshot, values[k]);
                     tx.lane.store_relaxed_64_if(wanted, word, new);
+                } else if Self::is_pair(tx.lane, words[k]) {
+                    let new = [S::unlocked(tx.snapshot, 0), values[k]];
+                    tx.lane.store_relaxed_128_if(wanted, word, new);
                 } else if wanted {
                     S::value(words[k]).store(tx.lane, values[k]);
                 }
@@ -353,13 +357,30 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         // does, and of later ones the clock is asked.
         let versions =
             || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
-        let seen = versions();
         if S::packs::<T>() {
+            let seen = versions();
             for k in 0..N {
                 v[k] = T::from_bits64(u64::from(seen[k] as u32));
             }
             return seen;
         }
+        if S::PAIRS && lane.has_wide_atomics() {
+            // SAFETY: as above; a pair is a cell's two words. Relaxed: as above,
+            // and the value is of the same access.
+            let pairs =
+                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) });
+            let values = if Mutant::PairReadTwice.on(lane) {
+                // SAFETY: as above.
+                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) })
+            } else {
+                pairs
+            };
+            for k in 0..N {
+                v[k] = T::from_bits64(values[k][1]);
+            }
+            return pairs.map(|[version, _]| version);
+        }
+        let seen = versions();
         // ORDER(F2): version, value, version. The first fence pairs with F5:
         // who sees version w free sees its value. The second pairs with F3:
         // who sees a value sees the lock under which it was stored.
@@ -434,10 +455,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let len = tx.set.len;
         core::array::from_fn(|j| {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
-            let word = Self::version_word(tx, word_of(entries[j]));
-            // SAFETY: if wanted, the version word of an element in range
-            // (Tx::locate). Relaxed: F1 or F4 precedes.
-            unsafe { tx.lane.load_relaxed_64_if(wanted, word, seen[j]) }
+            let word = word_of(entries[j]);
+            // SAFETY: if wanted, of an element in range (Tx::locate). Relaxed:
+            // F1 or F4 precedes.
+            unsafe { Self::version_if(tx.lane, S::map(tx.stm), wanted, word, seen[j]) }
         })
     }
 

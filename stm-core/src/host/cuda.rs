@@ -1,5 +1,7 @@
 //! An NVIDIA GPU through its driver, with no toolkit: PTX is compiled by the
-//! driver when a kernel is first used.
+//! driver when a kernel is first used. Of a kernel with two modules, the one for
+//! GPUs with atomics of 128 bits is taken where the GPU and the driver are new
+//! enough (compute capability 9.0, CUDA 12.3).
 //!
 //! After an illegal address, a trap or a watchdog the context is gone with
 //! everything in it: the error is [`Error::DeviceLost`], and every later call
@@ -68,6 +70,8 @@ unsafe impl Sync for Shared {}
 #[derive(Clone)]
 pub struct Cuda {
     shared: Arc<Shared>,
+    /// Whether kernels use atomics of 128 bits.
+    wide: bool,
 }
 
 impl core::fmt::Debug for Cuda {
@@ -75,6 +79,7 @@ impl core::fmt::Debug for Cuda {
         f.debug_struct("Cuda")
             .field("ordinal", &self.shared.ordinal)
             .field("info", &self.shared.info)
+            .field("wide", &self.wide)
             .finish()
     }
 }
@@ -122,6 +127,7 @@ impl Cuda {
         let stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         let side_stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         Ok(Self {
+            wide: has_wide_atomics(&info),
             shared: Arc::new(Shared {
                 context,
                 stream,
@@ -159,6 +165,22 @@ impl Cuda {
             processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
         };
         Ok((info, limits))
+    }
+
+    /// The same GPU as if it had no atomics of 128 bits, to compare with.
+    #[must_use]
+    pub fn without_wide_atomics(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            wide: false,
+        }
+    }
+
+    /// The entry point of a kernel for this GPU, and the text of its module.
+    fn module_of<K: Kernel>(&self) -> Result<(&'static str, &'static str), Error> {
+        let wide = K::wide_ptx().filter(|_| self.wide);
+        wide.or_else(|| Some((K::ENTRY, K::ptx()?)))
+            .ok_or(Error::NoPtx { entry: K::ENTRY })
     }
 
     /// What the GPU is.
@@ -204,22 +226,19 @@ impl Cuda {
             .loaded
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let ptx = K::ptx().ok_or(Error::NoPtx { entry: K::ENTRY })?;
-        let key = (K::ENTRY, ptx.as_ptr() as usize);
+        let (name, ptx) = self.module_of::<K>()?;
+        let key = (name, ptx.as_ptr() as usize);
         if let Some(&found) = loaded.get(&key) {
             return Ok(found);
         }
         let start = Instant::now();
-        let module = load_module(ptx).map_err(|log| Error::BadPtx {
-            entry: K::ENTRY,
-            log,
-        })?;
-        let name = CString::new(K::ENTRY).map_err(|_| Error::NoPtx { entry: K::ENTRY })?;
+        let module = load_module(ptx).map_err(|log| Error::BadPtx { entry: name, log })?;
+        let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry: name })?;
         // SAFETY: the module was just loaded, and is never unloaded: the
         // context takes it along.
         let function =
-            unsafe { result::module::get_function(module, name) }.map_err(|e| Error::BadPtx {
-                entry: K::ENTRY,
+            unsafe { result::module::get_function(module, symbol) }.map_err(|e| Error::BadPtx {
+                entry: name,
                 log: code(e),
             })?;
         let entry = Loaded {
@@ -227,7 +246,7 @@ impl Cuda {
             compiled_in: start.elapsed(),
         };
         tracing::debug!(
-            entry = K::ENTRY,
+            entry = name,
             ms = entry.compiled_in.as_secs_f64() * 1e3,
             "module compiled"
         );
@@ -247,6 +266,12 @@ fn check_capability(info: &CudaInfo) -> Result<(), Error> {
         });
     }
     Ok(())
+}
+
+/// Whether the GPU has atomics of 128 bits, and its driver reads the PTX that
+/// they came with.
+const fn has_wide_atomics(info: &CudaInfo) -> bool {
+    info.compute_capability.0 >= 9 && info.driver_version >= 12_030
 }
 
 /// Loads PTX text into the current context; on failure, the driver's log on
@@ -378,11 +403,19 @@ impl Device for Cuda {
     }
 
     fn id(&self) -> String {
-        format!("cuda:{}", self.shared.ordinal)
+        if has_wide_atomics(&self.shared.info) == self.wide {
+            format!("cuda:{}", self.shared.ordinal)
+        } else {
+            format!("cuda:{},atomics=64", self.shared.ordinal)
+        }
     }
 
     fn limits(&self) -> Limits {
         self.shared.limits.clone()
+    }
+
+    fn atomics_bits(&self) -> u32 {
+        if self.wide { 128 } else { 64 }
     }
 
     fn available_bytes(&self) -> Result<u64, Error> {
@@ -588,5 +621,15 @@ mod tests {
         );
         info.compute_capability = (7, 0);
         assert_eq!(check_capability(&info), Ok(()));
+        // Atomics of 128 bits need the GPU and the driver.
+        for (capability, driver, wide) in [
+            ((8, 9), 13_000, false),
+            ((9, 0), 12_020, false),
+            ((9, 0), 12_030, true),
+            ((12, 0), 13_000, true),
+        ] {
+            (info.compute_capability, info.driver_version) = (capability, driver);
+            assert_eq!(has_wide_atomics(&info), wide, "{capability:?} {driver}");
+        }
     }
 }

@@ -132,6 +132,12 @@ pub trait Device: Clone {
     /// What it can launch and hold.
     fn limits(&self) -> Limits;
 
+    /// The bits of the widest atomic access that kernels use here: 128 where a
+    /// 64-bit element and its version are one access, else 64.
+    fn atomics_bits(&self) -> u32 {
+        64
+    }
+
     /// Bytes that an allocation could still take, as far as the device knows.
     fn available_bytes(&self) -> Result<u64, Error>;
 

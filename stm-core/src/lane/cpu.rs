@@ -174,6 +174,9 @@ impl<'a> CpuLane<'a> {
     }
 }
 
+/// What a caller is told that has not asked.
+const NO_WIDE_ATOMICS: &str = "a CPU lane has no 128-bit atomics: ask has_wide_atomics() first";
+
 macro_rules! atomic {
     // The atomic at `p`.
     ($atomic:ident, $p:expr) => {
@@ -314,6 +317,25 @@ impl Lane for CpuLane<'_> {
                 Err(found) => old = found,
             }
         }
+    }
+    /// No: stable Rust has no atomic of 128 bits.
+    #[inline(always)]
+    fn has_wide_atomics(&self) -> bool {
+        false
+    }
+    unsafe fn load_relaxed_128(&self, _p: *const u64) -> [u64; 2] {
+        unreachable!("{NO_WIDE_ATOMICS}")
+    }
+    unsafe fn store_relaxed_128(&self, _p: *mut u64, _v: [u64; 2]) {
+        unreachable!("{NO_WIDE_ATOMICS}")
+    }
+    unsafe fn cas_relaxed_128(
+        &self,
+        _p: *mut u64,
+        _expected: [u64; 2],
+        _new: [u64; 2],
+    ) -> [u64; 2] {
+        unreachable!("{NO_WIDE_ATOMICS}")
     }
     #[inline(always)]
     fn fence(&self) {

@@ -31,11 +31,13 @@ unsafe extern "C" {
 
 /// The thread that executes this code. A zero-sized token: everything about it
 /// is in special registers. `MUTANT` is the seeded defect that it runs with;
-/// what ships has none.
+/// what ships has none. `WIDE` says whether the GPU has atomics of 128 bits,
+/// which `sm_90` is the first to have: an entry point with it goes into a module
+/// for `sm_90`.
 #[derive(Clone, Copy)]
-pub struct GpuLane<const MUTANT: u32 = { u32::MAX }>(());
+pub struct GpuLane<const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(());
 
-impl<const MUTANT: u32> GpuLane<MUTANT> {
+impl<const MUTANT: u32, const WIDE: bool> GpuLane<MUTANT, WIDE> {
     /// The calling thread's lane.
     ///
     /// # Safety
@@ -126,7 +128,7 @@ macro_rules! cas {
 }
 
 #[allow(clippy::missing_safety_doc)]
-impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
+impl<const MUTANT: u32, const WIDE: bool> Lane for GpuLane<MUTANT, WIDE> {
     // SAFETY (the eleven blocks below): special registers and warp intrinsics
     // touch no memory; the trait asks that all lanes of a mask call together.
     #[inline(always)]
@@ -277,6 +279,99 @@ impl<const MUTANT: u32> Lane for GpuLane<MUTANT> {
                 idle = in(reg64) global(idle), v = in(reg64) v, options(nostack));
         }
         old
+    }
+
+    #[inline(always)]
+    fn has_wide_atomics(&self) -> bool {
+        WIDE
+    }
+    // There are no registers of 128 bits to name: a `.b128` of the block's own
+    // is made of two halves, or taken apart.
+    #[inline(always)]
+    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
+        let (low, high): (u64, u64);
+        // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
+        unsafe {
+            asm!("{{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [{p}];",
+                "mov.b128 {{{low}, {high}}}, v; }}",
+                low = out(reg64) low, high = out(reg64) high, p = in(reg64) global(p),
+                options(nostack));
+        }
+        [low, high]
+    }
+    #[inline(always)]
+    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .b128 v; mov.b128 v, {{{low}, {high}}};",
+                "st.relaxed.gpu.global.b128 [{p}], v; }}",
+                low = in(reg64) v[0], high = in(reg64) v[1], p = in(reg64) global(p),
+                options(nostack));
+        }
+    }
+    #[inline(always)]
+    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
+        let (low, high): (u64, u64);
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .b128 old, e, n; mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
+                "atom.relaxed.gpu.global.cas.b128 old, [{p}], e, n;",
+                "mov.b128 {{{low}, {high}}}, old; }}",
+                low = out(reg64) low, high = out(reg64) high, p = in(reg64) global(p),
+                e0 = in(reg64) expected[0], e1 = in(reg64) expected[1],
+                n0 = in(reg64) new[0], n1 = in(reg64) new[1], options(nostack));
+        }
+        [low, high]
+    }
+    #[inline(always)]
+    unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
+        let (low, high): (u64, u64);
+        // SAFETY: the caller gives a valid address if `on`.
+        unsafe {
+            asm!("{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
+                "mov.u64 {low}, 0; mov.u64 {high}, 0;",
+                "@on ld.relaxed.gpu.global.b128 v, [{p}];",
+                "@on mov.b128 {{{low}, {high}}}, v; }}",
+                on = in(reg32) u32::from(on), low = out(reg64) low, high = out(reg64) high,
+                p = in(reg64) global(p), options(nostack));
+        }
+        [low, high]
+    }
+    #[inline(always)]
+    unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
+        // SAFETY: as above.
+        unsafe {
+            asm!("{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
+                "mov.b128 v, {{{low}, {high}}};",
+                "@on st.relaxed.gpu.global.b128 [{p}], v; }}",
+                on = in(reg32) u32::from(on), low = in(reg64) v[0], high = in(reg64) v[1],
+                p = in(reg64) global(p), options(nostack));
+        }
+    }
+    // As `cas_relaxed_64_if`.
+    #[inline(always)]
+    unsafe fn cas_relaxed_128_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: [u64; 2],
+        new: [u64; 2],
+    ) -> [u64; 2] {
+        let (low, high): (u64, u64);
+        // SAFETY: the caller gives two valid addresses, the first if `on`.
+        unsafe {
+            asm!("{{ .reg .pred on; .reg .b64 at; .reg .b128 old, e, n; setp.ne.u32 on, {on}, 0;",
+                "selp.b64 at, {p}, {idle}, on;",
+                "mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
+                "atom.relaxed.gpu.global.cas.b128 old, [at], e, n;",
+                "mov.b128 {{{low}, {high}}}, old; }}",
+                on = in(reg32) u32::from(on), low = out(reg64) low, high = out(reg64) high,
+                p = in(reg64) global(p), idle = in(reg64) global(idle),
+                e0 = in(reg64) expected[0], e1 = in(reg64) expected[1],
+                n0 = in(reg64) new[0], n1 = in(reg64) new[1], options(nostack));
+        }
+        [low, high]
     }
 
     #[inline(always)]

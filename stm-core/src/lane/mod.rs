@@ -175,6 +175,54 @@ pub trait Lane {
             0
         }
     }
+    /// Whether the lane has the operations of 128 bits below; the same for all
+    /// lanes of a device. Where it has not, they must not be called.
+    fn has_wide_atomics(&self) -> bool;
+    /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in
+    /// one access.
+    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2];
+    /// `st.relaxed.gpu` of 128 bits.
+    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]);
+    /// `atom.relaxed.gpu.cas` of 128 bits; returns the words found.
+    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
+    /// [`Self::load_relaxed_128`] if `on`, else nothing, and zeros; a predicate
+    /// and no branch.
+    #[inline(always)]
+    unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.load_relaxed_128(p) }
+        } else {
+            [0; 2]
+        }
+    }
+    /// [`Self::store_relaxed_128`] if `on`; a predicate and no branch.
+    #[inline(always)]
+    unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.store_relaxed_128(p, v) };
+        }
+    }
+    /// [`Self::cas_relaxed_128`] if `on`, else nothing; `idle` as for
+    /// [`Self::cas_relaxed_64_if`], of 128 bits.
+    #[inline(always)]
+    unsafe fn cas_relaxed_128_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: [u64; 2],
+        new: [u64; 2],
+    ) -> [u64; 2] {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller's.
+            unsafe { self.cas_relaxed_128(p, expected, new) }
+        } else {
+            expected
+        }
+    }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
 

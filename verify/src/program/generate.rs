@@ -95,12 +95,16 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     } else {
         1
     };
+    let votes_order = rng.chance(50);
+    let seed = rng.bits();
     SimConfig {
         warp_width: width,
         schedule,
         memory,
-        votes_order: rng.chance(50),
-        seed: rng.bits(),
+        votes_order,
+        // Half of them; bit 0 says where the sets are (`run`).
+        wide_atomics: seed & 2 != 0,
+        seed,
         steps_max: length * STEPS_MAX,
         idle_max: length * IDLE_MAX,
         mutant: None,

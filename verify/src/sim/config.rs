@@ -9,6 +9,7 @@
 //! | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
 //! | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
 //! | `votes=ordered` or `votes=relaxed` | whether votes order memory | `ordered` |
+//! | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
 //! | `seed=0x2a` | the seed | 0 |
 //! | `steps=50000000` | operations within which some lane must end | 50 M |
 //! | `idle=1000000` | operations within which memory must change | 1 M |
@@ -77,6 +78,8 @@ pub struct SimConfig {
     /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of
     /// the lanes that take part, as `sync_warp` does. PTX does not promise it.
     pub votes_order: bool,
+    /// Whether lanes have atomics of 128 bits.
+    pub wide_atomics: bool,
     /// The seed of every choice.
     pub seed: u64,
     /// The launch is a livelock when no lane has ended for so many operations.
@@ -95,6 +98,7 @@ impl Default for SimConfig {
             schedule: Schedule::Random,
             memory: MemoryModel::Weak { stale_percent: 25 },
             votes_order: true,
+            wide_atomics: false,
             seed: 0,
             steps_max: 50_000_000,
             idle_max: 1_000_000,
@@ -170,6 +174,9 @@ impl fmt::Display for SimConfig {
         if !self.votes_order {
             f.write_str(",votes=relaxed")?;
         }
+        if self.wide_atomics {
+            f.write_str(",atomics=128")?;
+        }
         write!(f, ",seed={:#x}", self.seed)?;
         if self.steps_max != default.steps_max {
             write!(f, ",steps={}", self.steps_max)?;
@@ -235,6 +242,9 @@ impl SimConfig {
                     self.votes_order =
                         ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1;
                 }
+                "atomics" => {
+                    self.wide_atomics = ["64", "128"].iter().position(|v| *v == value)? == 1;
+                }
                 _ => return None,
             }
         } else if part == "sc" {
@@ -272,7 +282,7 @@ impl FromStr for SimConfig {
                     offset,
                     part,
                     "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, \
-                     votes=relaxed, seed=0x1, steps=1000, idle=1000 or mutant=1",
+                     votes=relaxed, atomics=128, seed=0x1, steps=1000, idle=1000 or mutant=1",
                 ));
             }
             offset += part.len() + 1;
@@ -318,6 +328,7 @@ mod tests {
                     schedule,
                     memory,
                     votes_order: rng.below(2) == 0,
+                    wide_atomics: rng.below(2) == 0,
                     seed: rng.next(),
                     steps_max: 1 + rng.next() % 1000,
                     idle_max: SimConfig::default().idle_max,
@@ -336,6 +347,7 @@ mod tests {
             ("sim:w4,random,seed=0xg", 14),
             ("sim:w4,,sc", 7),
             ("sim:w4,votes=maybe", 7),
+            ("sim:w4,atomics=32", 7),
             ("sim:w0", 0),
             ("sim:w33", 0),
             ("sim:pct0x4", 0),

@@ -310,6 +310,10 @@ impl Device for Sim {
         }
     }
 
+    fn atomics_bits(&self) -> u32 {
+        if self.config().wide_atomics { 128 } else { 64 }
+    }
+
     fn available_bytes(&self) -> Result<u64, Error> {
         Ok(self.0.with(|machine| machine.space.available()))
     }

@@ -131,6 +131,7 @@ impl<'a> SimLane<'a> {
                     machine
                         .views
                         .load(history, self.lane, acquire, &mut machine.rng)
+                        as u64
                 };
                 machine.done(self.lane, value);
                 value
@@ -174,7 +175,7 @@ impl<'a> SimLane<'a> {
                 if let Some(new) = new(old) {
                     if machine.weak {
                         let history = machine.history::<WIDE>(found);
-                        machine.views.modify(history, lane, new, acquire);
+                        machine.views.modify(history, lane, new.into(), acquire);
                     }
                     if machine.space.store::<WIDE>(found, new) {
                         machine.changed();
@@ -211,6 +212,77 @@ impl<'a> SimLane<'a> {
                 u64::from((old as u32).wrapping_add(v as u32))
             })
         })
+    }
+
+    fn load_128(&self, at: u64) -> u128 {
+        if !self.turn(Op::LoadRelaxed128, at) {
+            return 0;
+        }
+        let machine = self.machine();
+        let result = machine.pair(self.lane, at).map(|found| {
+            let history = if machine.weak {
+                machine.space.beside(found)
+            } else {
+                0
+            };
+            let value = if history == 0 {
+                machine.space.load_128(found)
+            } else {
+                machine
+                    .views
+                    .load(history, self.lane, Acquire::No, &mut machine.rng)
+            };
+            machine.done_128(self.lane, value);
+            value
+        });
+        self.or_leave(result)
+    }
+
+    fn store_128(&self, at: u64, value: u128) {
+        if !self.turn(Op::StoreRelaxed128, at) {
+            return;
+        }
+        let machine = self.machine();
+        let result = machine.pair(self.lane, at).map(|found| {
+            if machine.weak {
+                let history = machine.history_128(found);
+                machine.views.store(history, self.lane, value, false);
+            }
+            if machine.space.store_128(found, value) {
+                machine.changed();
+            }
+            machine.done_128(self.lane, value);
+        });
+        self.or_leave(result);
+    }
+
+    fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
+        if !self.turn(Op::CasRelaxed128, at) {
+            return 0;
+        }
+        let machine = self.machine();
+        let lane = self.lane;
+        let result = machine.pair(lane, at).map(|found| {
+            let old = machine.space.load_128(found);
+            if old == expected {
+                if machine.weak {
+                    let history = machine.history_128(found);
+                    machine.views.modify(history, lane, new, Acquire::No);
+                }
+                if machine.space.store_128(found, new) {
+                    machine.changed();
+                    machine.schedule.changed_by_atomic(lane);
+                }
+            } else if machine.weak {
+                let history = machine.space.beside(found);
+                if history != 0 {
+                    machine.views.load_newest(history, lane, Acquire::No);
+                }
+            }
+            machine.done_128(lane, old);
+            old
+        });
+        self.or_leave(result)
     }
 
     fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
@@ -280,6 +352,16 @@ impl<'a> SimLane<'a> {
         machine.done(self.lane, result);
         result
     }
+}
+
+/// Two words of 64 bits as one of 128.
+const fn joined([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+/// The reverse of [`joined`].
+const fn parted(word: u128) -> [u64; 2] {
+    [word as u64, (word >> 64) as u64]
 }
 
 const fn shared<const WIDE: bool>() -> Use {
@@ -374,6 +456,18 @@ impl Lane for SimLane<'_> {
         self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::No, |old| {
             Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
         });
+    }
+    fn has_wide_atomics(&self) -> bool {
+        self.machine().config.wide_atomics
+    }
+    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
+        parted(self.load_128(p as u64))
+    }
+    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
+        self.store_128(p as u64, joined(v));
+    }
+    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
+        parted(self.cas_128(p as u64, joined(expected), joined(new)))
     }
     fn fence(&self) {
         if self.turn(Op::Fence, 0) {

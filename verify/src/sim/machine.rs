@@ -368,11 +368,46 @@ impl Machine {
     ) {
         if self.weak {
             let history = self.history::<WIDE>(found);
-            self.views.store(history, lane, value, release);
+            self.views.store(history, lane, value.into(), release);
         }
         if self.space.store::<WIDE>(found, value) {
             self.changed();
         }
+    }
+
+    /// Finds the two words that an operation of 128 bits goes to, and checks
+    /// their use; the first.
+    #[inline]
+    pub(super) fn pair(&mut self, lane: u32, at: u64) -> Result<Found, Over> {
+        match self.space.find(at, 16) {
+            Ok(found) => {
+                for half in [found, found.next()] {
+                    if let Err(other) = self.space.claim(half, Use::Shared128) {
+                        return self.misused(lane, at, half, other);
+                    }
+                }
+                Ok(found)
+            }
+            Err(missing) => self.missing(lane, at, 16, &missing),
+        }
+    }
+
+    /// The number of a pair's history, made if it has none.
+    #[inline]
+    pub(super) fn history_128(&mut self, found: Found) -> u32 {
+        let mut history = self.space.beside(found);
+        if history == 0 {
+            history = self.views.new_history(self.space.load_128(found));
+            self.space.set_beside(found, history);
+        }
+        history
+    }
+
+    /// An operation of 128 bits is done and gave these words.
+    #[inline]
+    pub(super) fn done_128(&mut self, lane: u32, value: u128) {
+        self.done(lane, value as u64);
+        self.trace(lane, (value >> 64) as u64);
     }
 
     /// The number of a word's history, made if it has none.
@@ -380,7 +415,9 @@ impl Machine {
     pub(super) fn history<const WIDE: bool>(&mut self, found: Found) -> u32 {
         let mut history = self.space.beside(found);
         if history == 0 {
-            history = self.views.new_history(self.space.load::<WIDE>(found));
+            history = self
+                .views
+                .new_history(self.space.load::<WIDE>(found).into());
             self.space.set_beside(found, history);
         }
         history

@@ -64,6 +64,12 @@ ops! {
     AddRelaxed64 = "add_relaxed_64",
     /// `add_relaxed_f32`.
     AddRelaxedF32 = "add_relaxed_f32",
+    /// `load_relaxed_128`.
+    LoadRelaxed128 = "load_relaxed_128",
+    /// `store_relaxed_128`.
+    StoreRelaxed128 = "store_relaxed_128",
+    /// `cas_relaxed_128`.
+    CasRelaxed128 = "cas_relaxed_128",
     /// `fence`.
     Fence = "fence",
     /// `private_load_32`.

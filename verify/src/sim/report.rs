@@ -86,6 +86,11 @@ impl Machine {
                 access,
                 other: 64,
             },
+            Use::Shared128 => SimError::MixedWidth {
+                lane: self.id(lane),
+                access,
+                other: 128,
+            },
         };
         self.fail(error)
     }
@@ -115,7 +120,11 @@ impl Machine {
                 Place::Mask(at as u32)
             }
             _ => {
-                let bytes = if op.name().ends_with("64") { 8 } else { 4 };
+                let bytes = match op.name() {
+                    name if name.ends_with("128") => 16,
+                    name if name.ends_with("64") => 8,
+                    _ => 4,
+                };
                 match self.space.name(at, bytes) {
                     Some((name, index)) => Place::Word { name, index },
                     None => Place::Address(at),

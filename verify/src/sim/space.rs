@@ -9,8 +9,9 @@
 //!
 //! Beside each 8-byte granule lies what the running launch knows of it: the
 //! way it is used, and for each of its two 32-bit halves (or for the whole, in
-//! the first) either the number of its store history or its owner. The stamp
-//! holds the launch's number, so nothing is cleared between launches.
+//! the first; for a word of 128 bits, in the first of its first granule) either
+//! the number of its store history or its owner. The stamp holds the launch's
+//! number, so nothing is cleared between launches.
 
 use std::ops::Range;
 
@@ -35,10 +36,12 @@ pub(super) enum Use {
     Shared64 = 2,
     /// By private accesses; its halves hold their owners plus one.
     Private = 3,
+    /// With its neighbour by atomic accesses of 128 bits.
+    Shared128 = 4,
 }
 
 /// The stamp of a granule is the launch's number and, in these low bits, its use.
-const USE_BITS: u32 = 2;
+const USE_BITS: u32 = 3;
 
 /// Launches before the stamps repeat.
 const LAUNCH_MAX: u32 = (1 << (32 - USE_BITS)) - 1;
@@ -201,7 +204,7 @@ impl Space {
         self.launch += 1;
     }
 
-    /// The word of `bytes` (4 or 8) at an address.
+    /// The word of `bytes` (4, 8 or 16) at an address.
     #[inline]
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, Missing> {
         let offset = address.wrapping_sub(BASE);
@@ -264,6 +267,7 @@ impl Space {
         Err(match granule[0] & ((1 << USE_BITS) - 1) {
             1 => Use::Shared32,
             2 => Use::Shared64,
+            4 => Use::Shared128,
             _ => Use::Private,
         })
     }
@@ -307,7 +311,32 @@ impl Space {
     }
 }
 
+impl Space {
+    /// The value of a word of 128 bits.
+    #[inline]
+    pub(super) fn load_128(&self, found: Found) -> u128 {
+        let [low, high] = [found, found.next()].map(|word| self.load::<true>(word));
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    /// Sets a word of 128 bits; whether that changed it.
+    #[inline]
+    pub(super) fn store_128(&mut self, found: Found, value: u128) -> bool {
+        let low = self.store::<true>(found, value as u64);
+        let high = self.store::<true>(found.next(), (value >> 64) as u64);
+        low || high
+    }
+}
+
 impl Found {
+    /// The granule behind that of a word.
+    pub(super) const fn next(self) -> Self {
+        Self {
+            granule: self.granule + 1,
+            ..self
+        }
+    }
+
     /// The other half of the word's granule.
     pub(super) const fn other_half(self) -> Self {
         Self {

@@ -33,7 +33,8 @@ const NOT_READ: i32 = i32::MAX;
 
 #[derive(Clone, Copy)]
 struct Store {
-    value: u64,
+    /// Up to 128 bits.
+    value: u128,
     lane: u32,
     time: i32,
     /// The released view, or [`NONE`].
@@ -213,7 +214,7 @@ impl Views {
     }
 
     /// A history for a word whose contents all lanes see; its number.
-    pub(super) fn new_history(&mut self, initial: u64) -> u32 {
+    pub(super) fn new_history(&mut self, initial: u128) -> u32 {
         // Time 0 of any lane is before every view.
         let store = Store {
             value: initial,
@@ -294,7 +295,7 @@ impl Views {
 
     /// Loads a word: any store from the lane's floor up.
     #[inline]
-    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u64 {
+    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let newest = self.history(number).len - 1;
         let mut store = *self.history(number).at(newest);
         if !self.before(store, lane) {
@@ -323,7 +324,7 @@ impl Views {
         }
     }
 
-    fn push(&mut self, number: u32, value: u64, lane: u32, view: u32) {
+    fn push(&mut self, number: u32, value: u128, lane: u32, view: u32) {
         let time = self.time(lane);
         let history = self.history(number);
         let mut evicted = (NONE, NONE);
@@ -348,7 +349,7 @@ impl Views {
 
     /// Stores to a word.
     #[inline]
-    pub(super) fn store(&mut self, number: u32, lane: u32, value: u64, release: bool) {
+    pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, release: bool) {
         if release {
             let view = self.copy_of(lane);
             self.push(number, value, lane, view);
@@ -362,7 +363,7 @@ impl Views {
     /// A read-modify-write that writes `value`: reads the newest store and
     /// continues its release sequence.
     #[inline]
-    pub(super) fn modify(&mut self, number: u32, lane: u32, value: u64, acquire: Acquire) {
+    pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
         let newest = self.history(number).len - 1;
         let before = *self.history(number).at(newest);
         let own = self.released[lane as usize];

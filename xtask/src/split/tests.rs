@@ -39,6 +39,24 @@ fn lane_entries_share_a_file_in_module_order() {
 }
 
 #[test]
+fn accesses_of_128_bits_make_a_file_for_newer_gpus() {
+    let wide = "\tld.relaxed.gpu.global.b128 v, [%rd1];";
+    let found = split(&[
+        &entry("lane_load_relaxed_128", wide),
+        &entry("lane_load_relaxed_64", ""),
+        &entry("gn2_fast", ""),
+        &entry("gn2_fast_wide", wide),
+    ]);
+    let newer: Vec<&str> = found
+        .iter()
+        .filter(|(_, text)| text.contains(".version 8.3\n.target sm_90\n"))
+        .map(|(stem, _)| stem.as_str())
+        .collect();
+    assert_eq!(newer, ["gn2_fast_wide", "lane_ops_wide"]);
+    assert!(found["lane_ops"].contains(".version 7.0\n.target sm_70\n"));
+}
+
+#[test]
 fn labels_and_frames_lose_the_functions_number_only() {
     let body = |n: u32| {
         format!(

@@ -7,6 +7,7 @@
 
 use super::super::storage::Storage;
 use super::Versioned;
+use super::pairs::Pairs;
 use crate::abort::{Abort, TxResult};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
@@ -15,6 +16,11 @@ use crate::probe::Probe;
 use crate::tx::Tx;
 use crate::version::Version;
 use core::marker::PhantomData;
+
+/// Entries whose swaps are in flight together on a lane with atomics of 128 bits:
+/// each has a load of 128 bits, two swaps of which one is made, and more than
+/// twice the registers.
+const WIDE_BATCH: usize = 4;
 
 /// Swaps in flight: what was found, and what was expected.
 #[derive(Clone, Copy)]
@@ -105,6 +111,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     pub(super) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let len = tx.set.len;
+        let wide = S::PAIRS && lane.has_wide_atomics();
         if !tx.set.has_blind() {
             // Most transactions are short: as many as there are, and no more.
             if len <= 2 {
@@ -116,14 +123,23 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if tx.set.has_blind() {
-                (Self::swap_blind(tx, i).lost(lane), BATCH)
-            } else {
-                // Two batches, with all their swaps in flight together.
-                let one = Self::swap::<L, BATCH>(tx, i);
-                let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
-                let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
-                (lost, 2 * BATCH)
+            let (lost, swapped) = match (tx.set.has_blind(), wide) {
+                (true, false) => (Self::swap_blind::<L, BATCH>(tx, i).lost(lane), BATCH),
+                (true, true) => {
+                    let swaps = Self::swap_blind::<L, WIDE_BATCH>(tx, i);
+                    (swaps.lost(lane), WIDE_BATCH)
+                }
+                (false, true) => {
+                    let swaps = Self::swap::<L, WIDE_BATCH>(tx, i);
+                    (swaps.lost(lane), WIDE_BATCH)
+                }
+                (false, false) => {
+                    // Two batches, with all their swaps in flight together.
+                    let one = Self::swap::<L, BATCH>(tx, i);
+                    let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
+                    let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
+                    (lost, 2 * BATCH)
+                }
             };
             if lost.which != 0 {
                 let at = Self::entries(tx);
@@ -177,7 +193,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
         }
-        let found = Self::try_lock(tx, entries, seen, which);
+        let pairs = Self::pairs(tx, entries, which);
+        let found = Self::try_lock(tx, entries, seen, which, &pairs);
         Swaps {
             which,
             found,
@@ -189,13 +206,13 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// [`Self::swap`] where some entries are blind: their words are locked
     /// whatever is there.
     #[inline(always)]
-    fn swap_blind<L: Lane>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, BATCH> {
+    fn swap_blind<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
         let lane = tx.lane;
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
         let len = tx.set.len;
         // SAFETY: i is below the count.
-        let (entries, mut seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
+        let (entries, mut seen): ([u64; B], [u64; B]) = unsafe {
             (
                 at.batch(Column::Address, i, len),
                 at.batch(Column::Seen, i, len),
@@ -207,32 +224,40 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             which |= u32::from(inside && entry & WRITTEN != 0) << j;
             blind |= u32::from(inside && entry & BLIND != 0) << j;
         }
+        let pairs = Self::pairs(tx, entries, which);
+        for (j, &[now, _]) in pairs.now.iter().enumerate() {
+            if (blind & pairs.which) >> j & 1 != 0 {
+                // As below: 0 if it is locked.
+                seen[j] = if S::is_locked(now) { 0 } else { now };
+            }
+        }
         let mut found;
         if let Some(bit) = S::LOCK_BIT {
-            found = Self::try_lock(tx, entries, seen, which & !blind);
+            let apart = blind & !pairs.which;
+            found = Self::try_lock(tx, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (Tx::locate). Relaxed: F3 follows. A word that is locked
             // stays as it is.
-            let before: [u64; BATCH] = core::array::from_fn(|j| unsafe {
+            let before: [u64; B] = core::array::from_fn(|j| unsafe {
                 let word = S::version_word(map, word_of(entries[j]));
-                lane.fetch_or_relaxed_64_if(blind >> j & 1 != 0, word, at.idle(), bit)
+                lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
             });
-            for j in 0..BATCH {
+            for j in 0..B {
                 // No choice, as in `Swaps::differing`.
-                let mask = u64::from(blind >> j & 1).wrapping_neg();
+                let mask = u64::from(apart >> j & 1).wrapping_neg();
                 found[j] = found[j] & !mask | before[j] & mask;
                 seen[j] = seen[j] & !mask | before[j] & !bit & mask;
             }
         } else {
             // One that is locked is seen as version 0: the swap finds out who
             // holds it.
-            for j in 0..BATCH {
+            for j in 0..B {
                 let word = S::version_word(map, word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
                 let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
-            found = Self::try_lock(tx, entries, seen, which);
+            found = Self::try_lock(tx, entries, seen, which, &pairs);
         }
         for (j, &seen) in seen.iter().enumerate() {
             if blind >> j & 1 != 0 {
@@ -257,13 +282,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         entries: [u64; B],
         seen: [u64; B],
         which: u32,
+        pairs: &Pairs<B>,
     ) -> [u64; B] {
         let lane = tx.lane;
         let map = S::map(tx.stm);
         let me = lane.grid_thread();
         let idle = tx.logs.entry(lane, 0, 0);
-        core::array::from_fn(|j| {
-            let wanted = which >> j & 1 != 0;
+        let found = core::array::from_fn(|j| {
+            let wanted = (which & !pairs.which) >> j & 1 != 0;
             let word = S::version_word(map, word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
@@ -276,7 +302,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
                 }
             }
-        })
+        });
+        Self::lock_pairs(tx, pairs, entries, seen, me, found)
     }
 
     /// Which words are not as they were seen.
@@ -305,8 +332,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
-                    if S::is_packed(word_of(entry)) {
-                        // One word, so one store: of the later value.
+                    if Self::is_whole(at.lane(), word_of(entry)) {
+                        // One cell, so one store: of the later value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }
                 } else {
@@ -444,7 +471,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         };
         let mut apart = false;
         for (j, &entry) in entries.iter().enumerate() {
-            apart |= held(j) && !S::is_packed(word_of(entry));
+            apart |= held(j) && !Self::is_whole(lane, word_of(entry));
         }
         if apart {
             // ORDER(F6): who reads the old version from this store sees
@@ -452,12 +479,16 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             Mutant::NoF6.fence(lane);
         }
         for j in 0..B {
-            // SAFETY: the version word of an element in range (Tx::locate).
-            // Relaxed: a packed word is all there is to see; F6 precedes the
-            // others.
+            let word = word_of(entries[j]);
+            // SAFETY: if held, of an element in range (Tx::locate), and the entry
+            // is below the count. Relaxed: a packed word is all there is to see;
+            // F6 precedes the others.
             unsafe {
-                let word = S::version_word(map, word_of(entries[j]));
-                lane.store_relaxed_64_if(held(j), word, seen[j]);
+                if !Self::is_pair(lane, word) {
+                    lane.store_relaxed_64_if(held(j), S::version_word(map, word), seen[j]);
+                } else if held(j) {
+                    Self::put_back(at, map, i + j as u32, word, seen[j]);
+                }
             }
         }
     }
@@ -489,8 +520,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
     }
 
-    /// Stores the new values of the entries from `i` on, packed ones with
-    /// their version; whether there are others.
+    /// Stores the new values of the entries from `i` on, packed ones and pairs
+    /// with their version; whether there are others.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn publish_batch<L: Lane, const B: usize>(
@@ -512,25 +543,35 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         let written = |j: usize| i + (j as u32) < len && entries[j] & WRITTEN != 0;
         let mut apart = false;
         for j in 0..B {
-            apart |= written(j) && !S::is_packed(word_of(entries[j]));
+            apart |= written(j) && !Self::is_whole(lane, word_of(entries[j]));
         }
         for j in 0..B {
             let word = word_of(entries[j]);
             // SAFETY: the version word of an element in range (Tx::locate),
-            // locked by this transaction. Relaxed: a packed word is all there
-            // is to see.
+            // locked by this transaction. Relaxed: a packed word, or a pair, is
+            // all there is to see.
             unsafe {
                 lane.store_relaxed_64_if(
-                    written(j) && entries[j] & SHARES == 0 && (!apart || S::is_packed(word)),
+                    written(j)
+                        && entries[j] & SHARES == 0
+                        && (!apart || S::is_packed(word))
+                        && !Self::is_pair(lane, word),
                     S::version_word(map, word),
                     S::unlocked(version, values[j]),
                 );
+                if S::PAIRS && lane.has_wide_atomics() {
+                    lane.store_relaxed_128_if(
+                        written(j) && entries[j] & SHARES == 0 && Self::is_pair(lane, word),
+                        S::version_word(map, word),
+                        [S::unlocked(version, 0), values[j]],
+                    );
+                }
             }
         }
         if apart {
             for j in 0..B {
                 let word = word_of(entries[j]);
-                if written(j) && !S::is_packed(word) {
+                if written(j) && !Self::is_whole(lane, word) {
                     // SAFETY: as above. Relaxed: F5 follows.
                     unsafe { S::value(word).store(lane, values[j]) };
                 }
@@ -551,7 +592,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 let word = word_of(entry);
                 let held = i + (j as u32) < len
                     && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !S::is_packed(word);
+                    && !Self::is_whole(lane, word);
                 // SAFETY: as above.
                 unsafe {
                     lane.store_relaxed_64_if(

@@ -143,8 +143,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 unsafe { lane.load_relaxed_64(Self::version_word(tx, words[k])) }
             })
         };
-        let seen: [u64; N] = versions();
         if S::packs::<T>() {
+            let seen: [u64; N] = versions();
             for k in 0..N {
                 if active >> k & 1 != 0 {
                     v[k] = T::from_bits64(u64::from(seen[k] as u32));
@@ -152,6 +152,21 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             }
             return seen;
         }
+        if S::PAIRS && lane.has_wide_atomics() {
+            let pairs: [[u64; 2]; N] = core::array::from_fn(|k| {
+                // SAFETY: as above, of a cell. Relaxed: as in `load`.
+                unsafe {
+                    lane.load_relaxed_128_if(active >> k & 1 != 0, Self::version_word(tx, words[k]))
+                }
+            });
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(pairs[k][1]);
+                }
+            }
+            return pairs.map(|[version, _]| version);
+        }
+        let seen: [u64; N] = versions();
         // ORDER(F2): as in `load`.
         Mutant::NoF2Value.fence(lane);
         for k in 0..N {
@@ -285,8 +300,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             if entries.iter().fold(0, |bits, entry| bits | entry) & BLIND != 0 {
                 seen = Self::see_as_team(tx, entries, seen, i);
             }
+            let mut wanted = 0;
+            for j in 0..BATCH {
+                let written = i + (j as u32) < len && entries[j] & WRITTEN != 0;
+                wanted |= u32::from(written && !S::is_locked(seen[j])) << j;
+            }
+            let pairs = Self::pairs(tx, entries, wanted);
             let found: [u64; BATCH] = core::array::from_fn(|j| {
-                if i + (j as u32) >= len || entries[j] & WRITTEN == 0 || S::is_locked(seen[j]) {
+                if (wanted & !pairs.which) >> j & 1 == 0 {
                     return seen[j];
                 }
                 let word = Self::version_word(tx, word_of(entries[j]));
@@ -294,6 +315,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 // Relaxed: F3 follows.
                 unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
             });
+            let found = Self::lock_pairs(tx, &pairs, entries, seen, owner, found);
             for j in 0..BATCH {
                 let k = i + j as u32;
                 if k >= len
@@ -338,12 +360,11 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             if i + (j as u32) >= len || entries[j] & BLIND == 0 {
                 return seen[j];
             }
-            // SAFETY: the version word of an element in range (TeamTx).
-            // Relaxed: the swap that follows compares it. Below the count.
+            // SAFETY: of an element in range (TeamTx). Relaxed: the swap that
+            // follows compares it. Below the count.
             unsafe {
-                let found = tx
-                    .lane
-                    .load_relaxed_64(Self::version_word(tx, word_of(entries[j])));
+                let word = word_of(entries[j]);
+                let found = Self::version_if(tx.lane, S::map(tx.stm), true, word, 0);
                 at.put(Column::Seen, i + j as u32, found);
                 found
             }
@@ -364,8 +385,8 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
-            if same && S::is_packed(word_of(entry)) {
-                // One word, so one store: of the later value.
+            if same && Self::is_whole(at.lane(), word_of(entry)) {
+                // One cell, so one store: of the later value.
                 at.put(Column::Value, holder, at.get(Column::Value, i));
             }
             Some(same)

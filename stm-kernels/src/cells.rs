@@ -1,0 +1,98 @@
+//! What a 64-bit payload costs: transfers between accounts in cells of 32 and
+//! of 64 bits, the same transactions on both.
+//!
+//! Each transaction reads two random accounts together and moves an amount from
+//! one to the other, so the total never changes. The entry points for 64 bits
+//! exist twice: a GPU with atomics of 128 bits has version and value of a cell in
+//! one access, another one fences between two. The bench `wide_cells` runs all
+//! three.
+
+use crate::draw::{below, draw};
+use crate::entry::entries;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Element, Lane, StmRef, View};
+
+/// Transfers of algorithm `A` between accounts of type `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfers<A, T>(PhantomData<(A, T)>);
+
+/// [`Transfers`] of 32 bits.
+pub type Transfers32<A> = Transfers<A, u32>;
+/// [`Transfers`] of 64 bits.
+pub type Transfers64<A> = Transfers<A, u64>;
+
+/// The parameters of [`Transfers`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TransferParams<A: Algorithm, T: Element> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The accounts; from 2 to 2^32 - 1.
+    pub accounts: A::Array<T>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// The seed of what they do.
+    pub seed: u64,
+}
+
+/// The parameters of [`Transfers32`].
+pub type TransferParams32<A> = TransferParams<A, u32>;
+/// The parameters of [`Transfers64`].
+pub type TransferParams64<A> = TransferParams<A, u64>;
+
+/// The two accounts of transaction `i`, of `accounts`, and what it moves from
+/// the first to the second.
+pub const fn transfer(seed: u64, i: u64, accounts: u32) -> (u32, u32, u64) {
+    let (bits, more) = (draw(seed, i, 0), draw(seed, i, 1));
+    let from = below(bits, accounts);
+    // Another one: 1 to `accounts - 1` further on, around the end.
+    let to = from as u64 + 1 + below(more, accounts - 1) as u64;
+    let to = if to >= accounts as u64 {
+        to - accounts as u64
+    } else {
+        to
+    };
+    (from, to as u32, (bits & 15) + 1)
+}
+
+impl<A: Algorithm, T: Element> Transfers<A, T> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &TransferParams<A, T>) {
+        let accounts = p.accounts.len() as u32;
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let (from, to, amount) = transfer(p.seed, i, accounts);
+            let at = [u64::from(from), u64::from(to)];
+            let [a, b] = tx.read_many(&p.accounts, at)?;
+            // Wrapping, in as many bits as an account has.
+            let new = [
+                T::from_bits64(a.to_bits64().wrapping_sub(amount)),
+                T::from_bits64(b.to_bits64().wrapping_add(amount)),
+            ];
+            tx.write_many(&p.accounts, at, new, 2)
+        });
+    }
+}
+
+entries!(Transfers32, TransferParams32, {
+    Fast => cells32_fast, cells32_fast_recorded;
+});
+entries!(Transfers64, TransferParams64, {
+    Fast => cells64_fast, cells64_fast_recorded, wide cells64_fast_wide, cells64_fast_wide_recorded;
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_is_between_two_accounts_that_exist() {
+        for accounts in [2, 3, 1000, u32::MAX] {
+            for i in 0..1000 {
+                let (from, to, amount) = transfer(5, i, accounts);
+                assert!(from != to && from < accounts && to < accounts, "{i}");
+                assert!((1..=16).contains(&amount));
+            }
+        }
+    }
+}
