@@ -339,7 +339,7 @@ impl Crew for BlockCrew {
                 lane.barrier();
             }
             let told = core::array::from_fn(|k| lane.load_relaxed_64(self.word(k)));
-            // ORDER(F9): loaded by all before a member stores again.
+            // ORDER(F9'): loaded by all before a member stores again.
             lane.barrier();
             told
         }

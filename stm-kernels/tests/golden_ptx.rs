@@ -293,6 +293,7 @@ fn a_changed_lane_entry_is_found() {
             "fence.acq_rel.gpu;\n\tfence.acq_rel.gpu;",
         ),
         ("bar.warp.sync", "// bar.warp.sync"),
+        ("bar.red.or.pred", "bar.red.and.pred"),
         ("%clock64", "%globaltimer"),
         ("%nctaid.x;\n\tst", "%ctaid.x;\n\tst"),
     ];
