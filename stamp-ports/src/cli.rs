@@ -7,7 +7,7 @@ use crate::devices::{Choice, parse_choice};
 use crate::floor::FloorArgs;
 use crate::genome::GenomeArgs;
 use crate::kmeans::{GenerateKmeansArgs, KmeansArgs};
-use crate::labyrinth::{GenerateLabyrinthArgs, LabyrinthArgs};
+use crate::labyrinth::{Claim, GenerateLabyrinthArgs, LabyrinthArgs};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::options::{BankArgs, EigenbenchArgs};
@@ -240,6 +240,10 @@ pub struct WorkloadArgs {
     /// Of `labyrinth`.
     #[command(flatten)]
     pub labyrinth: LabyrinthArgs,
+    /// labyrinth: fast and fast-table claim a path by a warp of the router's
+    /// block or by all of it [default: warp]
+    #[arg(long, value_name = "WHO", help_heading = "Workload labyrinth")]
+    pub claim: Option<Claim>,
     /// Of `genome`.
     #[command(flatten)]
     pub genome: GenomeArgs,

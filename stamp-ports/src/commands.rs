@@ -161,10 +161,12 @@ pub fn check_foreign(workload: &str, args: &WorkloadArgs) -> Result<()> {
             )));
         }
     }
-    let options: [(&str, &[&str], Option<String>); 9] = [
+    let claim = args.claim.map(|claim| format!("{claim:?}").to_lowercase());
+    let options: [(&str, &[&str], Option<String>); 10] = [
         ("-n", &["labyrinth", "genome", "kmeans"], n(args.n)),
         ("--input", &["labyrinth", "kmeans"], path),
         ("--adds", &["bank", "kmeans"], args.adds.then(String::new)),
+        ("--claim", &["labyrinth"], claim),
         ("--words", &["ra"], n(args.words)),
         ("--reads", &["ra"], n(args.reads)),
         ("--writes", &["ra"], n(args.writes)),

@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::timed::Timed;
 use crate::workload::{Launches, Workload, check_memory, words_of};
 use check::{Left, Routed, check, initial_grid};
+use clap::ValueEnum;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
@@ -35,7 +36,8 @@ use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
 use stm_kernels::labyrinth::{
-    CLOCK_WORDS, Labyrinth as Router, LabyrinthParams, SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,
+    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, SHARED_BYTES, TOO_LONG,
+    UNROUTED, UNSETTLED,
 };
 
 /// The least default room for a path, in cells: in a small grid that is full,
@@ -51,6 +53,17 @@ pub enum Source {
     File(String),
 }
 
+/// Who claims a path, with a variant that has teams; with others, it is one
+/// thread.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Claim {
+    /// The first warp of the router's block.
+    #[default]
+    Warp,
+    /// All threads of the router's block.
+    Block,
+}
+
 /// A maze to route.
 #[derive(Clone, Debug)]
 pub struct Labyrinth {
@@ -58,6 +71,8 @@ pub struct Labyrinth {
     pub maze: Maze,
     /// Where it comes from.
     pub source: Source,
+    /// Who claims the paths.
+    pub claim: Claim,
 }
 
 /// The grid, the requests, and what became of them.
@@ -179,10 +194,14 @@ impl Workload for Labyrinth {
     }
 
     fn more_parameters(&self) -> Vec<(&'static str, Value)> {
-        match &self.source {
-            Source::Generated => Vec::new(),
-            Source::File(name) => vec![("input", name.as_str().into())],
+        let mut more: Vec<(&'static str, Value)> = Vec::new();
+        if let Source::File(name) = &self.source {
+            more.push(("input", name.as_str().into()));
         }
+        if self.claim == Claim::Block {
+            more.push(("claim", "block".into()));
+        }
+        more
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
@@ -340,8 +359,16 @@ impl Workload for Labyrinth {
 impl<A: Algorithm> Launches<A> for Labyrinth
 where
     Router<A>: Kernel<Params = LabyrinthParams<A>>,
+    LabyrinthByBlock<A>: Kernel<Params = LabyrinthParams<A>>,
 {
     type Kernel = Router<A>;
+
+    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+        Ok(match self.claim {
+            Claim::Warp => device.prepare::<Router<A>>()?,
+            Claim::Block => device.prepare::<LabyrinthByBlock<A>>()?,
+        })
+    }
 
     fn params<D: Device>(
         &self,
@@ -377,7 +404,12 @@ where
         let params = self.params(data, timed.handle::<A>(), transactions);
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `data` keeps and nothing else uses.
-        unsafe { timed.launch::<Router<A>>(&params)? };
+        unsafe {
+            match self.claim {
+                Claim::Warp => timed.launch::<Router<A>>(&params)?,
+                Claim::Block => timed.launch::<LabyrinthByBlock<A>>(&params)?,
+            }
+        };
         data.time = timed.time();
         if let Some(transaction) = data.too_long()? {
             let set = if writes < reads {
@@ -410,6 +442,7 @@ mod tests {
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
             source: Source::Generated,
+            claim: Claim::Warp,
         };
         let cpu = Cpu::new();
         let launch = Launch {

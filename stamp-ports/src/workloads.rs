@@ -69,7 +69,10 @@ impl AnyWorkload {
             "labyrinth" => {
                 progress.say("labyrinth: the grid");
                 let input = args.input.as_deref();
-                Self::Labyrinth(args.labyrinth.labyrinth(input, args.n, args.seed)?)
+                Self::Labyrinth(
+                    args.labyrinth
+                        .labyrinth(input, args.n, args.seed, args.claim)?,
+                )
             }
             "kmeans" => {
                 progress.say("kmeans: the points");

@@ -3,7 +3,7 @@
 
 use stamp_ports::error::Error;
 use stamp_ports::labyrinth::maze::{Maze, Place, Request};
-use stamp_ports::labyrinth::{Labyrinth, Source};
+use stamp_ports::labyrinth::{Claim, Labyrinth, Source};
 use stamp_ports::runner::{Report, Session, Spec};
 use stamp_ports::variants::Variant;
 use stamp_ports::workload::Workload;
@@ -52,6 +52,7 @@ fn generated(seed: u64, size: (u32, u32, u32), paths: u32, walls: u32) -> Labyri
     Labyrinth {
         maze: Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"),
         source: Source::Generated,
+        claim: Claim::Warp,
     }
 }
 
@@ -92,6 +93,7 @@ fn every_input_of_stamp_is_routed_with_every_variant() {
         let labyrinth = Labyrinth {
             maze,
             source: Source::File(name.clone()),
+            claim: Claim::Warp,
         };
         let config = config(&labyrinth, 1 << 16, 4);
         for report in all_variants(&labyrinth, (3, 4), config) {
@@ -113,7 +115,10 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
             break;
         }
         // A quarter of the cells are ends or walls.
-        let labyrinth = generated(seed, (12, 12, 2), 24, 24);
+        let mut labyrinth = generated(seed, (12, 12, 2), 24, 24);
+        if seed % 2 == 1 {
+            labyrinth.claim = Claim::Block;
+        }
         for (locks, stripe) in [(1, 4), (4, 16), (1 << 10, 64)] {
             for shape in [(8, 1), (4, 3), (2, 8)] {
                 for report in all_variants(&labyrinth, shape, config(&labyrinth, locks, stripe)) {
@@ -151,6 +156,7 @@ fn two_requests_for_one_corridor_leave_one_unrouted() {
             ],
         },
         source: Source::Generated,
+        claim: Claim::Warp,
     };
     for report in all_variants(&labyrinth, (3, 2), config(&labyrinth, 16, 4)) {
         assert_eq!(observed(&report, "routed"), 1);
@@ -172,6 +178,7 @@ fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
             }],
         },
         source: Source::Generated,
+        claim: Claim::Warp,
     };
     for report in all_variants(&labyrinth, (7, 3), config(&labyrinth, 16, 4)) {
         assert_eq!(observed(&report, "path_cells"), 2);

@@ -27,8 +27,9 @@
 //!
 //! Besides, a transaction writes several words with [`Tx::write_many`] and adds
 //! to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
-//! [`StmRef::for_each_team`] run one by all lanes of a warp ([`TeamTx`]); only
-//! with [`algorithm::Fast`] and [`algorithm::FastTable`], which also let
+//! [`StmRef::for_each_team`] run one by all lanes of a warp ([`TeamTx`]),
+//! [`StmRef::team_of_block`] and [`StmRef::for_each_block_team`] by all threads
+//! of a block; only with [`algorithm::Fast`] and [`algorithm::FastTable`], which also let
 //! additions pass without conflict.
 //!
 //! Without features the crate is `no_std` and is what a kernel links. The
@@ -49,6 +50,7 @@ extern crate std;
 pub mod abort;
 pub mod algorithm;
 pub mod bloom;
+pub mod crew;
 pub mod entry_set;
 pub mod globals;
 pub mod history_layout;
@@ -79,6 +81,7 @@ pub mod word;
 pub mod write_set;
 
 pub use abort::{Abort, TxResult};
+pub use crew::{BlockCrew, Crew, WarpCrew};
 pub use kernel::Kernel;
 pub use lane::Lane;
 pub use stm_ref::StmRef;

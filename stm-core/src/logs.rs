@@ -16,8 +16,12 @@
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
 //! | `w / 2` | whether the lane is in a transaction, 32 bits |
 //!
+//! The versioned algorithms have no lock log; their teams of a whole block use
+//! the first bucket heads of its first warp to tell each other words.
+//!
 //! Nothing is ever cleared: counts in registers say what is valid.
 
+use crate::crew::PLACE_WORDS;
 use crate::lane::Lane;
 use crate::lock_log;
 use crate::word::WordAddress;
@@ -66,20 +70,48 @@ impl Logs {
     /// the launch, that nothing else uses while the kernel runs.
     #[inline(always)]
     pub unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
-        let width = lane.warp_width();
-        let warps_a_block = lane.block_dim().div_ceil(width);
-        let warp =
-            u64::from(lane.block_index()) * u64::from(warps_a_block) + u64::from(lane.warp_index());
-        let base = region.wrapping_add((warp * capacity.warp_words(width)) as usize);
-        let entries = 2 * (capacity.reads + capacity.writes) + capacity.locks();
-        let heads = base
-            .wrapping_add(entries as usize * width as usize)
-            .cast::<u32>();
+        let (base, heads) = Self::of_warp(lane, lane.warp_index(), region, capacity);
         Self {
             lane_base: base.wrapping_add(lane.lane_index() as usize),
             heads: heads.wrapping_add(lane.lane_index() as usize),
             capacity,
         }
+    }
+
+    /// Where the logs of a warp of the block begin, and its bucket heads.
+    #[inline(always)]
+    fn of_warp<L: Lane>(
+        lane: &L,
+        warp_index: u32,
+        region: *mut u64,
+        capacity: Capacity,
+    ) -> (*mut u64, *mut u32) {
+        let width = lane.warp_width();
+        let warps_a_block = lane.block_dim().div_ceil(width);
+        let warp = u64::from(lane.block_index()) * u64::from(warps_a_block) + u64::from(warp_index);
+        let base = region.wrapping_add((warp * capacity.warp_words(width)) as usize);
+        let entries = 2 * (capacity.reads + capacity.writes) + capacity.locks();
+        let heads = base
+            .wrapping_add(entries as usize * width as usize)
+            .cast::<u32>();
+        (base, heads)
+    }
+
+    /// Words that the threads of a block share, `PLACE_WORDS` of them: where the
+    /// first warp has the bucket heads of its lock logs.
+    ///
+    /// # Safety
+    /// As for [`Self::of_lane`], for an algorithm without lock logs; the threads
+    /// of the block reach them by 64-bit accesses that are not private.
+    #[inline(always)]
+    pub(crate) unsafe fn place_of_block<L: Lane>(
+        lane: &L,
+        region: *mut u64,
+        capacity: Capacity,
+    ) -> *mut u64 {
+        const { assert!(2 * PLACE_WORDS <= lock_log::BUCKETS as u64) }
+        let (_, heads) = Self::of_warp(lane, 0, region, capacity);
+        heads.cast() // whole 64-bit words precede them
     }
 
     /// Marks the lane as in a transaction; `false` if it was already.

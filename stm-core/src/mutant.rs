@@ -176,6 +176,10 @@ mutants! {
     NoA3 = "no-a3",
     /// `fast`: no fence between elements and headers in a commit.
     NoA4 = "no-a4",
+    /// `fast`, teams of a block: who is told loads before who tells has stored.
+    BlockToldEarly = "block-told-early",
+    /// `fast`, teams of a block: a vote counts the voter's warp alone.
+    BlockVotesByWarp = "block-votes-by-warp",
 }
 
 impl Mutant {

@@ -69,10 +69,9 @@ impl Counts {
         unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
     }
 
-    /// Counts what the lanes of a mask do, each in its turn or all together.
+    /// Counts what so many lanes do, each in its turn or all together.
     #[inline(always)]
     fn round(&mut self, lanes: u32, in_turn: bool) {
-        let lanes = lanes.count_ones();
         self.rounds += if in_turn { lanes } else { 1 };
         self.round_lanes += lanes;
     }
@@ -258,7 +257,7 @@ impl<A: Algorithm> StmRef<A> {
                     continue;
                 }
             }
-            counts.round(going, A::GRANULE == Granule::LaneInTurn);
+            counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
             if counts.rounds >= FLUSH_ROUNDS {
                 counts.flush(lane, self, first);
             }

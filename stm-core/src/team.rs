@@ -1,14 +1,15 @@
-//! One transaction run by a team: the lanes of a warp together.
+//! One transaction run by a team: the lanes of a warp together, or the threads
+//! of a block ([`Crew`]).
 //!
 //! For long transactions. Each lane reads and writes words of its own, next to
-//! those of its neighbours if the program sees to it, so that 32 of them go to
+//! those of its neighbours if the program sees to it, so that all of them go to
 //! memory at once; all share one snapshot, one commit, and one verdict.
 //!
 //! Every call on a [`TeamTx`] is made by all lanes of the team, in the same
 //! order; a lane with nothing to do in one passes `None`. What a call finds is
 //! the lane's own, but an error is everybody's: if a word of one lane makes the
 //! attempt fail, all lanes get that `Err`, and all pass it on with `?`. Between
-//! the calls the lanes may vote and shuffle.
+//! the calls the lanes may vote and tell each other words.
 //!
 //! A word belongs to one lane: what a lane has written, the others do not see
 //! before the commit. That two lanes write one word, or one reads what another
@@ -17,6 +18,7 @@
 
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
+use crate::crew::{Crew, WarpCrew};
 use crate::lane::Lane;
 use crate::probe::{Event, Probe};
 use crate::stm_ref::StmRef;
@@ -25,50 +27,48 @@ use crate::view::View;
 use crate::word::{Element, WordAddress};
 
 /// One attempt at a transaction, as a lane of the team that makes it sees it:
-/// what [`StmRef::team`] and [`StmRef::for_each_team`] hand to their closure.
-pub struct TeamTx<'a, L: Lane, A: Algorithm> {
+/// what [`StmRef::team`] and [`StmRef::for_each_team`] hand to their closure,
+/// and with the threads of a block as the crew, [`StmRef::team_of_block`] and
+/// [`StmRef::for_each_block_team`].
+pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
     /// The lanes of the team.
-    pub(crate) mask: u32,
-}
-
-/// The 64 bits that lane `source` passed.
-#[inline(always)]
-pub(crate) fn told<L: Lane>(lane: &L, mask: u32, v: u64, source: u32) -> u64 {
-    let low = lane.shuffle_32(mask, v as u32, source);
-    let high = lane.shuffle_32(mask, (v >> 32) as u32, source);
-    u64::from(high) << 32 | u64::from(low)
+    pub(crate) crew: C,
 }
 
 /// The result of the team, of which each lane brings its own: a conflict, if
 /// there is one, before any other reason. What one lane did wrong counts only
 /// if all have seen a state that existed.
 #[inline(always)]
-pub(crate) fn agree<L: Lane, A: Algorithm>(
+pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut Tx<'_, L, A>,
-    mask: u32,
+    crew: C,
     mine: TxResult<()>,
 ) -> TxResult<()> {
     let lane = tx.lane;
-    let failed = lane.ballot(mask, mine.is_err());
-    if failed == 0 {
+    let failed = crew.vote(lane, mine.is_err());
+    if !C::any(failed) {
         return Ok(());
     }
     let code = mine.err().map_or(0, |abort| abort as u32);
     let conflict = mine.is_err_and(Abort::is_conflict);
-    let conflicts = lane.ballot(mask, conflict);
-    let first = if conflicts == 0 { failed } else { conflicts }.trailing_zeros();
-    let code = lane.shuffle_32(mask, code, first);
-    tx.out_of_range = (
-        told(lane, mask, tx.out_of_range.0, first),
-        told(lane, mask, tx.out_of_range.1, first),
-    );
+    let conflicts = crew.vote(lane, conflict);
+    let (votes, mine) = if C::any(conflicts) {
+        (conflicts, conflict)
+    } else {
+        (failed, mine.is_err())
+    };
+    let first = crew.one_of(lane, votes, mine);
+    let code = crew.told_32(lane, first, code);
+    let (index, len) = tx.out_of_range;
+    let [index, len] = crew.told(lane, first, [index, len]);
+    tx.out_of_range = (index, len);
     let abort = Abort::ALL.get(code as usize);
     Err(abort.copied().unwrap_or(Abort::Stopped)) // a reason, as one brought it
 }
 
-impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
-    /// An attempt not yet begun, by the lanes of the calling warp.
+impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
+    /// An attempt not yet begun, by the crew that the calling lane is in.
     #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
@@ -78,21 +78,20 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
     ) -> Self {
         Self {
             tx: Tx::new(lane, stm, scratch, sums),
-            mask: lane.warp_mask(),
+            crew: C::gather(lane, stm),
         }
     }
 
     /// Whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
-        self.tx.lane.lane_index() == self.mask.trailing_zeros()
+        self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
     }
 
-    /// The leader's word.
+    /// The lowest `BITS` bits of what the leader passes; it passes no others.
     #[inline(always)]
-    pub(crate) fn of_leader(&self, v: u32) -> u32 {
-        let leader = self.mask.trailing_zeros();
-        self.tx.lane.shuffle_32(self.mask, v, leader)
+    pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
+        self.crew.told_bits::<L, BITS>(self.tx.lane, v)
     }
 
     /// Notes what became of the call, which is the same for all lanes.
@@ -118,15 +117,19 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
         if !<A::Probe as Probe>::RECORDS {
             return;
         }
-        let lane = self.tx.lane;
+        let (lane, crew) = (self.tx.lane, self.crew);
         for k in 0..N {
-            let mut of = lane.ballot(self.mask, active >> k & 1 != 0);
-            while of != 0 {
-                let source = of.trailing_zeros();
-                of &= of - 1;
-                let word = WordAddress::from_bits(told(lane, self.mask, words[k].bits(), source));
-                let value = told(lane, self.mask, values[k], source);
+            let mut waits = active >> k & 1 != 0;
+            loop {
+                let waiting = crew.vote(lane, waits);
+                if !C::any(waiting) {
+                    break;
+                }
+                let one = crew.one_of(lane, waiting, waits);
+                waits &= !crew.is(lane, one);
+                let [word, value] = crew.told(lane, one, [words[k].bits(), values[k]]);
                 if self.leads() {
+                    let word = WordAddress::from_bits(word);
                     self.tx.observe(|_| event(word, value));
                 }
             }
@@ -200,7 +203,7 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
                 }
             }
         }
-        let result = A::team_read_many(&mut self.tx, self.mask, p, &mut v, active, mine);
+        let result = A::team_read_many(&mut self.tx, self.crew, p, &mut v, active, mine);
         self.noted(result)?;
         let words = p.map(WordAddress::of);
         self.observe(words, v.map(T::to_bits64), active, Event::Read);
@@ -250,7 +253,7 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
                 mine = A::buffer(&mut self.tx, words[k], bits[k]);
             }
         }
-        let result = agree(&mut self.tx, self.mask, mine);
+        let result = agree(&mut self.tx, self.crew, mine);
         self.noted(result)?;
         self.observe(words, bits, active, Event::Write);
         Ok(())
@@ -267,39 +270,64 @@ impl<'a, L: Lane, A: Algorithm> TeamTx<'a, L, A> {
         Err(Abort::User)
     }
 
-    /// The lanes of the team for which `predicate` holds. All call it together.
+    /// Whether `predicate` holds for any lane of the team. All call it together.
     #[inline(always)]
-    pub fn ballot(&self, predicate: bool) -> u32 {
-        self.tx.lane.ballot(self.mask, predicate)
+    pub fn any(&self, predicate: bool) -> bool {
+        C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
     /// Whether `predicate` holds for every lane of the team. All call it together.
     #[inline(always)]
     pub fn all(&self, predicate: bool) -> bool {
-        self.ballot(predicate) == self.mask
+        self.crew.all(self.tx.lane, predicate)
     }
 
-    /// The lanes of the team, as a warp's mask.
+    /// What the lane of rank `rank`, the same for all, passes. All call it
+    /// together.
     #[inline(always)]
-    pub const fn mask(&self) -> u32 {
-        self.mask
+    pub fn told_by(&self, rank: u32, v: u64) -> u64 {
+        let lane = self.tx.lane;
+        let [v] = self.crew.told(lane, self.crew.member(lane, rank), [v]);
+        v
     }
 
-    /// How many lanes the team has: 1 on the CPU.
+    /// Waits for all lanes of the team, which call it together; what each wrote
+    /// before, other than by the transaction, is seen by all after.
     #[inline(always)]
-    pub const fn size(&self) -> u32 {
-        self.mask.count_ones()
+    pub fn sync(&self) {
+        self.crew.meet(self.tx.lane);
+    }
+
+    /// How many lanes the team has. On the CPU a warp has 1.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.crew.size(self.tx.lane)
     }
 
     /// The calling lane's place in the team, 0 to `size() - 1`.
     #[inline(always)]
     pub fn rank(&self) -> u32 {
-        self.tx.lane.lane_index()
+        self.crew.rank(self.tx.lane)
     }
 
     /// The calling lane.
     #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.tx.lane
+    }
+}
+
+/// What only the lanes of a warp have.
+impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
+    /// The lanes of the team for which `predicate` holds. All call it together.
+    #[inline(always)]
+    pub fn ballot(&self, predicate: bool) -> u32 {
+        self.crew.vote(self.tx.lane, predicate)
+    }
+
+    /// The lanes of the team, as a warp's mask.
+    #[inline(always)]
+    pub const fn mask(&self) -> u32 {
+        self.crew.mask()
     }
 }

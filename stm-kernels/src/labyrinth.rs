@@ -11,7 +11,7 @@
 //! 4. thread 0 claims the path in one transaction, which reads all its cells,
 //!    cancels itself if one is taken, and else writes all of them; with an
 //!    algorithm that has teams, the block's first warp does so together, each
-//!    lane with every 32nd cell;
+//!    lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole block;
 //! 5. on a cancelled claim, it goes on at 1.
 //!
 //! Thread 0 reads its clock before and after each claim, and at the begin and
@@ -37,14 +37,16 @@
 //! that the snapshot does have may be there no more: so the claim reads its
 //! cells again, in a transaction.
 
+mod claim;
 mod grid;
 
 pub use grid::GridSize;
 
 use crate::entry::{entries, profiled};
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Abort, Lane, StmRef, TArray, View};
+use stm_core::algorithm::{Algorithm, Cgl, Vbv, VersionLocks};
+use stm_core::probe::Probe;
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
 /// A cell that is nobody's.
 pub const FREE: u32 = 0;
@@ -72,7 +74,11 @@ pub const TOO_LONG: u32 = 1 << 31;
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
-pub struct Labyrinth<A>(PhantomData<A>);
+pub struct Labyrinth<A, const BY_BLOCK: bool = false>(PhantomData<A>);
+
+/// The same with paths claimed by the whole block, where the algorithm has
+/// teams; with others it is [`Labyrinth`].
+pub type LabyrinthByBlock<A> = Labyrinth<A, true>;
 
 /// The parameters of [`Labyrinth`].
 #[repr(C)]
@@ -139,12 +145,10 @@ const BLOCKED: u32 = u32::MAX;
 
 /// Cells that go to memory together.
 const BATCH: u32 = 8;
-/// Cells of each lane of a team that do.
-const TEAM_BATCH: u32 = 4;
 
 /// A block at work: its lane and its memory. All pointers are to words that
 /// live while the kernel runs, as many as the parameters say.
-struct Router<'a, L: Lane, A: Algorithm> {
+struct Router<'a, L: Lane, A: Algorithm, const BY_BLOCK: bool> {
     lane: &'a L,
     p: &'a LabyrinthParams<A>,
     cells: u32,
@@ -158,7 +162,7 @@ struct Router<'a, L: Lane, A: Algorithm> {
     clock: *mut u64,
 }
 
-impl<A: Algorithm> Labyrinth<A> {
+impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
         let cells = p.grid.len();
@@ -175,7 +179,7 @@ impl<A: Algorithm> Labyrinth<A> {
         ) else {
             return;
         };
-        let router = Router {
+        let router = Router::<L, A, BY_BLOCK> {
             lane,
             p,
             cells: cells as u32,
@@ -190,7 +194,7 @@ impl<A: Algorithm> Labyrinth<A> {
     }
 }
 
-impl<L: Lane, A: Algorithm> Router<'_, L, A> {
+impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// Takes requests until there are none, or the launch is to stop.
     #[inline(always)]
     fn route(&self) {
@@ -416,17 +420,6 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
         }
     }
 
-    /// Whether the calling thread takes part in steps 3 and 4: thread 0, or the
-    /// whole of the first warp.
-    #[inline(always)]
-    fn concludes(&self) -> bool {
-        if A::TEAMS {
-            self.lane.warp_index() == 0
-        } else {
-            self.lane.thread_index() == 0
-        }
-    }
-
     /// Steps 3 and 4, by those that conclude; the same for all of them.
     #[inline(always)]
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
@@ -449,13 +442,7 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
             self.trace(path, destination, distance);
         }
         let begun = self.now();
-        let claimed = if A::TEAMS {
-            // The path is there for all lanes.
-            self.lane.sync_warp(self.lane.warp_mask());
-            self.claim_as_team(request, path, cells)
-        } else {
-            self.claim(request, path, cells)
-        };
+        let claimed = self.claim(request, path, cells);
         self.spent(0, begun);
         match claimed {
             Ok(()) => self.record(request, cells),
@@ -507,86 +494,6 @@ impl<L: Lane, A: Algorithm> Router<'_, L, A> {
             }
         }
     }
-
-    /// Step 4: the path becomes the request's, or nothing happens.
-    #[inline(always)]
-    fn claim(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
-        let (lane, grid) = (self.lane, &self.p.grid);
-        let cell = |i: u32| {
-            // SAFETY: below the length that `trace` wrote.
-            u64::from(unsafe { lane.private_load_32(path.wrapping_add(i as usize)) })
-        };
-        let last = cells - 1;
-        // The ends are the request's own, until a path takes them.
-        let open = |i: u32, found: u32| found == if i == 0 || i == last { RESERVED } else { FREE };
-        self.p.stm.atomically(lane, |tx| {
-            let mut i = 0;
-            while i < cells {
-                let mut free = true;
-                if cells - i >= BATCH {
-                    let at: [u64; BATCH as usize] = core::array::from_fn(|j| cell(i + j as u32));
-                    let found = tx.read_many(grid, at)?;
-                    for (j, found) in (0..).zip(found) {
-                        free &= open(i + j, found);
-                    }
-                    i += BATCH;
-                } else {
-                    free = open(i, tx.read(grid, cell(i))?);
-                    i += 1;
-                }
-                if !free {
-                    return tx.cancel();
-                }
-            }
-            for i in 0..cells {
-                tx.write(grid, cell(i), cell_of_path(request))?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Step 4 by the lanes of the first warp, neighbours on the path by
-    /// neighbouring lanes.
-    #[inline(always)]
-    fn claim_as_team(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
-        let (lane, grid) = (self.lane, &self.p.grid);
-        let cell = |i: u32| {
-            // SAFETY: below the length that `trace` wrote.
-            u64::from(unsafe { lane.load_relaxed_32(path.wrapping_add(i as usize)) })
-        };
-        let last = cells - 1;
-        self.p.stm.team(lane, |tx| {
-            let (size, rank) = (tx.size(), tx.rank());
-            let place = |first: u32, k: usize| {
-                let i = first + k as u32 * size + rank;
-                (i < cells).then_some(i)
-            };
-            let mut first = 0;
-            while first < cells {
-                let at: [_; TEAM_BATCH as usize] = core::array::from_fn(|k| place(first, k));
-                let found = tx.read_many(grid, at.map(|i| i.map(cell)))?;
-                let mut free = true;
-                for (i, found) in at.into_iter().zip(found) {
-                    if let (Some(i), Some(found)) = (i, found) {
-                        free &= found == if i == 0 || i == last { RESERVED } else { FREE };
-                    }
-                }
-                if !tx.all(free) {
-                    return tx.cancel();
-                }
-                first += TEAM_BATCH * size;
-            }
-            first = 0;
-            while first < cells {
-                let writes: [_; TEAM_BATCH as usize] = core::array::from_fn(|k| {
-                    place(first, k).map(|i| (cell(i), cell_of_path(request)))
-                });
-                tx.write_many(grid, writes)?;
-                first += TEAM_BATCH * size;
-            }
-            Ok(())
-        })
-    }
 }
 
 entries!(Labyrinth, LabyrinthParams, {
@@ -600,3 +507,40 @@ entries!(Labyrinth, LabyrinthParams, {
     FastTable => lb_fast_table, lb_fast_table_recorded;
 });
 profiled!(Labyrinth, LabyrinthParams, "lb");
+entries!(LabyrinthByBlock, LabyrinthParams, {
+    Fast => lb_block_fast, lb_block_fast_recorded;
+    FastTable => lb_block_fast_table, lb_block_fast_table_recorded;
+});
+
+/// Algorithms without teams: `$algorithm`, with its parameters, the last of them
+/// the probe.
+macro_rules! by_one_thread {
+    ($($algorithm:ident<$($parameter:ident),*>;)*) => {
+        $(
+            impl<$($parameter,)* Q: Probe> Kernel for LabyrinthByBlock<$algorithm<$($parameter,)* Q>>
+            where
+                $algorithm<$($parameter,)* Q>: Algorithm,
+                Labyrinth<$algorithm<$($parameter,)* Q>>:
+                    Kernel<Params = LabyrinthParams<$algorithm<$($parameter,)* Q>>>,
+            {
+                const ENTRY: &'static str =
+                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::ENTRY;
+                type Params = LabyrinthParams<$algorithm<$($parameter,)* Q>>;
+
+                #[cfg(not(target_arch = "nvptx64"))]
+                fn ptx() -> Option<&'static str> {
+                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::ptx()
+                }
+
+                fn run<L: Lane>(lane: &L, params: &Self::Params) {
+                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::run(lane, params);
+                }
+            }
+        )*
+    };
+}
+by_one_thread! {
+    Cgl<>;
+    Vbv<>;
+    VersionLocks<V, S>;
+}

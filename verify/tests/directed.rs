@@ -85,4 +85,10 @@ directed_programs! {
     sum_skew: "sum-skew";
     sum_increments: "sum-increments";
     only_additions: "only-additions";
+    block_torn_pair: "block-torn-pair";
+    block_torn_batch: "block-torn-batch";
+    block_half: "block-half";
+    block_skew: "block-skew";
+    block_stripe: "block-stripe";
+    block_stripe_torn: "block-stripe-torn";
 }

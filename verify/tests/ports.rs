@@ -3,7 +3,7 @@
 
 use stamp_ports::genome::Genome;
 use stamp_ports::labyrinth::maze::Maze;
-use stamp_ports::labyrinth::{Labyrinth, Source};
+use stamp_ports::labyrinth::{Claim, Labyrinth, Source};
 use stamp_ports::timed::Timed;
 use stamp_ports::workload::Launches;
 use stm_core::algorithm::{
@@ -75,6 +75,11 @@ fn labyrinth(seed: u64) -> Labyrinth {
     Labyrinth {
         maze: Maze::generate(seed, size, 7, 8).expect("a maze"),
         source: Source::Generated,
+        claim: if seed.is_multiple_of(2) {
+            Claim::Warp
+        } else {
+            Claim::Block
+        },
     }
 }
 

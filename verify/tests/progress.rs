@@ -136,7 +136,7 @@ fn a_hot_word_and_a_long_audit_complete() {
     }
 }
 
-/// The same between teams, each lane of which holds up all others of its warp:
+/// The same between teams, each lane of which holds up all others of its team:
 /// crossed pairs, opposite orders, a hot word, and a long audit beside writers.
 #[test]
 fn teams_in_each_others_way_complete() {
@@ -161,6 +161,14 @@ fn teams_in_each_others_way_complete() {
             for transactions in [&hot, &audit, &crossed, &opposite] {
                 // Each lane of a team makes all of its steps.
                 completes(&head, transactions, &schedules, width, (30, 20));
+            }
+        }
+        // Blocks of one warp, and of two of which one is short.
+        for (locks, threads) in [(8, 2), (1, 3)] {
+            let head =
+                format!("{variant} 2x{threads} block locks={locks} patience=2/3 init=0,0,0,0");
+            for transactions in [&hot, &audit, &crossed, &opposite] {
+                completes(&head, transactions, &schedules, 2, (20, 20));
             }
         }
     }

@@ -377,6 +377,38 @@ fn a_lane_that_ended_and_is_waited_for_is_an_error() {
 }
 
 #[test]
+fn a_barrier_used_in_two_ways_is_an_error() {
+    for error in errors(|lane, _| {
+        if lane.thread_index() == 2 {
+            lane.barrier();
+        } else {
+            lane.barrier_any(true);
+        }
+    }) {
+        let SimError::BlockMismatch { here, there, .. } = &error else {
+            panic!("{error}")
+        };
+        let ops = [here.op, there.op];
+        assert!(ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny));
+    }
+}
+
+#[test]
+fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
+    for schedule in SCHEDULES {
+        for seed in 0..20 {
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                for k in 0..8 {
+                    let any = lane.barrier_any(lane.thread_index() == k && lane.block_index() == 0);
+                    assert_eq!(any, k < 6 && lane.block_index() == 0);
+                }
+            });
+            assert!(run.is_ok(), "{}", run.unwrap_err());
+        }
+    }
+}
+
+#[test]
 fn a_deadlock_names_what_each_lane_waits_for() {
     // Lane 0 waits for the warp, the others for the block.
     for error in errors(|lane, _| {

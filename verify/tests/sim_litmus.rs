@@ -487,6 +487,8 @@ fn stale_after(meet: impl Fn(&SimLane<'_>), votes_order: bool) -> u64 {
 fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
     for votes_order in [false, true] {
         assert_eq!(stale_after(|lane| lane.barrier(), votes_order), 0);
+        let vote = |lane: &SimLane<'_>| assert!(lane.barrier_any(lane.thread_index() == 1));
+        assert_eq!(stale_after(vote, votes_order), 0);
         assert_eq!(stale_after(|lane| lane.sync_warp(3), votes_order), 0);
     }
     let votes: [fn(&SimLane<'_>); 4] = [

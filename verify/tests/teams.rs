@@ -1,19 +1,22 @@
-//! Transactions of teams on the simulator: long audits by whole warps beside
-//! transfers by single lanes and by teams, recorded and judged; and what the
-//! lanes of a team may not do to each other.
+//! Transactions of teams on the simulator: long audits by whole warps and whole
+//! blocks beside transfers by single lanes and by teams, recorded and judged;
+//! and what the lanes of a team may not do to each other.
 
 use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
 use stm_core::host::{Buffer, Error, Launch, Shared, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::logs::Capacity;
+use stm_core::mutant::Mutant;
 use stm_core::probe::{Recorder, Silent};
 use stm_core::stm_ref::Patience;
-use stm_core::{Lane, StmRef, TArray, TeamTx, TxResult, View};
+use stm_core::{Crew, Lane, StmRef, TArray, TeamTx, TxResult, View};
 use verify::history::recorder::decode;
 use verify::history::{Header, InitialMemory, Rest};
 use verify::opacity;
+use verify::program::{directed::Directed, run};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::variant::Variant;
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -22,6 +25,8 @@ const TRANSFERS: u64 = 6;
 
 /// The first warp of each block audits all accounts, the second moves money
 /// between pairs of accounts as a team, the others between two as single lanes.
+/// With teams of blocks, the first block audits and the second moves, and only
+/// the third is as said.
 struct Bank<A>(PhantomData<A>);
 
 #[derive(Clone, Copy)]
@@ -30,17 +35,11 @@ struct Params<A: Algorithm> {
     accounts: A::Array<u32>,
     /// What each audit has found.
     sums: TArray<u32>,
+    of_block: bool,
 }
 
-/// The sum over the lanes of a team, for all of them.
-fn summed<L: Lane, A: Algorithm>(tx: &TeamTx<'_, L, A>, mine: u32) -> u32 {
-    (0..tx.size()).fold(0, |sum, rank| {
-        sum + tx.lane().shuffle_32(tx.mask(), mine, rank)
-    })
-}
-
-fn audit<L: Lane, A: Algorithm>(
-    tx: &mut TeamTx<'_, L, A>,
+fn audit<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
     accounts: &A::Array<u32>,
 ) -> TxResult<u32> {
     let (size, rank) = (u64::from(tx.size()), u64::from(tx.rank()));
@@ -51,7 +50,37 @@ fn audit<L: Lane, A: Algorithm>(
         sum += a.unwrap_or(0) + b.unwrap_or(0);
         first += 2 * size;
     }
-    Ok(summed(tx, sum))
+    assert!(tx.all(sum < 1 << 20) && tx.any(tx.rank() == 0));
+    // Over the lanes of the team, for all of them.
+    Ok((0..tx.size()).fold(0, |all, rank| all + tx.told_by(rank, sum.into()) as u32))
+}
+
+fn transfer<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
+    accounts: &A::Array<u32>,
+    k: u64,
+) -> TxResult<()> {
+    // Even lanes give what odd ones take; a team of one, nothing.
+    let len = accounts.len();
+    let pairs = tx.size().min(len as u32) / 2 * 2;
+    let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
+    let found = tx.read(accounts, mine)?;
+    let change = if tx.rank().is_multiple_of(2) {
+        u32::MAX
+    } else {
+        1
+    };
+    let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
+    tx.write(accounts, mine.zip(found).map(new))
+}
+
+impl<A: Algorithm> Bank<A> {
+    /// Notes what audit `k` of the team with this number has found.
+    fn note<L: Lane>(lane: &L, p: &Params<A>, team: u32, k: u64, sum: TxResult<u32>) {
+        let place = p.sums.get(u64::from(team) * AUDITS + k);
+        // SAFETY: live, and no other lane's.
+        unsafe { lane.store_relaxed_32(place.unwrap(), sum.unwrap_or(0)) };
+    }
 }
 
 impl<A: Algorithm> Kernel for Bank<A> {
@@ -60,28 +89,29 @@ impl<A: Algorithm> Kernel for Bank<A> {
 
     fn run<L: Lane>(lane: &L, p: &Params<A>) {
         let len = p.accounts.len();
-        match lane.warp_index() {
-            0 => {
+        match (lane.block_index(), lane.warp_index()) {
+            (0, _) if p.of_block => {
                 for k in 0..AUDITS {
-                    let sum = p.stm.team(lane, |tx| audit(tx, &p.accounts)).unwrap_or(0);
-                    if lane.lane_index() == 0 {
-                        let place = p.sums.get(u64::from(lane.block_index()) * AUDITS + k);
-                        // SAFETY: live, and no other lane's.
-                        unsafe { lane.store_relaxed_32(place.unwrap(), sum) };
+                    let sum = p.stm.team_of_block(lane, |tx| audit(tx, &p.accounts));
+                    if lane.thread_index() == 0 {
+                        Self::note(lane, p, 0, k, sum);
                     }
                 }
             }
-            1 => {
+            (1, _) if p.of_block => p
+                .stm
+                .for_each_block_team(lane, 0..3 * TRANSFERS, |tx, i| transfer(tx, &p.accounts, i)),
+            (block, 0) => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team(lane, |tx| audit(tx, &p.accounts));
+                    if lane.lane_index() == 0 {
+                        Self::note(lane, p, block.min(1), k, sum);
+                    }
+                }
+            }
+            (_, 1) => {
                 for k in 0..TRANSFERS {
-                    let done = p.stm.team(lane, |tx| {
-                        // Even lanes give what odd ones take; a team of one, nothing.
-                        let pairs = tx.size() / 2 * 2;
-                        let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
-                        let found = tx.read(&p.accounts, mine)?;
-                        let change = if tx.rank() % 2 == 0 { u32::MAX } else { 1 };
-                        let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
-                        tx.write(&p.accounts, mine.zip(found).map(new))
-                    });
+                    let done = p.stm.team(lane, |tx| transfer(tx, &p.accounts, k));
                     assert!(done.is_ok());
                 }
             }
@@ -117,16 +147,18 @@ fn sizes() -> StmConfig {
     }
 }
 
-/// A run with warps of `width`; the attempts that aborted.
-fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize {
+/// A run with blocks of so many threads, whose last warp may be short; the
+/// attempts that aborted.
+fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, threads: u32, of_block: bool) -> usize {
     const WORDS_PER_LANE: u64 = 1 << 14;
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let accounts =
         Shared::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
     let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
-    let lanes = 2 * warps * config.warp_width;
-    let mut stm = Stm::new(&sim, Launch::new(2, warps * config.warp_width), sizes()).unwrap();
+    let blocks = if of_block { 3 } else { 2 };
+    let lanes = blocks * threads;
+    let mut stm = Stm::new(&sim, Launch::new(blocks, threads), sizes()).unwrap();
     let records = Buffer::<_, u64>::zeroed(
         &sim,
         (u64::from(lanes) * WORDS_PER_LANE) as usize,
@@ -138,6 +170,7 @@ fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize 
         stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), WORDS_PER_LANE) }),
         accounts: accounts.view::<A>(),
         sums: sums.tarray(),
+        of_block,
     };
     // SAFETY: the buffers live, and only these transactions touch them.
     let (_, statistics) = unsafe { stm.launch::<Bank<A>>(&params) }
@@ -154,7 +187,8 @@ fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, warps: u32) -> usize 
         [total; 2 * AUDITS as usize],
         "{config}"
     );
-    let singles = u64::from(2 * (warps - 2) * config.warp_width);
+    let mixed = if of_block { 1 } else { 2 };
+    let singles = u64::from(mixed * threads.saturating_sub(2 * config.warp_width));
     let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
     assert_eq!(statistics.commits, transactions, "{config}");
 
@@ -190,7 +224,7 @@ const SCHEDULES: [Schedule; 5] = [
     },
 ];
 
-fn all<A: Algorithm<Probe = Recorder>>() {
+fn all<A: Algorithm<Probe = Recorder>>(of_block: bool) {
     let mut aborted = 0;
     for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
         for schedule in SCHEDULES {
@@ -206,7 +240,9 @@ fn all<A: Algorithm<Probe = Recorder>>() {
                     seed,
                     ..SimConfig::default()
                 };
-                aborted += bank::<A>(config, if alone { 3 } else { 2 });
+                let short = u32::from(of_block && width > 1);
+                let threads = if alone { 3 } else { 2 } * width - short;
+                aborted += bank::<A>(config, threads, of_block);
             }
         }
     }
@@ -215,18 +251,34 @@ fn all<A: Algorithm<Probe = Recorder>>() {
 
 #[test]
 fn audits_by_teams_beside_transfers_are_opaque_with_fast() {
-    all::<Fast<Recorder>>();
+    all::<Fast<Recorder>>(false);
 }
 
 #[test]
 fn audits_by_teams_beside_transfers_are_opaque_with_fast_table() {
-    all::<FastTable<Recorder>>();
+    all::<FastTable<Recorder>>(false);
 }
 
 #[test]
 fn audits_with_sets_in_memory_are_opaque() {
-    all::<Versioned<Cells, Recorder, 0>>();
-    all::<Versioned<Table, Recorder, 0>>();
+    all::<Versioned<Cells, Recorder, 0>>(false);
+    all::<Versioned<Table, Recorder, 0>>(false);
+}
+
+#[test]
+fn audits_by_blocks_beside_transfers_are_opaque_with_fast() {
+    all::<Fast<Recorder>>(true);
+}
+
+#[test]
+fn audits_by_blocks_beside_transfers_are_opaque_with_fast_table() {
+    all::<FastTable<Recorder>>(true);
+}
+
+#[test]
+fn audits_by_blocks_with_sets_in_memory_are_opaque() {
+    all::<Versioned<Cells, Recorder, 0>>(true);
+    all::<Versioned<Table, Recorder, 0>>(true);
 }
 
 /// What the lanes of a team do that they should not.
@@ -257,6 +309,52 @@ struct MisuseParams<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u64>,
     how: How,
+    of_block: bool,
+}
+
+impl<A: Algorithm> Misuse<A> {
+    fn transaction<L: Lane, C: Crew>(
+        tx: &mut TeamTx<'_, L, A, C>,
+        words: &A::Array<u64>,
+        how: How,
+    ) -> TxResult<()> {
+        let rank = u64::from(tx.rank());
+        let last = tx.rank() + 1 == tx.size();
+        let own = Some(rank);
+        match how {
+            How::Right => {
+                let v = tx.read(words, own)?;
+                tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
+            }
+            How::AllReadOne => {
+                let v = tx.read(words, Some(9))?.unwrap_or(0);
+                tx.write(words, Some((rank, v + 1)))
+            }
+            How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
+            How::BothWrite => {
+                let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
+                tx.write(words, Some((rank / 2, v + 1)))
+            }
+            How::OneReads => {
+                tx.read(words, last.then_some(0))?;
+                tx.write(words, (!last).then_some((rank, 1)))
+            }
+            How::PastTheEnd => {
+                tx.read(words, Some(if last { 77 } else { rank }))?;
+                Ok(())
+            }
+            How::TooMuch => {
+                for i in 0..10 {
+                    tx.read(words, last.then_some(i))?;
+                }
+                Ok(())
+            }
+            How::Cancels => {
+                tx.write(words, Some((rank, 1)))?;
+                if last { tx.cancel() } else { Ok(()) }
+            }
+        }
+    }
 }
 
 impl<A: Algorithm> Kernel for Misuse<A> {
@@ -264,51 +362,23 @@ impl<A: Algorithm> Kernel for Misuse<A> {
     type Params = MisuseParams<A>;
 
     fn run<L: Lane>(lane: &L, p: &MisuseParams<A>) {
-        let words = &p.words;
-        p.stm.for_each_team(lane, 0..6, |tx, _| {
-            let rank = u64::from(tx.rank());
-            let last = tx.rank() + 1 == tx.size();
-            let own = Some(rank);
-            match p.how {
-                How::Right => {
-                    let v = tx.read(words, own)?;
-                    tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
-                }
-                How::AllReadOne => {
-                    let v = tx.read(words, Some(9))?.unwrap_or(0);
-                    tx.write(words, Some((rank, v + 1)))
-                }
-                How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
-                How::BothWrite => {
-                    let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
-                    tx.write(words, Some((rank / 2, v + 1)))
-                }
-                How::OneReads => {
-                    tx.read(words, last.then_some(0))?;
-                    tx.write(words, (!last).then_some((rank, 1)))
-                }
-                How::PastTheEnd => {
-                    tx.read(words, Some(if last { 77 } else { rank }))?;
-                    Ok(())
-                }
-                How::TooMuch => {
-                    for i in 0..10 {
-                        tx.read(words, last.then_some(i))?;
-                    }
-                    Ok(())
-                }
-                How::Cancels => {
-                    tx.write(words, Some((rank, 1)))?;
-                    if last { tx.cancel() } else { Ok(()) }
-                }
-            }
-        });
+        if p.of_block {
+            p.stm
+                .for_each_block_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
+        } else {
+            p.stm
+                .for_each_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
+        }
     }
 }
 
-/// Two warps of four, on words with one lock for two; what came of it, and the
-/// words.
-fn misuse<A: Algorithm<Probe = Silent>>(how: How, seed: u64) -> (Result<u64, Error>, Vec<u64>) {
+/// Two warps of four, or two blocks of five, on words with one lock for two;
+/// what came of it, and the words.
+fn misuse<A: Algorithm<Probe = Silent>>(
+    how: How,
+    seed: u64,
+    of_block: bool,
+) -> (Result<u64, Error>, Vec<u64>) {
     let sim = Sim::new(SimConfig {
         warp_width: 4,
         schedule: Schedule::Random,
@@ -326,11 +396,17 @@ fn misuse<A: Algorithm<Probe = Silent>>(how: How, seed: u64) -> (Result<u64, Err
         },
         ..sizes()
     };
-    let mut stm = Stm::new(&sim, Launch::new(1, 8), config).unwrap();
+    let shape = if of_block {
+        Launch::new(2, 5)
+    } else {
+        Launch::new(1, 8)
+    };
+    let mut stm = Stm::new(&sim, shape, config).unwrap();
     let params = MisuseParams {
         stm: stm.handle::<A>(),
         words: words.view::<A>(),
         how,
+        of_block,
     };
     // SAFETY: the words live, and only these transactions touch them.
     let ended = unsafe { stm.launch::<Misuse<A>>(&params) };
@@ -338,23 +414,31 @@ fn misuse<A: Algorithm<Probe = Silent>>(how: How, seed: u64) -> (Result<u64, Err
     (commits, words.download().unwrap())
 }
 
-fn misuses<A: Algorithm<Probe = Silent>>() {
+fn misuses<A: Algorithm<Probe = Silent>>(of_block: bool) {
+    let members = if of_block { 5 } else { 4 };
+    let misuse = |how, seed| misuse::<A>(how, seed, of_block);
     for seed in 0..40 {
-        let (commits, words) = misuse::<A>(How::Right, seed);
+        let (commits, words) = misuse(How::Right, seed);
         assert_eq!(commits.unwrap(), 6);
-        assert_eq!(words, [6, 6, 6, 6, 0, 0, 0, 0, 0, 0, 0, 0]);
-        let (commits, words) = misuse::<A>(How::AllReadOne, seed);
+        assert_eq!(
+            words,
+            [[6].repeat(members), [0].repeat(12 - members)].concat()
+        );
+        let (commits, words) = misuse(How::AllReadOne, seed);
         assert_eq!(commits.unwrap(), 6);
-        assert_eq!(words, [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(
+            words,
+            [[1].repeat(members), [0].repeat(12 - members)].concat()
+        );
         for how in [How::BothWriteBlind, How::BothWrite, How::OneReads] {
-            let (ended, words) = misuse::<A>(how, seed);
+            let (ended, words) = misuse(how, seed);
             assert!(
                 matches!(ended, Err(Error::TeamOverlap { transaction: 0 | 1 })),
                 "{how:?}: {ended:?}"
             );
             assert_eq!(words, [0; 12], "{how:?}");
         }
-        let (ended, _) = misuse::<A>(How::PastTheEnd, seed);
+        let (ended, _) = misuse(How::PastTheEnd, seed);
         assert!(
             matches!(
                 ended,
@@ -366,12 +450,12 @@ fn misuses<A: Algorithm<Probe = Silent>>() {
             ),
             "{ended:?}"
         );
-        let (ended, _) = misuse::<A>(How::TooMuch, seed);
+        let (ended, _) = misuse(How::TooMuch, seed);
         assert!(
             matches!(ended, Err(Error::CapacityExceeded { limit: 8, .. })),
             "{ended:?}"
         );
-        let (commits, words) = misuse::<A>(How::Cancels, seed);
+        let (commits, words) = misuse(How::Cancels, seed);
         assert_eq!(commits.unwrap(), 0);
         assert_eq!(words, [0; 12]);
     }
@@ -379,17 +463,52 @@ fn misuses<A: Algorithm<Probe = Silent>>() {
 
 #[test]
 fn lanes_that_get_into_each_others_way_are_a_fault_with_fast() {
-    misuses::<Fast>();
+    misuses::<Fast>(false);
+    misuses::<Fast>(true);
 }
 
 #[test]
 fn lanes_that_get_into_each_others_way_are_a_fault_with_fast_table() {
-    misuses::<FastTable>();
+    misuses::<FastTable>(false);
+    misuses::<FastTable>(true);
 }
 
 #[test]
 fn an_algorithm_without_teams_says_so() {
-    let (ended, words) = misuse::<HvSorting>(How::Right, 1);
-    assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
-    assert_eq!(words, [0; 12]);
+    for of_block in [false, true] {
+        let (ended, words) = misuse::<HvSorting>(How::Right, 1, of_block);
+        assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+        assert_eq!(words, [0; 12]);
+    }
+}
+
+/// The defects of teams show in teams of a block as in those of a warp. Not
+/// `no-f7`: what the leader's clock is told by orders memory as well.
+#[test]
+fn a_seeded_defect_of_teams_is_caught_in_blocks_too() {
+    let cases = [
+        (Mutant::TeamClockApart, Variant::Fast, "block-torn-pair"),
+        (Mutant::TeamExtendsApart, Variant::Fast, "block-torn-batch"),
+        (Mutant::TeamCommitsApart, Variant::Fast, "block-half"),
+        (Mutant::TeamLeaderValidates, Variant::Fast, "block-skew"),
+        (
+            Mutant::TeamShareUnchecked,
+            Variant::FastTable,
+            "block-stripe",
+        ),
+        (Mutant::NoF8, Variant::FastTable, "block-stripe-torn"),
+        (
+            Mutant::BlockToldEarly,
+            Variant::FastTable,
+            "block-torn-pair",
+        ),
+        (Mutant::BlockVotesByWarp, Variant::FastTable, "block-half"),
+    ];
+    for (mutant, variant, name) in cases {
+        let directed = Directed::named(name).unwrap();
+        let caught = |&seed: &u64| run(&directed.case(variant, Some(mutant), seed)).is_err();
+        let after = (0..2_000).find(caught);
+        assert!(after.is_some(), "{} survives {name}", mutant.name());
+        println!("{}: {name} {after:?}", mutant.name());
+    }
 }

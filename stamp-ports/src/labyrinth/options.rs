@@ -1,6 +1,6 @@
 //! The options of labyrinth at the command line, and what they stand for.
 
-use super::{Labyrinth, Maze, Source};
+use super::{Claim, Labyrinth, Maze, Source};
 use crate::error::{Error, Result};
 use crate::launches;
 use crate::numbers::{parse_count, parse_count_32};
@@ -88,11 +88,14 @@ impl LabyrinthArgs {
         input: Option<&Path>,
         paths: Option<u32>,
         seed: u64,
+        claim: Option<Claim>,
     ) -> Result<Labyrinth> {
+        let claim = claim.unwrap_or_default();
         let Some(file) = input else {
             return Ok(Labyrinth {
                 maze: self.generate(seed, paths)?,
                 source: Source::Generated,
+                claim,
             });
         };
         let mut given = self.given();
@@ -108,6 +111,7 @@ impl LabyrinthArgs {
         Ok(Labyrinth {
             maze: Maze::read(file)?,
             source: Source::File(name.into()),
+            claim,
         })
     }
 }

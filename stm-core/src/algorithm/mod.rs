@@ -30,6 +30,7 @@ pub use version_locks::{Named, VersionLocks};
 pub use versioned::{Fast, FastTable, Versioned};
 
 use crate::abort::{Abort, TxResult};
+use crate::crew::Crew;
 use crate::entry_set::Scratch;
 use crate::lane::Lane;
 use crate::probe::{Probe, Silent};
@@ -73,7 +74,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The same for a team: more, as no other lane waits for it.
     const TEAM_READ_POLLS: u32 = 16;
     /// Whether the lanes of a warp can run one transaction together
-    /// (`StmRef::team`).
+    /// (`StmRef::team`), and the threads of a block
+    /// (`StmRef::team_of_block`).
     const TEAMS: bool = false;
     /// Who observes.
     type Probe: Probe;
@@ -195,7 +197,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Takes one snapshot for all lanes of a team. They call it together, as
     /// the two below; what one returns, all do.
     #[inline(always)]
-    fn team_begin<L: Lane>(_tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+    fn team_begin<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
 
@@ -203,9 +205,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// snapshot for all lanes, and adds them to the lane's read set. `mine` is
     /// what the lane has met so far: an error ends the attempt of all.
     #[inline(always)]
-    fn team_read_many<L: Lane, T: Element, const N: usize>(
+    fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
-        _mask: u32,
+        _crew: C,
         _p: [*const T; N],
         _v: &mut [T; N],
         _active: u32,
@@ -217,7 +219,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Makes the writes of all lanes visible at one point, or none. After a
     /// success the leader's `wrote` tells whether any lane wrote.
     #[inline(always)]
-    fn team_commit<L: Lane>(_tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+    fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
 

@@ -31,6 +31,7 @@ mod team;
 use super::storage::{Cells, Storage, Table};
 use super::{Algorithm, Granule};
 use crate::abort::{Abort, TxResult};
+use crate::crew::{Crew, WarpCrew};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
@@ -254,7 +255,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         let holders = lane.ballot(writers, acquired.is_ok());
         acquired?;
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
-        let version = Self::advance(tx, holders);
+        let version = Self::advance(tx, WarpCrew::of(holders));
         Self::announce_late(tx);
         // A word read and not written, one that shares its lock, or a row.
         let reads = tx.set.len != tx.set.writes || tx.sums.read != 0;
@@ -287,26 +288,26 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     }
 
     #[inline(always)]
-    fn team_begin<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
-        tx.snapshot = Self::team_clock(tx, mask);
+    fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
+        tx.snapshot = Self::team_clock(tx, crew);
         Ok(())
     }
 
     #[inline(always)]
-    fn team_read_many<L: Lane, T: Element, const N: usize>(
+    fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
-        mask: u32,
+        crew: C,
         p: [*const T; N],
         v: &mut [T; N],
         active: u32,
         mine: TxResult<()>,
     ) -> TxResult<()> {
-        Self::read_as_team(tx, mask, p, v, active, mine)
+        Self::read_as_team(tx, crew, p, v, active, mine)
     }
 
     #[inline(always)]
-    fn team_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
-        Self::commit_as_team(tx, mask)
+    fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
+        Self::commit_as_team(tx, crew)
     }
 
     #[inline(always)]

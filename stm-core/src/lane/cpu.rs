@@ -23,6 +23,11 @@ struct Arrivals {
     arrived: u32,
     generation: u64,
     broken: bool,
+    /// Whether the predicate of one that has arrived holds.
+    any: bool,
+    /// The same of all that met last. It stays until each of them has left:
+    /// only then can all have arrived again.
+    any_last: bool,
 }
 
 impl Rendezvous {
@@ -32,13 +37,22 @@ impl Rendezvous {
 
     /// Waits for all threads; `false` if the barrier is broken.
     fn wait(&self) -> bool {
+        self.vote(false).is_some()
+    }
+
+    /// Waits for all threads: whether `predicate` holds for any. `None` if the
+    /// barrier is broken.
+    fn vote(&self, predicate: bool) -> Option<bool> {
         let mut state = self.state();
         state.arrived += 1;
+        state.any |= predicate;
         if state.arrived == self.threads {
             state.arrived = 0;
             state.generation += 1;
+            state.any_last = state.any;
+            state.any = false;
             self.changed.notify_all();
-            return !state.broken;
+            return (!state.broken).then_some(state.any_last);
         }
         let generation = state.generation;
         while state.generation == generation && !state.broken {
@@ -47,7 +61,7 @@ impl Rendezvous {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        !state.broken
+        (!state.broken).then_some(state.any_last)
     }
 }
 
@@ -78,6 +92,8 @@ impl Block {
                     arrived: 0,
                     generation: 0,
                     broken: false,
+                    any: false,
+                    any_last: false,
                 }),
                 changed: Condvar::new(),
             },
@@ -363,8 +379,12 @@ impl Lane for CpuLane<'_> {
         }
     }
     fn barrier(&self) {
-        if !self.block.rendezvous.wait() {
-            std::panic::resume_unwind(Box::new(BrokenBlock));
+        self.barrier_any(false);
+    }
+    fn barrier_any(&self, predicate: bool) -> bool {
+        match self.block.rendezvous.vote(predicate) {
+            Some(any) => any,
+            None => std::panic::resume_unwind(Box::new(BrokenBlock)),
         }
     }
 

@@ -23,6 +23,8 @@ unsafe extern "C" {
     fn match_any_sync_32(mask: u32, v: u32) -> u32;
     #[link_name = "llvm.nvvm.match.any.sync.i64"]
     fn match_any_sync_64(mask: u32, v: u64) -> u32;
+    #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
+    fn barrier_red_or(barrier: u32, predicate: bool) -> bool;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.activemask"]
@@ -434,6 +436,11 @@ impl<const MUTANT: u32, const WIDE: bool> Lane for GpuLane<MUTANT, WIDE> {
     fn barrier(&self) {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { nvptx::_syncthreads() }
+    }
+    #[inline(always)]
+    fn barrier_any(&self, predicate: bool) -> bool {
+        // SAFETY: the trait asks that every thread of the block calls it.
+        unsafe { barrier_red_or(0, predicate) }
     }
 
     #[inline(always)]

@@ -248,6 +248,9 @@ pub trait Lane {
     /// `bar.sync 0`: every thread of the block arrives before any goes on, and
     /// what each wrote before is seen by all after.
     fn barrier(&self);
+    /// `bar.red.or.pred 0`: a [`Self::barrier`], and whether `predicate` holds
+    /// for any thread of the block; the same for all of them.
+    fn barrier_any(&self, predicate: bool) -> bool;
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
     fn ballot(&self, mask: u32, predicate: bool) -> u32;

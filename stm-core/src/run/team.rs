@@ -1,10 +1,11 @@
 //! Running the transactions of teams: the retry loop, once for all lanes of a
-//! warp. The leader, the first of them, asks the queue, counts and decides;
-//! what it decides, it tells the others.
+//! warp, or all threads of a block. The leader, the first of them, asks the
+//! queue, counts and decides; what it decides, it tells the others.
 
 use super::{Counts, FLUSH_ROUNDS, Outcome};
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
+use crate::crew::{BlockCrew, Crew, WarpCrew};
 use crate::entry_set::{EntrySet, Scratch};
 use crate::lane::Lane;
 use crate::pace::Ticket;
@@ -14,9 +15,9 @@ use crate::team::{TeamTx, agree};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// A warp at work. Ticket, conflicts and counts are the leader's.
-struct Team<'a, L: Lane, A: Algorithm> {
-    tx: TeamTx<'a, L, A>,
+/// A team at work. Ticket, conflicts and counts are the leader's.
+struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
+    tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
     ticket: Ticket,
     conflicts: u32,
@@ -55,17 +56,30 @@ impl<A: Algorithm> StmRef<A> {
     /// As `atomically`'s, for the team as a whole; and [`Abort::TeamOverlap`],
     /// a fault, if two lanes used one word and one of them wrote it.
     #[inline(always)]
-    pub fn team<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
     {
-        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut team = Team::gather(lane, self, scratch, sums);
-        let leader = lane.grid_thread() - u64::from(lane.lane_index());
-        let (outcome, result) = team.run(leader, &mut body);
-        team.part(outcome == Outcome::Retry);
-        result
+        self.once::<L, WarpCrew, R, F>(lane, body)
+    }
+
+    /// [`Self::team`] of all threads of the block, which call it together: there
+    /// may be any number of them. Their last warp need not be full, and on the
+    /// CPU too they are all in it.
+    ///
+    /// The threads meet at the block's barrier (`Lane::barrier`), several times
+    /// for each call on the transaction: so the warps of a block make no other
+    /// use of it meanwhile, and the closure has no branch around a call that
+    /// some threads take and others do not.
+    ///
+    /// # Errors
+    /// As [`Self::team`].
+    #[inline(always)]
+    pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
+    {
+        self.once::<L, BlockCrew, R, F>(lane, body)
     }
 
     /// Runs a transaction for each number in `range`, spread over all warps of
@@ -80,11 +94,7 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
     {
-        let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
-        let first = u64::from(lane.block_index()) * warps + u64::from(lane.warp_index());
-        let stride = u64::from(lane.grid_dim()) * warps;
-        let first = range.start.saturating_add(first);
-        self.each_of_team(lane, first..range.end, stride, body);
+        self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
     /// As [`Self::for_each_team`], of numbers that are the calling warp's own:
@@ -95,20 +105,61 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
     {
-        self.each_of_team(lane, range, 1, body);
+        self.each_from::<L, WarpCrew, F>(lane, range, 1, body);
     }
 
+    /// [`Self::for_each_team`] with the blocks of the launch as its teams; see
+    /// [`Self::team_of_block`].
     #[inline(always)]
-    fn each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
+    pub fn for_each_block_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
-        F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
+        F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>, u64) -> TxResult<()>,
+    {
+        self.each::<L, BlockCrew, F>(lane, range, body);
+    }
+
+    /// One transaction by the calling crew.
+    #[inline(always)]
+    fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
+    {
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut team = Team::<L, A, C>::gather(lane, self, scratch, sums);
+        let leader = team.tx.crew.leader_thread(lane);
+        let (outcome, result) = team.run(leader, &mut body);
+        team.part(outcome == Outcome::Retry);
+        result
+    }
+
+    /// Those of a range, spread over the launch's crews.
+    #[inline(always)]
+    fn each<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
+    {
+        let first = range.start.saturating_add(C::number(lane));
+        self.each_from::<L, C, F>(lane, first..range.end, C::count(lane), body);
+    }
+
+    /// Those of a range at every `stride`.
+    #[inline(always)]
+    fn each_from<L: Lane, C: Crew, F>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        stride: u64,
+        mut body: F,
+    ) where
+        F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
         let mut team = Team::gather(lane, self, scratch, sums);
         let mut i = range.start;
         while i < range.end && !team.stopped {
-            let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A>| body(tx, i));
+            let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A, C>| body(tx, i));
             if outcome != Outcome::Retry {
                 i = i.saturating_add(stride);
             }
@@ -117,7 +168,7 @@ impl<A: Algorithm> StmRef<A> {
     }
 }
 
-impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
+impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     #[inline(always)]
     fn gather(
         lane: &'a L,
@@ -132,7 +183,7 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
             stm.nested(lane);
         }
         let told = tx.leads() && stm.told_to_stop(lane);
-        let stopped = tx.of_leader(u32::from(told)) != 0 || !all;
+        let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;
         Self {
             tx,
             stm,
@@ -165,7 +216,7 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
     #[inline(always)]
     fn run<R, F>(&mut self, transaction: u64, body: &mut F) -> (Outcome, TxResult<R>)
     where
-        F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
+        F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
     {
         if self.stopped || !self.admitted() {
             return (Outcome::Retry, Err(Abort::Stopped));
@@ -187,16 +238,16 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
         if A::SCHEDULED && self.tx.leads() {
             admitted = StmRef::admit(&mut self.tx.tx, self.ticket);
         }
-        self.stopped = self.tx.of_leader(u32::from(admitted)) == 0;
+        self.stopped = self.tx.of_leader::<1>(u32::from(admitted)) == 0;
         !self.stopped
     }
 
     #[inline(always)]
     fn attempt<R, F>(&mut self, body: &mut F) -> TxResult<R>
     where
-        F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
+        F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
     {
-        self.counts.round(self.tx.mask, false);
+        self.counts.round(self.tx.size(), false);
         self.begin()?;
         let result = body(&mut self.tx);
         let tx = &mut self.tx;
@@ -205,11 +256,11 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
             (_, Some(abort)) | (&Err(abort), _) => Err(abort),
             (Ok(_), None) => Ok(()),
         };
-        if let Err(abort) = agree(&mut tx.tx, tx.mask, mine) {
+        if let Err(abort) = agree(&mut tx.tx, tx.crew, mine) {
             A::rollback(&mut tx.tx);
             return Err(abort);
         }
-        A::team_commit(&mut tx.tx, tx.mask)?;
+        A::team_commit(&mut tx.tx, tx.crew)?;
         result
     }
 
@@ -223,7 +274,7 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
         if leads {
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
-        A::team_begin(tx, self.tx.mask)
+        A::team_begin(tx, self.tx.crew)
     }
 
     /// The leader counts the attempt and says what follows from it.
@@ -251,7 +302,7 @@ impl<'a, L: Lane, A: Algorithm> Team<'a, L, A> {
                 said |= STOPPED;
             }
         }
-        let said = self.tx.of_leader(said);
+        let said = self.tx.of_leader::<3>(said);
         self.stopped = said & STOPPED != 0;
         match said & !STOPPED {
             0 => Outcome::Committed,

@@ -31,6 +31,8 @@ pub struct Directed {
     /// Lanes of each team, where the variant has them: then each of `lanes` is
     /// a team. 0 for no teams.
     team: u32,
+    /// Whether the teams are blocks, of warps of any width.
+    of_block: bool,
 }
 
 impl Directed {
@@ -52,6 +54,7 @@ impl Directed {
             sets: (8, 8),
             lockstep: false,
             team: 0,
+            of_block: false,
         }
     }
 
@@ -62,6 +65,12 @@ impl Directed {
 
     const fn teams(mut self, lanes: u32) -> Self {
         self.team = lanes;
+        self
+    }
+
+    const fn blocks(mut self, threads: u32) -> Self {
+        self.team = threads;
+        self.of_block = true;
         self
     }
 
@@ -118,6 +127,8 @@ impl Directed {
         let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
+            // One warp, several, or the last of them short.
+            _ if teams && self.of_block => (lanes, self.team, rng.pick(&[1, 2, 4])),
             _ if teams => (lanes, self.team, self.team),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
@@ -128,7 +139,9 @@ impl Directed {
         let program = Program {
             blocks,
             threads,
-            calls: if teams {
+            calls: if teams && self.of_block {
+                Loop::Block
+            } else if teams {
                 Loop::Team
             } else if rng.chance(50) && !lockstep {
                 Loop::Each
@@ -435,4 +448,52 @@ pub const ALL: &[Directed] = &[
         &[0],
     )
     .sums(&[0, 0], 2),
+    Directed::new(
+        "block-torn-pair",
+        "a team of a block that sees one of two words written together: threads that are told \
+         of another clock, warps that extend on their own",
+        &["r0 r1 / r1 r0", "w0=1 w1=1 / w1=2 w0=2"],
+        &[0, 0],
+    )
+    .blocks(2),
+    Directed::new(
+        "block-torn-batch",
+        "the same with two words of each of two warps in one read, and a thread without any",
+        &["r01 r23", "w0=1 w1=1 w2=1 w3=1"],
+        &[0, 0, 0, 0],
+    )
+    .blocks(5),
+    Directed::new(
+        "block-half",
+        "two blocks that write the same words: one thread's lock fails, so no warp commits",
+        &[
+            "w0=1 w1=1 w2=1 / w0=2 w2=2",
+            "r2 w0+4 w1=4 w2=4 / r0 w2+5 w0=5",
+        ],
+        &[0, 0, 0],
+    )
+    .blocks(3),
+    Directed::new(
+        "block-skew",
+        "write skew between the second warps of two blocks",
+        &["r2 w5+1", "r5 w2+1"],
+        &[0, 0, 0, 0, 0, 0],
+    )
+    .blocks(3),
+    Directed::new(
+        "block-stripe",
+        "two threads of a block write words of one stripe, of which only one was read before",
+        &["r0 w0+1 w1=5", "r0 w0+1 w1=6", "r1 r0"],
+        &[0, 0],
+    )
+    .stripes(2, 8)
+    .blocks(2),
+    Directed::new(
+        "block-stripe-torn",
+        "two threads of a block write words of one stripe, which one of them releases",
+        &["w0=1 w1=1 / w1=2 w0=2", "r1 r0 / r0 r1"],
+        &[0, 0],
+    )
+    .stripes(2, 8)
+    .blocks(2),
 ];

@@ -90,10 +90,10 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     };
     // Each lane of a team makes all steps of its transactions, and before each
     // of them a schedule may let the others wait so long.
-    let length = if program.calls == Loop::Team {
-        2 * u64::from(width)
-    } else {
-        1
+    let length = match program.calls {
+        Loop::Team => 2 * u64::from(width),
+        Loop::Block => 2 * u64::from(program.threads),
+        Loop::Each | Loop::Own => 1,
     };
     let votes_order = rng.chance(50);
     let seed = rng.bits();
@@ -249,6 +249,12 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         width = of_teams.pick(&[2, 2, 4, 8]);
         program.calls = Loop::Team;
         program.threads = of_teams.pick(&[width, width, width + 1]);
+        if of_teams.chance(40) {
+            // One warp, several, and a last one that is short.
+            width = of_teams.pick(&[1, 2, 4]);
+            program.calls = Loop::Block;
+            program.threads = of_teams.within(1, 6);
+        }
     } else if of_sums.chance(30) {
         with_sums(&mut of_sums, &mut program);
     }

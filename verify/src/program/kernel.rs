@@ -3,7 +3,7 @@
 use super::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
+use stm_core::{Crew, Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
 
 /// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
 pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
@@ -144,8 +144,8 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
 
 /// Runs one transaction by a team: each word by the lane whose it is, and the
 /// value last read known to all.
-fn team_body<L: Lane, A: Algorithm, T: Element>(
-    tx: &mut TeamTx<'_, L, A>,
+fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
+    tx: &mut TeamTx<'_, L, A, C>,
     words: &A::Array<T>,
     ops: &[Op],
 ) -> TxResult<()> {
@@ -163,9 +163,7 @@ fn team_body<L: Lane, A: Algorithm, T: Element>(
                     _ => continue,
                 };
                 let newest = list.as_slice().last().map_or(0, |&w| u32::from(w) % size);
-                let bits = found.map_or(0, Element::to_bits64);
-                let half = |half: u64| tx.lane().shuffle_32(tx.mask(), half as u32, newest);
-                last = u64::from(half(bits)) | u64::from(half(bits >> 32)) << 32;
+                last = tx.told_by(newest, found.map_or(0, Element::to_bits64));
             }
             Op::Write(word, value) => {
                 let new = |value: &Value| T::from_bits64(value.after(last));
@@ -205,6 +203,12 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                 .for_each_team(lane, 0..transactions.len() as u64, |tx, i| {
                     team_body(tx, &params.words, &transactions[i as usize])
                 }),
+            Loop::Block => {
+                let range = 0..transactions.len() as u64;
+                params.stm.for_each_block_team(lane, range, |tx, i| {
+                    team_body(tx, &params.words, &transactions[i as usize])
+                });
+            }
             Loop::Own => {
                 let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
                 for ops in transactions.iter().skip(first).step_by(lanes) {

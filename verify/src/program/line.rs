@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
-//! blocks and threads; `each`, `own` or `team` ([`Loop`]); the words' width; words of a
-//! stripe; locks; entries of the sets; polls and tries; initial values; and, if
+//! blocks and threads; `each`, `own`, `team` or `block` ([`Loop`]); the words' width;
+//! words of a stripe; locks; entries of the sets; polls and tries; initial values; and, if
 //! there are sums, their initial values and how many make a row. Then
 //! the transactions, ` / ` between them, `-` for an empty one. An operation is
 //! `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the
@@ -69,6 +69,7 @@ impl fmt::Display for Case {
                 Loop::Each => "each",
                 Loop::Own => "own",
                 Loop::Team => "team",
+                Loop::Block => "block",
             },
             if p.wide { "u64" } else { "u32" },
             p.stripe_words,
@@ -192,6 +193,7 @@ impl Program {
             ("each", _) => self.calls = Loop::Each,
             ("own", _) => self.calls = Loop::Own,
             ("team", _) => self.calls = Loop::Team,
+            ("block", _) => self.calls = Loop::Block,
             ("u32", _) => self.wide = false,
             ("u64", _) => self.wide = true,
             (_, "stripe") => self.stripe_words = parse(part, value, "stripe=1, 2 or 4")?,
@@ -205,7 +207,7 @@ impl Program {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, team, u32, u64, stripe=, locks=, sets=, patience=, init=, \
+                    "2x4 (blocks x threads), each, own, team, block, u32, u64, stripe=, locks=, sets=, patience=, init=, \
                      sums= or row=",
                 )?;
             }
@@ -289,11 +291,12 @@ impl FromStr for Case {
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
-        if program.calls == Loop::Team && !variant.has_teams() {
-            return Err(bad("team", "fast or fast-table, which have teams"));
+        let of_teams = program.calls.is_of_teams();
+        if of_teams && !variant.has_teams() {
+            return Err(bad("team or block", "fast or fast-table, which have teams"));
         }
-        if program.calls == Loop::Team && !program.sums.is_empty() {
-            return Err(bad("team", "each or own: teams do not add"));
+        if of_teams && !program.sums.is_empty() {
+            return Err(bad("team or block", "each or own: teams do not add"));
         }
         let sim = sim
             .trim()

@@ -115,13 +115,22 @@ pub enum Loop {
     /// Each by the lanes of a warp together: `StmRef::for_each_team`. Word `w` is
     /// that of lane `w % lanes` of the team.
     Team,
+    /// The same by the threads of a block: `StmRef::for_each_block_team`.
+    Block,
+}
+
+impl Loop {
+    /// Whether each transaction is run by a team.
+    pub const fn is_of_teams(self) -> bool {
+        matches!(self, Self::Team | Self::Block)
+    }
 }
 
 /// Transactions, the words they share, and the launch that runs them.
 ///
 /// Transaction `i` belongs to the lane `i % lanes`; with `egpgv` in a loop of
 /// the kind [`Loop::Each`], to the first lane of block `i % blocks`; in one of
-/// the kind [`Loop::Team`], to the team `i % teams`.
+/// the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// Blocks of the launch.
@@ -166,6 +175,10 @@ impl Program {
     /// have `width` lanes: its first lane, its lanes, and how many of its
     /// transactions come before.
     fn team(&self, width: u32, i: usize) -> (u32, u32, usize) {
+        let width = match self.calls {
+            Loop::Block => self.threads,
+            Loop::Each | Loop::Own | Loop::Team => width,
+        };
         let warps = self.threads.div_ceil(width);
         let teams = (self.blocks * warps) as usize;
         let team = (i % teams) as u32;
@@ -177,7 +190,7 @@ impl Program {
     /// The lane that runs transaction `i`, or leads the team that does, and how
     /// many of its transactions come before; with warps of `width` lanes.
     pub fn place(&self, variant: Variant, width: u32, i: usize) -> (u32, usize) {
-        if self.calls == Loop::Team {
+        if self.calls.is_of_teams() {
             let (first, _, before) = self.team(width, i);
             (first, before)
         } else if variant == Variant::Egpgv && self.calls == Loop::Each {
@@ -197,7 +210,7 @@ impl Program {
         let mut transactions = self.transactions.iter().enumerate();
         transactions.any(|(i, ops)| {
             let lanes = match self.calls {
-                Loop::Team => self.team(width, i).1,
+                Loop::Team | Loop::Block => self.team(width, i).1,
                 Loop::Each | Loop::Own => 1,
             };
             (0..lanes).any(|lane| {

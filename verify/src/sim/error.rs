@@ -262,6 +262,20 @@ pub enum SimError {
         /// Where that is.
         there: Access,
     },
+    /// Two threads of a block at its barrier that use it in different ways.
+    #[error(
+        "{lane} is at {here} and {other} at {there}: the threads of a block must be at one operation of its barrier"
+    )]
+    BlockMismatch {
+        /// A lane.
+        lane: LaneId,
+        /// Where it is.
+        here: Access,
+        /// Another lane of its block.
+        other: LaneId,
+        /// Where that is.
+        there: Access,
+    },
     /// A lane ended that another one waits for.
     #[error("{ended} has ended, and {waiting} waits for it at {access}")]
     LaneEnded {

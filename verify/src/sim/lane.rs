@@ -336,6 +336,23 @@ impl<'a> SimLane<'a> {
         old
     }
 
+    /// Meets the threads of the block: whether the predicate of any holds.
+    fn meet_block(&self, op: Op, predicate: bool) -> bool {
+        let machine = self.machine();
+        if machine.ending {
+            return false;
+        }
+        let met = machine
+            .announce(self.lane, op, 0)
+            .and_then(|()| machine.meet_block(self.lane, predicate));
+        self.or_leave(met);
+        self.switch();
+        let machine = self.machine();
+        let any = std::mem::take(&mut machine.lanes[self.lane as usize].result);
+        machine.done(self.lane, any);
+        any != 0
+    }
+
     /// Meets the lanes of a mask; the result of the operation for this lane.
     fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         let machine = self.machine();
@@ -495,16 +512,10 @@ impl Lane for SimLane<'_> {
         self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
     fn barrier(&self) {
-        let machine = self.machine();
-        if machine.ending {
-            return;
-        }
-        let met = machine
-            .announce(self.lane, Op::Barrier, 0)
-            .and_then(|()| machine.meet_block(self.lane));
-        self.or_leave(met);
-        self.switch();
-        self.machine().done(self.lane, 0);
+        self.meet_block(Op::Barrier, false);
+    }
+    fn barrier_any(&self, predicate: bool) -> bool {
+        self.meet_block(Op::BarrierAny, predicate)
     }
 
     fn ballot(&self, mask: u32, predicate: bool) -> u32 {

@@ -40,6 +40,10 @@ impl Warp {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Block {
     pub(super) arrived: u32,
+    /// The operation at which they are, if some have arrived.
+    op: Option<Op>,
+    /// Whether the predicate of one of them holds.
+    any: bool,
     /// One more than a lane that has ended, or 0.
     ended: u32,
 }
@@ -152,8 +156,9 @@ impl Machine {
         }
     }
 
-    /// The lane arrives at its block's barrier. Unless it is the last, it sleeps.
-    pub(super) fn meet_block(&mut self, lane: u32) -> Result<(), Over> {
+    /// The lane arrives at its block's barrier, bringing a predicate. Unless it
+    /// is the last, it sleeps.
+    pub(super) fn meet_block(&mut self, lane: u32, predicate: bool) -> Result<(), Over> {
         let number = lane / self.shape.threads;
         let ended = self.blocks[number as usize].ended;
         if ended != 0 {
@@ -165,16 +170,38 @@ impl Machine {
                 access,
             });
         }
+        let first = number * self.shape.threads;
+        let lanes = first..first + self.shape.threads;
+        let op = self.lanes[lane as usize].next.op;
+        let first_op = *self.blocks[number as usize].op.get_or_insert(op);
+        let waits = |&other: &u32| self.lanes[other as usize].state == State::Barrier;
+        // One barrier, which hardware uses in one way at a time.
+        if first_op != op
+            && let Some(other) = lanes.clone().find(waits)
+        {
+            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
+            let (lane, other) = (self.id(lane), self.id(other));
+            return self.fail(SimError::BlockMismatch {
+                lane,
+                here,
+                other,
+                there,
+            });
+        }
         let block = &mut self.blocks[number as usize];
         block.arrived += 1;
+        block.any |= predicate;
         if block.arrived != self.shape.threads {
             self.lanes[lane as usize].state = State::Barrier;
             self.schedule.sleep(lane);
             return Ok(());
         }
         block.arrived = 0;
-        let first = number * self.shape.threads;
-        let lanes = first..first + self.shape.threads;
+        block.op = None;
+        let any = u64::from(std::mem::take(&mut block.any));
+        for lane in lanes.clone() {
+            self.lanes[lane as usize].result = any;
+        }
         if self.weak {
             self.views.synchronize(lanes.clone());
         }

@@ -90,6 +90,8 @@ ops! {
     SharedCas32 = "shared_cas_32",
     /// `barrier`.
     Barrier = "barrier",
+    /// `barrier_any`.
+    BarrierAny = "barrier_any",
     /// `ballot`.
     Ballot = "ballot",
     /// `shuffle_32`.

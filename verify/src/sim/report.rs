@@ -110,9 +110,13 @@ impl Machine {
     pub(super) fn access(&self, act: Act) -> Access {
         let Act { op, at } = act;
         let place = match op {
-            Op::Start | Op::Fence | Op::Barrier | Op::ActiveMask | Op::Clock | Op::Pause => {
-                Place::Nothing
-            }
+            Op::Start
+            | Op::Fence
+            | Op::Barrier
+            | Op::BarrierAny
+            | Op::ActiveMask
+            | Op::Clock
+            | Op::Pause => Place::Nothing,
             Op::SharedLoad32 | Op::SharedStore32 | Op::SharedFetchAdd32 | Op::SharedCas32 => {
                 Place::Shared(at)
             }

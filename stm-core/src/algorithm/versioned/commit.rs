@@ -9,6 +9,7 @@ use super::super::storage::Storage;
 use super::Versioned;
 use super::pairs::Pairs;
 use crate::abort::{Abort, TxResult};
+use crate::crew::Crew;
 use crate::entry_set::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
@@ -367,19 +368,18 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         None
     }
 
-    /// Advances the clock once for all lanes of the mask.
+    /// Advances the clock once for all members of the crew.
     #[inline(always)]
-    pub(super) fn advance<L: Lane>(tx: &Tx<'_, L, Self>, holders: u32) -> Version {
+    pub(super) fn advance<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
-        let leader = holders.trailing_zeros();
+        let leader = crew.leader(lane);
         let mut version = 0;
-        if lane.lane_index() == leader {
+        if crew.is(lane, leader) {
             // SAFETY: the clock is live. Relaxed: F3 before, F4 after.
             version = unsafe { lane.fetch_add_relaxed_64(tx.stm.clock(), 1) } + 1;
         }
-        let low = lane.shuffle_32(holders, version as u32, leader);
-        let high = lane.shuffle_32(holders, (version >> 32) as u32, leader);
-        Version(u64::from(high) << 32 | u64::from(low))
+        let [version] = crew.told(lane, leader, [version]);
+        Version(version)
     }
 
     /// Whether every word read and not written is as it was seen.

@@ -1,5 +1,5 @@
 //! Transactions of teams: the steps of the versioned algorithms, taken by all
-//! lanes of a warp together.
+//! lanes of a warp together, or all threads of a block.
 //!
 //! 1. *begin*: the leader loads the clock (F1), and what it has acquired, all
 //!    have (F7).
@@ -23,11 +23,12 @@
 use super::super::storage::Storage;
 use super::Versioned;
 use crate::abort::{Abort, TxResult};
+use crate::crew::Crew;
 use crate::entry_set::{BATCH, BLIND, Column, Entries, EntrySet, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
 use crate::probe::Probe;
-use crate::team::{agree, told};
+use crate::team::agree;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{Element, WordAddress};
@@ -45,11 +46,11 @@ struct Looked {
 impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// The clock, for all lanes.
     #[inline(always)]
-    pub(super) fn team_clock<L: Lane>(tx: &Tx<'_, L, Self>, mask: u32) -> Version {
+    pub(super) fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
-        let leader = mask.trailing_zeros();
+        let leader = crew.leader(lane);
         let mut now = Version(0);
-        if lane.lane_index() == leader || Mutant::TeamClockApart.on(lane) {
+        if crew.is(lane, leader) || Mutant::TeamClockApart.on(lane) {
             now = Self::clock(tx);
         }
         if Mutant::TeamClockApart.on(lane) {
@@ -58,17 +59,18 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         // ORDER(F7): the leader's look at the clock before what any lane loads
         // next. Carries F1 to the others.
         if !Mutant::NoF7.on(lane) {
-            lane.sync_warp(mask);
+            crew.meet(lane);
         }
-        Version(told(lane, mask, now.0, leader))
+        let [now] = crew.told(lane, leader, [now.0]);
+        Version(now)
     }
 
     /// Reads the words in `active`, all lanes at one snapshot.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
-    pub(super) fn read_as_team<L: Lane, T: Element, const N: usize>(
+    pub(super) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
-        mask: u32,
+        crew: C,
         p: [*const T; N],
         v: &mut [T; N],
         active: u32,
@@ -87,10 +89,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 }
             }
             let newer = locked || newest > tx.snapshot;
-            if lane.ballot(mask, newer) == 0 {
+            if !C::any(crew.vote(lane, newer)) {
                 break seen;
             }
-            let any_locked = lane.ballot(mask, locked) != 0;
+            let any_locked = C::any(crew.vote(lane, locked));
             polls += 1;
             if polls - 1 == tx.stm.team_read_polls() {
                 return Err(if any_locked {
@@ -100,14 +102,14 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 });
             }
             if !any_locked {
-                let now = Self::team_clock(tx, mask);
+                let now = Self::team_clock(tx, crew);
                 let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
                     Self::extend_to(tx, now)
                 } else {
                     tx.snapshot = now;
                     Ok(())
                 };
-                if lane.ballot(mask, extended.is_err()) != 0 {
+                if C::any(crew.vote(lane, extended.is_err())) {
                     return Err(Abort::ReadStale);
                 }
             }
@@ -120,7 +122,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             let idle = !active & ((1u64 << N) - 1) as u32;
             mine = tx.set.read(at, words, seen, values, S::SHARED, idle);
         }
-        agree(tx, mask, mine)
+        agree(tx, crew, mine)
     }
 
     /// As [`Self::load`], of the words in `active` only; 0 for the others.
@@ -188,16 +190,18 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
 
     /// Commits for all lanes, or none.
     #[inline(always)]
-    pub(super) fn commit_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+    pub(super) fn commit_as_team<L: Lane, C: Crew>(
+        tx: &mut Tx<'_, L, Self>,
+        crew: C,
+    ) -> TxResult<()> {
         let lane = tx.lane;
-        if lane.ballot(mask, tx.set.writes != 0) == 0 {
+        if !C::any(crew.vote(lane, tx.set.writes != 0)) {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        let leader = mask.trailing_zeros();
-        let owner = lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(leader);
+        let owner = crew.leader_thread(lane);
         let looked = Self::acquire_as_team(tx, owner);
-        let (end, shared) = Self::settled(tx, mask, looked, WRITTEN | SHARES);
+        let (end, shared) = Self::settled(tx, crew, looked, WRITTEN | SHARES);
         let apart = Mutant::TeamCommitsApart.on(lane);
         if end.is_err() && !(apart && looked.end.is_ok()) {
             Self::restore(Self::entries(tx), S::map(tx.stm), looked.len, 0, 0);
@@ -208,15 +212,15 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         }
         // ORDER(F3): the locks of all lanes before the clock.
         if !Mutant::NoF3.on(lane) {
-            lane.sync_warp(mask);
+            crew.meet(lane);
             lane.fence();
         }
-        let version = Self::advance(tx, mask);
+        let version = Self::advance(tx, crew);
         // ORDER(F4): the clock before the validation, of all lanes.
         Mutant::NoF4.fence(lane);
-        lane.sync_warp(mask);
+        crew.meet(lane);
         let valid = Self::validate_as_team(tx, owner);
-        let (mut end, _) = Self::settled(tx, mask, valid, SHARES);
+        let (mut end, _) = Self::settled(tx, crew, valid, SHARES);
         if version > S::VERSION_MAX && end.is_ok() {
             end = Err(Abort::VersionsUsedUp);
         }
@@ -229,7 +233,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             Self::store_shared(tx);
             // ORDER(F8): values of all lanes before versions; with F5.
             if !Mutant::NoF8.on(lane) {
-                lane.sync_warp(mask);
+                crew.meet(lane);
             }
         }
         // A lane may have nothing at all, and a batch begins with an entry.
@@ -237,7 +241,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
             Self::publish(tx, version);
         }
         tx.committed_as(Version(version.0 * 32));
-        if lane.lane_index() == leader {
+        if crew.is(lane, crew.leader(lane)) {
             // Who counts the commit asks the leader whether the team wrote.
             tx.set.writes = tx.set.writes.max(1);
         }
@@ -247,15 +251,15 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// The verdict of all lanes on what each has looked at, and whether some
     /// share a lock. `kind` has the flags of the entries to ask for.
     #[inline(always)]
-    fn settled<L: Lane>(
+    fn settled<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
-        mask: u32,
+        crew: C,
         looked: Looked,
         kind: u64,
     ) -> (TxResult<()>, bool) {
         let lane = tx.lane;
         if kind == SHARES && Mutant::TeamLeaderValidates.on(lane) {
-            let found = lane.shuffle_32(mask, u32::from(looked.end.is_ok()), mask.trailing_zeros());
+            let found = crew.told_32(lane, crew.leader(lane), u32::from(looked.end.is_ok()));
             return (
                 if found != 0 {
                     Ok(())
@@ -265,12 +269,12 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 false,
             );
         }
-        let end = agree(tx, mask, looked.end);
-        if end.is_err() || lane.ballot(mask, looked.asks) == 0 {
+        let end = agree(tx, crew, looked.end);
+        if end.is_err() || !C::any(crew.vote(lane, looked.asks)) {
             return (end, false);
         }
         let (at, len) = (Self::entries(tx), tx.set.len);
-        let end = Self::settle_as_team(at, S::map(tx.stm), mask, len, kind);
+        let end = Self::settle_as_team(at, S::map(tx.stm), crew, len, kind);
         (end, true)
     }
 
@@ -402,10 +406,10 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// the asker's, [`Abort::TeamOverlap`].
     // By value, and not inlined: seldom needed.
     #[inline(never)]
-    fn settle_as_team<L: Lane>(
+    fn settle_as_team<L: Lane, C: Crew>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
-        mask: u32,
+        crew: C,
         len: u32,
         kind: u64,
     ) -> TxResult<()> {
@@ -422,28 +426,30 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
                 }
                 i += 1;
             }
-            let asking = lane.ballot(mask, i < len);
-            if asking == 0 {
+            let asking = crew.vote(lane, i < len);
+            if !C::any(asking) {
                 return Ok(());
             }
-            let asker = asking.trailing_zeros();
-            let asks = lane.lane_index() == asker;
-            let word = WordAddress::from_bits(told(lane, mask, word_of(entry).bits(), asker));
+            let asker = crew.one_of(lane, asking, i < len);
+            let asks = crew.is(lane, asker);
+            let [word] = crew.told(lane, asker, [word_of(entry).bits()]);
+            let word = WordAddress::from_bits(word);
             let used = !asks && Self::uses(at, word, len, kind);
-            if lane.ballot(mask, used) != 0 {
+            if C::any(crew.vote(lane, used)) {
                 return Err(Abort::TeamOverlap);
             }
             let holder = Self::holder(at, map, len, word.bits());
-            let holders = lane.ballot(mask, holder.is_some());
-            if holders == 0 {
+            let holders = crew.vote(lane, holder.is_some());
+            if !C::any(holders) {
                 return Err(Abort::CommitLocked);
             }
             // SAFETY: the holder is below the count.
             let from = holder.map_or(0, |holder| unsafe { at.get(Column::Seen, holder) });
-            let from = told(lane, mask, from, holders.trailing_zeros());
+            let teller = crew.one_of(lane, holders, holder.is_some());
+            let [from] = crew.told(lane, teller, [from]);
             // SAFETY: the asker's `i` is below its count.
             let stale = asks && entry & BLIND == 0 && unsafe { at.get(Column::Seen, i) } != from;
-            if lane.ballot(mask, stale) != 0 && !Mutant::TeamShareUnchecked.on(lane) {
+            if C::any(crew.vote(lane, stale)) && !Mutant::TeamShareUnchecked.on(lane) {
                 return Err(Abort::CommitStale);
             }
             i += u32::from(asks);

@@ -1,0 +1,260 @@
+//! Transactions of teams of a block on the CPU, where the threads of a block are
+//! OS threads: what a warp of one lane cannot show.
+#![cfg(feature = "host")]
+
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
+use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
+use stm_core::probe::Silent;
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
+
+const ACCOUNTS: u64 = 64;
+const AUDITS: u64 = 100;
+const TRANSFERS: u64 = 300;
+
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    /// The first block audits, the second moves money by its threads in pairs,
+    /// the others by single lanes.
+    Bank,
+    /// A transaction of the block inside another.
+    Nest,
+    /// Numbers 0 to 99, of which the odd ones cancel themselves.
+    Cancel,
+    /// The last thread swallows a failure that the others pass on.
+    Swallow,
+    /// Two threads write one word.
+    Overlap,
+    /// Transactions without end.
+    Endless,
+    /// What the threads tell each other.
+    Talk,
+}
+
+struct Blocks<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct P<A: Algorithm> {
+    stm: StmRef<A>,
+    accounts: A::Array<u64>,
+    /// What each thread of the block that audits has found, one audit after the
+    /// other.
+    sums: TArray<u64>,
+    how: How,
+}
+
+impl<A: Algorithm> Blocks<A> {
+    fn bank<L: Lane>(lane: &L, p: &P<A>) {
+        let threads = u64::from(lane.block_dim());
+        match lane.block_index() {
+            0 => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team_of_block(lane, |tx| {
+                        let (mut mine, mut i) = (0, u64::from(tx.rank()));
+                        while !tx.all(i >= ACCOUNTS) {
+                            let found = tx.read(&p.accounts, (i < ACCOUNTS).then_some(i))?;
+                            mine += found.unwrap_or(0);
+                            i += u64::from(tx.size());
+                        }
+                        Ok((0..tx.size()).fold(0, |sum, rank| sum + tx.told_by(rank, mine)))
+                    });
+                    let at = k * threads + u64::from(lane.thread_index());
+                    // SAFETY: live, and this thread's alone.
+                    unsafe { lane.store_relaxed_64(p.sums.get(at).unwrap(), sum.unwrap()) };
+                }
+            }
+            1 => p.stm.for_each_block_team(lane, 0..2 * TRANSFERS, |tx, k| {
+                // All teams of the launch have a part of the range.
+                let rank = u64::from(tx.rank());
+                let mine = (rank < threads / 2 * 2).then(|| (rank + k) % ACCOUNTS);
+                let found = tx.read(&p.accounts, mine)?;
+                let new =
+                    |(i, v): (u64, u64)| (i, if rank.is_multiple_of(2) { v - 1 } else { v + 1 });
+                tx.write(&p.accounts, mine.zip(found).map(new))
+            }),
+            _ => {
+                for k in 0..TRANSFERS {
+                    let (from, to) = ((lane.grid_thread() + k) % ACCOUNTS, k * 7 % ACCOUNTS);
+                    let done = p.stm.atomically(lane, |tx| {
+                        let a = tx.read(&p.accounts, from)?;
+                        tx.write(&p.accounts, from, a - 1)?;
+                        let b = tx.read(&p.accounts, to)?;
+                        tx.write(&p.accounts, to, b + 1)
+                    });
+                    assert_eq!(done, Ok(()));
+                }
+            }
+        }
+    }
+}
+
+impl<A: Algorithm> Kernel for Blocks<A> {
+    const ENTRY: &'static str = "blocks";
+    type Params = P<A>;
+
+    fn run<L: Lane>(lane: &L, p: &P<A>) {
+        let rank = u64::from(lane.thread_index());
+        match p.how {
+            How::Bank => Self::bank(lane, p),
+            How::Nest => {
+                let ended = p.stm.team_of_block(lane, |tx| {
+                    tx.write(&p.accounts, Some((rank, 1)))?;
+                    p.stm
+                        .team_of_block(lane, |tx| tx.read(&p.accounts, Some(0)))
+                });
+                assert!(ended.is_err());
+            }
+            How::Cancel => p.stm.for_each_block_team(lane, 0..100, |tx, i| {
+                let old = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
+                tx.write_many(&p.accounts, [Some((rank, old + 1)), None])?;
+                // Its own write, and nothing.
+                let [own, none] = tx.read_many(&p.accounts, [Some(rank), None])?;
+                assert_eq!((own, none), (Some(old + 1), None));
+                if i % 2 == 1 { tx.cancel() } else { Ok(()) }
+            }),
+            How::Swallow => {
+                let ended = p.stm.team_of_block(lane, |tx| {
+                    tx.write(&p.accounts, Some((rank, 7)))?;
+                    let failed: Result<(), Abort> = tx.cancel();
+                    if rank + 1 == u64::from(tx.size()) {
+                        Ok(())
+                    } else {
+                        failed
+                    }
+                });
+                assert_eq!(ended, Err(Abort::User));
+            }
+            How::Overlap => {
+                let ended = p
+                    .stm
+                    .team_of_block(lane, |tx| tx.write(&p.accounts, Some((rank / 2, 7))));
+                assert_eq!(ended, Err(Abort::TeamOverlap));
+            }
+            How::Endless => p.stm.for_each_block_team(lane, 0..u64::MAX, |tx, _| {
+                let v = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
+                tx.write(&p.accounts, Some((rank, v + 1)))
+            }),
+            How::Talk => {
+                let size = lane.block_dim();
+                let told = p.stm.team_of_block(lane, |tx| {
+                    assert_eq!((tx.size(), tx.rank()), (size, lane.thread_index()));
+                    let mut sum = 0;
+                    for k in 0..size {
+                        assert!(tx.any(tx.rank() == k) && !tx.any(tx.rank() == size));
+                        assert_eq!(tx.all(tx.rank() == k), size == 1);
+                        assert!(tx.all(tx.rank() < size));
+                        sum += tx.told_by(k, u64::from(tx.rank()) << 40 | 1);
+                    }
+                    let own = p.sums.get(rank).unwrap();
+                    let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
+                    // SAFETY: live; stored by one thread, and loaded after all
+                    // have met.
+                    let seen = unsafe {
+                        lane.store_relaxed_64(own, rank + 9);
+                        tx.sync();
+                        lane.load_relaxed_64(next)
+                    };
+                    assert_eq!(seen, (rank + 1) % u64::from(size) + 9);
+                    Ok(sum)
+                });
+                let ranks = u64::from(size) * (u64::from(size) - 1) / 2;
+                assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
+            }
+        }
+    }
+}
+
+type Ended = Result<(Statistics, Vec<u64>, Vec<u64>), Error>;
+
+fn go<A: Algorithm<Probe = Silent>>(how: How, blocks: u32, threads: u32) -> Ended {
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        locks: 64,
+        capacity: Capacity {
+            reads: ACCOUNTS as u32,
+            writes: 4,
+        },
+        time_limit: (how == How::Endless).then_some(Duration::from_millis(50)),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(blocks, threads), config)?;
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    let accounts = Shared::from_slice(&cpu, layout, &[1000u64; ACCOUNTS as usize], "accounts")?;
+    let sums = Buffer::<_, u64>::zeroed(&cpu, threads as usize * AUDITS as usize, "sums")?;
+    let params = P {
+        stm: stm.handle::<A>(),
+        accounts: accounts.view::<A>(),
+        sums: sums.tarray(),
+        how,
+    };
+    // SAFETY: the buffers live, and only these transactions touch them.
+    let (_, statistics) = unsafe { stm.launch::<Blocks<A>>(&params)? };
+    Ok((statistics, accounts.download()?, sums.download()?))
+}
+
+fn audits_agree<A: Algorithm<Probe = Silent>>() {
+    for threads in [1, 2, 3] {
+        let (statistics, accounts, sums) = go::<A>(How::Bank, 3, threads).unwrap();
+        assert_eq!(accounts.iter().sum::<u64>(), 1000 * ACCOUNTS);
+        assert!(sums.iter().all(|&sum| sum == 1000 * ACCOUNTS), "{sums:?}");
+        // Block 1 has every third number of its range, from 1 on.
+        let moves = (2 * TRANSFERS).div_ceil(3);
+        let singles = u64::from(threads) * TRANSFERS;
+        assert_eq!(statistics.commits, AUDITS + moves + singles);
+    }
+}
+
+#[test]
+fn audits_by_a_block_beside_transfers_see_the_total_with_fast() {
+    audits_agree::<Fast>();
+}
+
+#[test]
+fn audits_by_a_block_beside_transfers_see_the_total_with_fast_table() {
+    audits_agree::<FastTable>();
+}
+
+#[test]
+fn the_threads_of_a_block_vote_and_tell_each_other_words() {
+    for threads in [1, 2, 5] {
+        let (statistics, ..) = go::<Fast>(How::Talk, 2, threads).unwrap();
+        assert_eq!((statistics.commits, statistics.read_only_commits), (2, 2));
+    }
+}
+
+#[test]
+fn a_block_that_cancels_has_no_effect_and_the_others_do() {
+    let (statistics, accounts, _) = go::<FastTable>(How::Cancel, 2, 3).unwrap();
+    assert_eq!(accounts[..4], [1050, 1050, 1050, 1000]);
+    assert_eq!(statistics.commits, 50);
+    assert_eq!(statistics.aborts[Abort::User as usize], 50);
+    // One attempt is one round of all threads.
+    assert_eq!(3 * statistics.rounds, statistics.round_lanes);
+}
+
+#[test]
+fn a_thread_that_swallows_a_failure_does_not_commit_for_its_block() {
+    let (statistics, accounts, _) = go::<Fast>(How::Swallow, 1, 3).unwrap();
+    assert_eq!(accounts, [1000; ACCOUNTS as usize]);
+    assert_eq!(statistics.commits, 0);
+}
+
+#[test]
+fn a_fault_of_one_thread_is_its_blocks_and_is_reported() {
+    let ended = go::<Fast>(How::Nest, 1, 3);
+    assert!(matches!(ended, Err(Error::Nested { .. })), "{ended:?}");
+    let ended = go::<FastTable>(How::Overlap, 1, 3);
+    assert!(matches!(ended, Err(Error::TeamOverlap { .. })), "{ended:?}");
+    let ended = go::<HvSorting>(How::Cancel, 1, 3);
+    assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+}
+
+#[test]
+fn blocks_stop_at_the_time_limit_with_all_locks_clean() {
+    let ended = go::<Fast>(How::Endless, 2, 3);
+    let Err(Error::Timeout { committed, .. }) = ended else {
+        panic!("{ended:?}");
+    };
+    assert!(committed > 0);
+}
