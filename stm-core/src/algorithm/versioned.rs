@@ -289,7 +289,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
 
     #[inline(always)]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
-        tx.snapshot = Self::team_clock(tx, crew);
+        tx.snapshot = Self::of_leader(tx, crew, tx.snapshot);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Transactions of teams: the steps of the versioned algorithms, taken by all
 //! lanes of a warp together, or all threads of a block.
 //!
-//! 1. *begin*: the leader loads the clock (F1), and what it has acquired, all
-//!    have (F7).
+//! 1. *begin*: the leader loads the clock with the queue's word (F1), and what
+//!    it has acquired, all have (F7).
 //! 2. *read*: each lane its own words. If one of any lane is locked or newer
 //!    than the snapshot, all look again: the leader takes the clock, every lane
 //!    finds its own entries unchanged, or the attempt of all fails.
@@ -46,22 +46,32 @@ struct Looked {
 impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
     /// The clock, for all lanes.
     #[inline(always)]
-    pub(super) fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
+    fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
-        let leader = crew.leader(lane);
         let mut now = Version(0);
-        if crew.is(lane, leader) || Mutant::TeamClockApart.on(lane) {
+        if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
             now = Self::clock(tx);
         }
+        Self::of_leader(tx, crew, now)
+    }
+
+    /// What the leader has read from the clock, for all lanes.
+    #[inline(always)]
+    pub(super) fn of_leader<L: Lane, C: Crew>(
+        tx: &Tx<'_, L, Self>,
+        crew: C,
+        now: Version,
+    ) -> Version {
+        let lane = tx.lane;
         if Mutant::TeamClockApart.on(lane) {
-            return now;
+            return Self::clock(tx);
         }
         // ORDER(F7): the leader's look at the clock before what any lane loads
         // next. Carries F1 to the others.
         if !Mutant::NoF7.on(lane) {
             crew.meet(lane);
         }
-        let [now] = crew.told(lane, leader, [now.0]);
+        let [now] = crew.told(lane, crew.leader(lane), [now.0]);
         Version(now)
     }
 
