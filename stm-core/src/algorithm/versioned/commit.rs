@@ -438,6 +438,9 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         while i < len {
             let without = if i >= first {
                 lost >> ((i - first) & 31)
+            } else if S::PAIRS && lane.has_wide_atomics() && first - i < BATCH as u32 {
+                // The swaps' batches are shorter than these.
+                lost << (first - i)
             } else {
                 0
             };
