@@ -438,7 +438,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
         while i < len {
             let without = if i >= first {
                 lost >> ((i - first) & 31)
-            } else if S::PAIRS && lane.has_wide_atomics() && first - i < BATCH as u32 {
+            } else if S::PAIRS && at.lane().has_wide_atomics() && first - i < BATCH as u32 {
                 // The swaps' batches are shorter than these.
                 lost << (first - i)
             } else {
