@@ -193,7 +193,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
         }
         for k in 0..N {
             let wanted = (k as u32) < count;
-            // ORDER(F9): relaxed; F3 of this attempt's commit follows, after
+            // ORDER(F10): relaxed; F3 of this attempt's commit follows, after
             // which others may find the word.
             // SAFETY: if wanted, of an element in range (Tx::put_many).
             unsafe {
