@@ -146,7 +146,8 @@ Examples:
 /// Of `bench paper`.
 #[derive(Args, Debug, Clone)]
 pub struct PaperArgs {
-    /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    /// [default: auto; with --quick, cpu]
     #[arg(long, value_name = "NAME", value_parser = parse_choice)]
     pub device: Option<Choice>,
     /// Small inputs, few points
@@ -324,7 +325,7 @@ pub struct RunArgs {
     /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
-    /// auto, cpu, cuda or cuda:N
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
     /// A variant (`stamp list` names them), several separated by commas, or all
@@ -372,7 +373,7 @@ pub struct TuneArgs {
     /// ra, ht, bank, eigenbench, genome, labyrinth, kmeans or all
     #[arg(value_parser = parse_workload)]
     pub workload: String,
-    /// auto, cpu, cuda or cuda:N
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
     /// A variant, several separated by commas, or all

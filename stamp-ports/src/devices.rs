@@ -45,7 +45,7 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
     let meant = nearest(text, &["auto", "cpu", "cuda"])
         .map_or_else(String::new, |name| format!("did you mean {name}? "));
     Err(Error::Usage(format!(
-        "unknown device {text:?}: {meant}known are auto, cpu, cuda and cuda:N"
+        "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64"
     )))
 }
 

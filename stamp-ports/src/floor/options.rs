@@ -27,7 +27,7 @@ pub struct FloorArgs {
     #[arg(long, value_name = "NAME", value_parser = parse_workload, value_delimiter = ',',
           default_value = "all")]
     pub workload: Vec<String>,
-    /// auto, cpu, cuda or cuda:N
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
     /// What to measure beside: a variant, several separated by commas, or all
