@@ -368,6 +368,10 @@ impl Workload for Kmeans {
         "kmeans"
     }
 
+    fn by_warps(&self) -> bool {
+        !self.adds
+    }
+
     fn parameters(&self) -> Vec<(&'static str, u64)> {
         let mut parameters = vec![
             ("points", self.points.len() as u64),

@@ -82,6 +82,11 @@ pub trait Workload {
         None
     }
 
+    /// Whether a warp makes each transaction, with an algorithm that has teams.
+    fn by_warps(&self) -> bool {
+        false
+    }
+
     /// Dynamic shared memory that a block needs, in bytes.
     fn shared_bytes(&self) -> u32 {
         0

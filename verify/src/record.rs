@@ -265,10 +265,13 @@ impl<'a, D: Device> Session<'a, D> {
     }
 
     fn shape(&self, workload: &impl Workload) -> Launch {
-        let threads = if self.row.variant == Variant::Egpgv && !is_team(workload) {
-            1
-        } else {
-            self.settings.threads
+        let threads = match self.row.variant {
+            Variant::Egpgv if !is_team(workload) => 1,
+            // A warp's records are all in its first lane's buffer.
+            Variant::Fast | Variant::FastTable if workload.by_warps() => {
+                self.settings.threads.min(WARP)
+            }
+            _ => self.settings.threads,
         };
         Launch {
             shared_bytes: workload.shared_bytes(),
@@ -285,7 +288,9 @@ impl<'a, D: Device> Session<'a, D> {
         let lanes = lanes(shape);
         let available = self.settings.buffer_bytes / 8 / lanes;
         let (transactions, room, least) = if let Some(n) = workload.transactions() {
-            let workers = if is_team(workload) {
+            let by_warps = workload.by_warps()
+                && matches!(self.row.variant, Variant::Fast | Variant::FastTable);
+            let workers = if is_team(workload) || by_warps {
                 u64::from(shape.blocks)
             } else {
                 lanes
@@ -434,6 +439,9 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 }
+
+/// Lanes of a GPU's warp.
+const WARP: u32 = 32;
 
 fn lanes(shape: Launch) -> u64 {
     u64::from(shape.blocks) * u64::from(shape.threads)

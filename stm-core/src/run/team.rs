@@ -145,13 +145,8 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Those of a range at every `stride`.
     #[inline(always)]
-    fn each_from<L: Lane, C: Crew, F>(
-        &self,
-        lane: &L,
-        range: Range<u64>,
-        stride: u64,
-        mut body: F,
-    ) where
+    fn each_from<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
+    where
         F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
