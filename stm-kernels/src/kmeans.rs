@@ -271,7 +271,7 @@ impl<A: Algorithm> KMeans<A> {
     /// The transactions of those points of a range that the calling warp has
     /// searched, each by all of its lanes.
     #[inline(always)]
-    fn add_as_team<L: Lane>(lane: &L, p: &KMeansParams<A>, range: Range<u64>) {
+    fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
         let lanes = lane.warp_mask();
         let size = lanes.count_ones();
         let stride = lane.grid_threads();
@@ -281,32 +281,32 @@ impl<A: Algorithm> KMeans<A> {
             mine += (range.end - from).min(u64::from(size));
             from += stride;
         }
-        let words = p.dims + 1;
-        let n = p.members.len();
+        let words = params.dims + 1;
+        let n = params.members.len();
         // What the lanes have stored in `members`, all of them see.
         lane.sync_warp(lanes);
-        p.stm.for_each_of_team(lane, 0..mine, |tx, number| {
+        params.stm.for_each_of_team(lane, 0..mine, |tx, number| {
             let number = number as u32;
             let turn = number.checked_div(size).unwrap_or(0); // size is not 0
             let i = first + u64::from(turn) * stride + u64::from(number - turn * size);
-            let row = u64::from(load(lane, &p.members, i)) * u64::from(words);
+            let row = u64::from(load(lane, &params.members, i)) * u64::from(words);
             let mut k = tx.rank();
             while k - tx.rank() < words {
                 let at = (k < words).then_some(row + u64::from(k));
                 let x = if at.is_some() && k != 0 {
-                    load(lane, &p.points, u64::from(k - 1) * n + i)
+                    load(lane, &params.points, u64::from(k - 1) * n + i)
                 } else {
                     0
                 };
-                let found = tx.read(&p.rows, at)?.unwrap_or(0);
+                let found = tx.read(&params.rows, at)?.unwrap_or(0);
                 let new = if k == 0 {
                     // As in `add`.
-                    store(lane, &p.ranks, i, found);
+                    store(lane, &params.ranks, i, found);
                     found.wrapping_add(1)
                 } else {
                     (f32::from_bits(found) + f32::from_bits(x)).to_bits()
                 };
-                tx.write(&p.rows, at.map(|at| (at, new)))?;
+                tx.write(&params.rows, at.map(|at| (at, new)))?;
                 k += tx.size();
             }
             Ok(())

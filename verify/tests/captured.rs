@@ -181,7 +181,7 @@ fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
         warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
         schedule: SCHEDULES[k as usize % 4],
         memory: MemoryModel::Weak { stale_percent: 30 },
-        votes_order: k / 16 % 2 == 0,
+        votes_order: (k / 16).is_multiple_of(2),
         seed: k,
         mutant: mutant.map(|mutant| mutant as u32),
         ..SimConfig::default()
