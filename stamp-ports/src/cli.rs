@@ -293,7 +293,7 @@ pub struct MemoryArgs {
     pub write_capacity: Option<u32>,
     /// Looks at a locked word before a read aborts; of fast and fast-table,
     /// further looks at a locked or newer one [default: 1 for fast and fast-table,
-    /// else 8]
+    /// 16 for their teams, else 8]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub read_polls: Option<u32>,
     /// fast, fast-table: lanes of a warp that make an attempt at a time, at most;

@@ -77,7 +77,7 @@ pub fn launch(workload: &str, algorithm: Variant, kind: Kind, limits: &Limits) -
         // One thread a core; blocks of one, as `egpgv` runs one a block.
         (Kind::Cpu, _, _) => (p, 1),
         // A router a block, whose threads expand the grid together; the
-        // transactions are one thread's, or its warp's with teams.
+        // transactions are one thread's, or with teams its warp's or the block's.
         (Kind::Cuda, "labyrinth", _) => (p, 256),
         // One warp: it hands the lock from lane to lane without a race.
         (Kind::Cuda, _, Variant::Cgl) => (1, 32),

@@ -11,9 +11,9 @@
 //! | meet | `bar.warp.sync` | `bar.sync` |
 //! | order of memory | by meeting | by each of the three |
 //!
-//! Every method but those that name no lane operation is called by all members,
-//! the same number of times and in the same order: what they branch on is the
-//! same for all, the result of a vote or something told.
+//! `gather`, `vote`, `all`, `one_of`, `told` and its like, and `meet` are called by
+//! all members, the same number of times and in the same order: what they branch
+//! on is the same for all, the result of a vote or something told.
 //!
 //! # The place of a block
 //! A few words of global memory in the logs of the block's first warp

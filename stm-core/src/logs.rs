@@ -16,8 +16,10 @@
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
 //! | `w / 2` | whether the lane is in a transaction, 32 bits |
 //!
-//! The versioned algorithms have no lock log; their teams of a whole block use
-//! the first bucket heads of its first warp to tell each other words.
+//! The versioned algorithms have no lock log. Of its bucket heads they use the
+//! first four of each lane for operations that shall do nothing
+//! (`Logs::idle_pair`), and in a block's first warp some behind those, by which
+//! the threads of a team tell each other words (`Logs::place_of_block`).
 //!
 //! Nothing is ever cleared: counts in registers say what is valid.
 
@@ -25,6 +27,9 @@ use crate::crew::PLACE_WORDS;
 use crate::lane::Lane;
 use crate::lock_log;
 use crate::word::WordAddress;
+
+/// Bucket heads of a lane that make up its idle pair of 64-bit words.
+const IDLE_HEADS: usize = 4;
 
 /// How many entries each log of one transaction holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +103,8 @@ impl Logs {
     }
 
     /// Words that the threads of a block share, `PLACE_WORDS` of them: where the
-    /// first warp has the bucket heads of its lock logs.
+    /// first warp has the bucket heads of its lock logs, behind its lanes' idle
+    /// pairs.
     ///
     /// # Safety
     /// As for [`Self::of_lane`], for an algorithm without lock logs; the threads
@@ -109,9 +115,12 @@ impl Logs {
         region: *mut u64,
         capacity: Capacity,
     ) -> *mut u64 {
-        const { assert!(2 * PLACE_WORDS <= lock_log::BUCKETS as u64) }
+        const { assert!(IDLE_HEADS as u64 + 2 * PLACE_WORDS <= lock_log::BUCKETS as u64) }
         let (_, heads) = Self::of_warp(lane, 0, region, capacity);
-        heads.cast() // whole 64-bit words precede them
+        // Whole 64-bit words precede them.
+        heads
+            .wrapping_add(IDLE_HEADS * lane.warp_width() as usize)
+            .cast()
     }
 
     /// Marks the lane as in a transaction; `false` if it was already.
@@ -178,10 +187,11 @@ impl Logs {
     /// bytes where a warp has an even number of lanes.
     #[inline(always)]
     pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
-        const { assert!(lock_log::BUCKETS >= 4, "a lane has heads of 16 bytes") }
-        // Four heads for each lane, from the first lane's first head on.
+        const { assert!(lock_log::BUCKETS as usize >= IDLE_HEADS) }
+        // Four heads for each lane, from the first lane's first head on: the
+        // lane's own column begins at its index.
         self.heads
-            .wrapping_add(3 * lane.lane_index() as usize)
+            .wrapping_add((IDLE_HEADS - 1) * lane.lane_index() as usize)
             .cast()
     }
 

@@ -76,6 +76,12 @@ impl Counts {
         self.round_lanes += lanes;
     }
 
+    /// Whether it is time to flush: a block's round adds up to 1,024 lanes.
+    #[inline(always)]
+    const fn full(&self) -> bool {
+        self.rounds >= FLUSH_ROUNDS || self.round_lanes >= u32::MAX / 2
+    }
+
     /// Adds the counts to the launch's, and begins anew. The rounds, which every
     /// lane of the warp has counted, are added by the one that is the `first`.
     #[inline(always)]
@@ -258,7 +264,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
-            if counts.rounds >= FLUSH_ROUNDS {
+            if counts.full() {
                 counts.flush(lane, self, first);
             }
             let mut outcome = Outcome::Retry;

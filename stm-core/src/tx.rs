@@ -359,9 +359,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Writes `array[i]`, a word that is *captured* (Dragojević, Ni and
-    /// Adl-Tabatabai 2009): until this transaction commits, no other
-    /// transaction may read or write it. So it is with the fields of a new node
-    /// that only this transaction's writes will make reachable.
+    /// Adl-Tabatabai 2009), such as a field of a new node: no other transaction
+    /// reads or writes it but one that has come to it by reading a word that
+    /// this transaction wrote (`write`, not `init`).
     ///
     /// Under `fast` and `fast-table` the word is stored at once: it costs no
     /// lock, no room in a set and no time at the commit, and an attempt that

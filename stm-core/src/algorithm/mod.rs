@@ -152,8 +152,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         false
     }
 
-    /// Stores the first `count` of `words` at once, if it can: words that no
-    /// other attempt can reach before this one has committed ([`Tx::init_many`]).
+    /// Stores the first `count` of `words` at once, if it can: words that other
+    /// attempts come to only by words that this one writes ([`Tx::init_many`]).
     /// Else `false`, and nothing is changed: then they are written.
     #[inline(always)]
     fn init_many<L: Lane, const N: usize>(

@@ -2,7 +2,7 @@
 //! warp, or all threads of a block. The leader, the first of them, asks the
 //! queue, counts and decides; what it decides, it tells the others.
 
-use super::{Counts, FLUSH_ROUNDS, Outcome};
+use super::{Counts, Outcome};
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
 use crate::crew::{BlockCrew, Crew, WarpCrew};
@@ -242,7 +242,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
     {
-        self.counts.round(self.tx.size(), false);
+        if self.tx.leads() {
+            self.counts.round(self.tx.size(), false);
+        }
         self.begin()?;
         let result = body(&mut self.tx);
         let tx = &mut self.tx;
@@ -290,7 +292,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
                 lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));
             }
             said = outcome as u32;
-            if self.counts.rounds >= FLUSH_ROUNDS {
+            if self.counts.full() {
                 self.counts.flush(lane, self.stm, true);
             }
             if self.counts.stopped {
