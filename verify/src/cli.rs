@@ -168,7 +168,7 @@ fn of_a_recording(arg: Arg) -> Arg {
             "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
              kmeans: fewest clusters, each number up to -m is run [default: as -m]"
         }
-        "points" => "kmeans: points to generate [default: 16K]",
+        "points" => "kmeans: points to generate [default: 4K]",
         "passes_max" => "kmeans: stop after so many passes in any case [default: 8]",
         "seed" => "Seed of the data of the first run, and of the others' seeds",
         _ => return arg,

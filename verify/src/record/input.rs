@@ -91,7 +91,8 @@ impl Input {
                 args.kmeans.passes_max = args.kmeans.passes_max.or(Some(PASSES_MAX));
                 let shape = &mut args.kmeans.shape;
                 if args.input.is_none() {
-                    shape.points = shape.points.or(of(16 << 10, 4 << 10));
+                    // A warp's records of a pass fit its first lane's buffer.
+                    shape.points = shape.points.or(of(4 << 10, 4 << 10));
                     shape.dims = shape.dims.or(of(31, 15));
                     shape.centres = shape.centres.or(of(64, 16));
                 }
