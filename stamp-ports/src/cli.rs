@@ -241,9 +241,14 @@ pub struct WorkloadArgs {
     /// Of `labyrinth`.
     #[command(flatten)]
     pub labyrinth: LabyrinthArgs,
-    /// labyrinth: fast and fast-table claim a path by a warp of the router's
-    /// block or by all of it [default: warp]
-    #[arg(long, value_name = "WHO", help_heading = "Workload labyrinth")]
+    /// labyrinth: fast and fast-table claim a path by the first warp of the
+    /// router's block (warp) or by all of it (block) [default: warp]
+    #[arg(
+        long,
+        value_name = "WHO",
+        help_heading = "Workload labyrinth",
+        hide_possible_values = true
+    )]
     pub claim: Option<Claim>,
     /// Of `genome`.
     #[command(flatten)]

@@ -78,8 +78,16 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
         &["CapacityExceeded", "read set of 5", "--read-capacity 16"],
     );
     refused(
-        &with(&TINY_HT, &["--write-capacity", "7"]),
+        &with(
+            &TINY_HT,
+            &["--variant", "hv-sorting", "--write-capacity", "7"],
+        ),
         &["CapacityExceeded", "write set of 7", "--write-capacity 8"],
+    );
+    refused(
+        // `fast` fills its nodes without the write set.
+        &with(&TINY_HT, &["--write-capacity", "3"]),
+        &["CapacityExceeded", "write set of 3", "--write-capacity 8"],
     );
     refused(
         &with(&TINY_RA, &["--read-capacity", "0"]),
@@ -293,7 +301,7 @@ fn unknown_names_are_refused_with_the_nearest() {
     );
     refused(
         &["run", "ra", "--device", ""],
-        &["\"\": known are auto, cpu, cuda and cuda:N (try"],
+        &["\"\": known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64 (try"],
     );
     refused(
         &["run", "ra", "--device", "cuda:x"],
