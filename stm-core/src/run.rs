@@ -294,8 +294,10 @@ impl<A: Algorithm> StmRef<A> {
                     mark!(A::Probe, tx, Warp);
                     end = A::commit(&mut tx, ready);
                 }
-                // Together again, whatever became of each.
-                lane.sync_warp(all);
+                if A::SCHEDULED {
+                    // Together again, whatever became of each.
+                    lane.sync_warp(all);
+                }
                 if go {
                     outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                 }
