@@ -45,10 +45,15 @@ const STEPS: [Step; 9] = [
     }),
 ];
 
-/// Runs a program of the workspace, of the build that the tests are of: another
-/// choice of features or profile would build all of it again.
+/// Runs a program of the workspace, of the build that the tests are of, which
+/// start it themselves: any other choice of features, profile or targets would
+/// build all of it again.
 fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
-    cargo(tree, "build --quiet --workspace --all-features --bins", &[])?;
+    cargo(
+        tree,
+        "test --quiet --workspace --all-features --no-run",
+        &[],
+    )?;
     let path = tree.target.join("debug").join(name);
     let mut command = Command::new(&path);
     command.args(arguments.split(' '));
