@@ -36,8 +36,12 @@ fn main() -> io::Result<()> {
     let mut source = String::from("static PTX: &[(&str, &str)] = &[\n");
     for (name, file) in texts {
         println!("cargo::rerun-if-changed={}", file.display());
-        writeln!(source, "    ({name:?}, include_str!({:?})),", file.display())
-            .map_err(io::Error::other)?;
+        writeln!(
+            source,
+            "    ({name:?}, include_str!({:?})),",
+            file.display()
+        )
+        .map_err(io::Error::other)?;
     }
     source.push_str("];\n");
     fs::write(variable("OUT_DIR").join("ptx.rs"), source)

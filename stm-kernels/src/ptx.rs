@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
 use stm_core::host::Error;
 use stm_core::kernel::Build;
-use stm_core::probe::Observation;
+use stm_core::observe::Observation;
 
 // `PTX`: folder and file of each text of the folder `ptx`, sorted, and the text.
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));

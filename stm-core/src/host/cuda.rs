@@ -7,10 +7,11 @@
 //! everything in it: the error is [`Error::DeviceLost`], and every later call
 //! returns it again.
 
-use super::device::check_range;
-use super::{Device, Error, Launch, Limits, Memory};
+use crate::host::device::check_range;
+use crate::host::device::{Device, Launch, Limits, Memory};
+use crate::host::error::Error;
 use crate::kernel::{Build, Kernel};
-use crate::probe::Observation;
+use crate::observe::probe::Observation;
 use core::any::TypeId;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
 use std::borrow::{Cow, ToOwned};
@@ -49,7 +50,7 @@ struct Loaded {
     compiled_in: Duration,
 }
 
-struct Shared {
+struct Context {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     /// For the stop flag, while a kernel runs on the other.
@@ -64,14 +65,14 @@ struct Shared {
 
 // SAFETY: the driver's handles may be used from any thread that binds the
 // context, which every call here does first.
-unsafe impl Send for Shared {}
+unsafe impl Send for Context {}
 // SAFETY: as above; the mutable parts are behind mutexes.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for Context {}
 
 /// A GPU. Clones share it.
 #[derive(Clone)]
 pub struct Cuda {
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     /// Whether kernels use atomics of 128 bits.
     wide: bool,
 }
@@ -130,7 +131,7 @@ impl Cuda {
         let side_stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         Ok(Self {
             wide: has_wide_atomics(&info),
-            shared: Arc::new(Shared {
+            shared: Arc::new(Context {
                 context,
                 stream,
                 side_stream,
@@ -467,7 +468,8 @@ impl Device for Cuda {
     }
 
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error> {
-        self.function::<K>(observation).map(|loaded| loaded.compiled_in)
+        self.function::<K>(observation)
+            .map(|loaded| loaded.compiled_in)
     }
 
     unsafe fn launch<K: Kernel>(

@@ -4,7 +4,7 @@
 //! one makes each warp operation the identity on its own bit.
 
 use super::Lane;
-use crate::probe::HostProbe;
+use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -9,10 +9,10 @@
 //! `asm!` without options clobbers memory, so no access moves across another.
 
 use super::Lane;
-use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
-use core::marker::PhantomData;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::{Probe, Silent};
 use core::arch::{asm, global_asm, nvptx};
+use core::marker::PhantomData;
 
 // The launch's dynamic shared memory. Its size is a launch parameter.
 global_asm!(".extern .shared .align 16 .b8 stm_shared[];");

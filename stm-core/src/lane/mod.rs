@@ -24,13 +24,24 @@
 //! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
 //! part in a mask; all of them must call it with the same mask.
 
-use crate::mutant::Mutant;
-use crate::probe::Probe;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::Probe;
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
+
+/// Leaves a comment of one line in the assembly of a device build, for whoever reads
+/// it: the crates of kernels tell the splitter of the PTX the files of their entry
+/// points by it.
+#[macro_export]
+macro_rules! ptx_note {
+    ($($part:expr),* $(,)?) => {
+        #[cfg(target_arch = "nvptx64")]
+        core::arch::global_asm!(concat!("// ", $($part),*));
+    };
+}
 
 /// One thread of a launch, and the operations it may perform.
 ///
@@ -288,6 +299,22 @@ pub trait Lane {
     #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
+    }
+}
+
+impl Mutant {
+    /// Whether the defect is switched on here.
+    #[inline(always)]
+    pub fn on<L: Lane>(self, lane: &L) -> bool {
+        lane.mutant(self)
+    }
+
+    /// The fence that this defect leaves out.
+    #[inline(always)]
+    pub(crate) fn fence<L: Lane>(self, lane: &L) {
+        if !self.on(lane) {
+            lane.fence();
+        }
     }
 }
 
