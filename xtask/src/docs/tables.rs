@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 type Make = fn(&Data) -> Result<String, String>;
 
 /// Every table.
-const TABLES: [(&str, Make); 12] = [
+const TABLES: [(&str, Make); 13] = [
     ("claims", claims::table),
+    ("parameters", parameters),
     ("speedups", speed::speedups),
     ("ra-ht", speed::ra_ht),
     ("fast-rates", speed::rates),
@@ -37,6 +38,61 @@ pub(super) fn markdown<const N: usize>(header: [&str; N], rows: &[[String; N]]) 
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     text
+}
+
+/// Table 1 of Xu et al. 2014: workload here, name, shared words, reads, writes and
+/// transactions there.
+const TABLE_1: [(&str, &str, [&str; 4]); 8] = [
+    ("ra", "RA", ["8 M", "16", "16", "1 M"]),
+    ("ht", "HT", ["256 K", "8", "8", "1 M"]),
+    ("genome/gn1", "GN-1", ["16 K", "1", "1", "4 M"]),
+    ("genome/gn2", "GN-2", ["1 M", "1", "1", "1 M"]),
+    ("genome", "GN, both", ["", "", "", ""]),
+    ("labyrinth", "LB", ["1.75 M", "352", "352", "512"]),
+    ("kmeans", "KM", ["2 K", "32", "32", "64 K"]),
+    (
+        "eigenbench",
+        "EigenBench",
+        ["1 M to 64 M", "32", "32", "1 M"],
+    ),
+];
+
+/// The paper's Table 1, and what the measured runs had.
+fn parameters(data: &Data) -> Result<String, String> {
+    let fields = [
+        "shared_words",
+        "reads_per_tx",
+        "writes_per_tx",
+        "transactions",
+    ];
+    let mut rows = Vec::new();
+    for (workload, name, paper) in TABLE_1 {
+        let mut row = vec![name.to_owned()];
+        for (there, field) in paper.into_iter().zip(fields) {
+            let path = format!("h200/paper.json:characteristics[workload={workload}].{field}");
+            let here = match data.number(&path) {
+                Ok(value) if value < 100.0 => format!("{value:.2}"),
+                Ok(value) => super::expression::show(value, "n")?,
+                Err(_) => "not recorded".to_owned(),
+            };
+            row.push(if there.is_empty() { "–" } else { there }.to_owned());
+            row.push(here);
+        }
+        let row: Result<[String; 9], _> = row.try_into();
+        rows.push(row.map_err(|_| "a row is too short")?);
+    }
+    let header = [
+        "",
+        "shared words, paper",
+        "here",
+        "reads, paper",
+        "here",
+        "writes, paper",
+        "here",
+        "transactions, paper",
+        "here",
+    ];
+    Ok(markdown(header, &rows))
 }
 
 /// The table that `verify mutants` printed.
