@@ -3,7 +3,7 @@
 //! A path is `FILE:STEPS`. `FILE` is a file below `docs/results`, or an alias of
 //! one run of `h200/fast.json` ([`ALIASES`]). Steps are names of fields,
 //! separated by dots; a field of an array is that field of each of its elements,
-//! and `[key=value key!=value]` keeps the elements that match:
+//! `*` is all fields, and `[key=value key!=value]` keeps the elements that match:
 //!
 //! ```text
 //! h200/paper.json:speedups[workload=ra variant=hv-sorting].over_cgl
@@ -251,6 +251,10 @@ fn follow<'a>(values: &[&'a Value], step: &str) -> Result<Vec<&'a Value>, String
         Value::Array(elements) => elements.iter().collect(),
         other => vec![*other],
     });
+    if step == "*" {
+        let fields = elements.filter_map(Value::as_object);
+        return Ok(fields.flat_map(Map::values).collect());
+    }
     let Some(filter) = step.strip_prefix('[') else {
         let found: Vec<&Value> = elements.filter_map(|value| value.get(step)).collect();
         if found.is_empty() {
@@ -317,6 +321,7 @@ no-e1                       132x64           300     0.0169  wrong state: word 1
         assert_eq!(data.number("a.json:runs[w!=ra].n"), Ok(4.0));
         assert_eq!(data.number("a.json:runs[p/k=7].p.k"), Ok(7.0));
         assert_eq!(data.numbers("a.json:runs.n"), Ok(vec![2.5, 4.0]));
+        assert_eq!(data.numbers("a.json:runs.p.*"), Ok(vec![7.0]));
     }
 
     #[test]

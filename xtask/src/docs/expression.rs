@@ -1,10 +1,11 @@
 //! What a document computes from the data: `a / b`, `sum(path)`, and formats.
 //!
 //! An expression is a list of words: paths ([`super::data`]), numbers, calls such
-//! as `sum(path)`, and the operators `+ - * /` with blanks around them, of which
+//! as `sum(path)`, `computed:NAME` of `speed.rs`, and the operators `+ - * /` with blanks around them, of which
 //! `*` and `/` bind tighter. Blanks inside brackets belong to a path.
 
 use super::data::Data;
+use super::speed;
 use serde_json::Value;
 
 /// The text for a marker's `EXPRESSION | FORMAT`.
@@ -70,6 +71,9 @@ fn operand(word: &str, data: &Data) -> Result<f64, String> {
     if let Ok(number) = word.parse() {
         return Ok(number);
     }
+    if let Some(name) = word.strip_prefix("computed:") {
+        return speed::computed(name, data);
+    }
     let call = word.strip_suffix(')').and_then(|call| call.split_once('('));
     let Some((function, argument)) = call else {
         return data.number(word);
@@ -82,6 +86,10 @@ fn operand(word: &str, data: &Data) -> Result<f64, String> {
             Err(error) => Err(error),
         };
     }
+    if let Some(n) = function.strip_prefix("number") {
+        return nth_number(data.one(argument)?, n)
+            .ok_or_else(|| format!("`{argument}` has no number {n}"));
+    }
     let mut numbers = data.numbers(argument)?;
     numbers.sort_by(f64::total_cmp);
     Ok(match function {
@@ -91,6 +99,13 @@ fn operand(word: &str, data: &Data) -> Result<f64, String> {
         "median" => median(&numbers),
         other => return Err(format!("`{other}` is not a function")),
     })
+}
+
+/// The `n`th number in a text, counted from 1.
+fn nth_number(text: &Value, n: &str) -> Option<f64> {
+    let words = text.as_str()?.split_whitespace();
+    let mut numbers = words.filter_map(|word| word.parse().ok());
+    numbers.nth(n.parse::<usize>().ok()?.checked_sub(1)?)
 }
 
 /// The median of sorted numbers, of which there is one.
@@ -173,7 +188,7 @@ mod tests {
     use super::*;
 
     fn data() -> Data {
-        let json = r#"{"runs": [{"w": "ra", "n": 8}, {"w": "ht", "n": 2}], "name": "H200"}"#;
+        let json = r#"{"runs": [{"w": "ra", "n": 8}, {"w": "ht", "n": 2}], "name": "H200", "note": "3 of 12 saw it"}"#;
         Data::of([("a.json".to_owned(), json.to_owned())].into()).unwrap()
     }
 
@@ -188,6 +203,7 @@ mod tests {
             ("max(a.json:runs.n) - min(a.json:runs.n) | n", "6"),
             ("count(a.json:runs[w=lb]) | n", "0"),
             ("a.json:name | text", "H200"),
+            ("number1(a.json:note) / number2(a.json:note) | %0", "25 %"),
             ("0.354 | %0", "35 %"),
             ("0.354 | %1", "35.4 %"),
             ("4830.07 | x0", "4,830x"),
@@ -207,6 +223,8 @@ mod tests {
             "1 | furlongs",
             "1 / 0 | n",
             "mean(a.json:runs.n) | n",
+            "number3(a.json:note) | n",
+            "computed:nothing | n",
             "sum(a.json:walks.n) | n",
             "a.json:runs.n | n",
         ] {

@@ -430,3 +430,25 @@ pub(super) fn jit(data: &Data) -> Result<String, String> {
     let header = ["ms", "`hv-sorting`", "`fast-table`", "`fast`"];
     Ok(markdown(header, &rows))
 }
+
+/// The figures that a document cannot write as an expression, by name.
+pub(super) fn computed(name: &str, data: &Data) -> Result<f64, String> {
+    if let Some(workload) = name.strip_prefix("abort-share-") {
+        let run = format!("fast/{workload}:stm[variant=fast]");
+        let aborts: f64 = data.numbers(&format!("{run}.aborts.*"))?.iter().sum();
+        return Ok(aborts / (aborts + data.number(&format!("{run}.commits"))?));
+    }
+    let mut gains = Vec::new();
+    for words in [1_u64, 4, 16, 64] {
+        for blocks in [16, 132, 528] {
+            let [fast, _, best] = eigenbench_point(data, words << 20, blocks)?;
+            gains.push(fast / best);
+        }
+    }
+    gains.sort_by(f64::total_cmp);
+    match name {
+        "eigenbench-least" => Ok(gains[0]),
+        "eigenbench-most" => Ok(gains[gains.len() - 1]),
+        _ => Err(format!("`computed:{name}` is not known")),
+    }
+}
