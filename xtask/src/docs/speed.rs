@@ -162,6 +162,32 @@ pub(super) fn rates(data: &Data) -> Result<String, String> {
     Ok(markdown(header, &rows))
 }
 
+/// A few of those rates, for the README.
+pub(super) fn readme(data: &Data) -> Result<String, String> {
+    let mut rows = Vec::new();
+    for (run, what) in [
+        ("fast/ra", "random array: 16 reads and writes of 8 M words"),
+        ("fast/ht", "hash table: 4 keys into 256 K buckets"),
+        ("fast/bank", "bank: transfers between 1 M accounts"),
+        (
+            "fast/bank-zipf",
+            "bank, accounts drawn by Zipf with 0.9",
+        ),
+        ("fast/kmeans", "k-means: points to 64 rows, by teams"),
+    ] {
+        let fast = rate(data, run, "fast", "")?;
+        let rival = data.number(&format!("{run}:runs[kind=special-purpose].tx_per_s"))?;
+        rows.push([
+            what.to_owned(),
+            si(fast),
+            ratio(fast / rate(data, run, "hv-sorting", "")?),
+            ratio(fast / rival),
+        ]);
+    }
+    let header = ["", "`fast`", "over `hv-sorting`", "over the rival"];
+    Ok(markdown(header, &rows))
+}
+
 /// How many transactions the variants ran: one number, or each one's.
 fn transactions(data: &Data, run: &str) -> Result<String, String> {
     let each = ["hv-sorting", "fast-table", "fast"].map(|variant| {

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 type Make = fn(&Data) -> Result<String, String>;
 
 /// Every table.
-const TABLES: [(&str, Make); 13] = [
+const TABLES: [(&str, Make); 14] = [
     ("claims", claims::table),
     ("parameters", parameters),
     ("speedups", speed::speedups),
+    ("readme", speed::readme),
     ("ra-ht", speed::ra_ht),
     ("fast-rates", speed::rates),
     ("fast-times", speed::times),
