@@ -41,6 +41,10 @@ pub(super) fn check(name: &str, text: &str) -> Vec<Problem> {
         if line.contains(&format!("{CITE}-->")) || line.contains(&format!("{CITE} -->")) {
             problem("a citation names no source".to_owned());
         }
+        // Markdown takes such a line for HTML, and shows its text as it stands.
+        if start.starts_with(FIGURE) || start.starts_with(CITE) {
+            problem("a line must not begin with a marker: put a word before it".to_owned());
+        }
         if figures && let Some(figure) = bare_figure(&prose(line)) {
             problem(format!("the figure `{figure}` has no marker"));
         }
@@ -101,7 +105,7 @@ mod tests {
             "35 % of the attempts",
             "it takes 13.9 us",
             "at 675 M tx/s",
-            "<!--= a | x1 -->2.0x<!--/--> and 3.0x",
+            "at <!--= a | x1 -->2.0x<!--/--> and 3.0x",
         ] {
             assert_eq!(check("README.md", line).len(), 1, "{line}");
             assert!(check("docs/architecture.md", line).is_empty(), "{line}");
@@ -111,8 +115,8 @@ mod tests {
     #[test]
     fn marked_figures_and_parameters_pass() {
         for line in [
-            "<!--= a | x1 -->2.0x<!--/--> of the rate",
-            "<!--cite: Xu et al.-->20-fold<!--/-->",
+            "at <!--= a | x1 -->2.0x<!--/--> of the rate",
+            "up to <!--cite: Xu et al.-->20-fold<!--/-->",
             "launches of 132 x 64 threads, 1 M locks, seed 1",
             "`x = 3 %`, see [there](a-20-%-page.md)",
             "```\n50 % of it\n```",
@@ -131,7 +135,20 @@ mod tests {
     }
 
     #[test]
+    fn a_marker_at_the_beginning_of_a_line_is_found() {
+        for line in [
+            "<!--= a | x1 -->2.0x<!--/-->",
+            "  <!--cite: Xu-->1x<!--/--> more",
+        ] {
+            assert_eq!(check("docs/glossary.md", line).len(), 1, "{line}");
+        }
+    }
+
+    #[test]
     fn a_citation_without_a_source_is_found() {
-        assert_eq!(check("docs/glossary.md", "<!--cite:-->1x<!--/-->").len(), 1);
+        assert_eq!(
+            check("docs/glossary.md", "of <!--cite:-->1x<!--/-->").len(),
+            1
+        );
     }
 }

@@ -98,8 +98,10 @@ fn table_name(line: &str) -> Option<&str> {
 
 fn definitions<'a>(text: &'a str, page: &mut Page) -> Definitions<'a> {
     let mut found = Definitions::new();
+    let mut fenced = false;
     for (i, line) in text.lines().enumerate() {
-        let Some(rest) = line.strip_prefix(DEFINITION) else {
+        fenced ^= line.trim_start().starts_with("```");
+        let Some(rest) = line.strip_prefix(DEFINITION).filter(|_| !fenced) else {
             continue;
         };
         let parts = rest
@@ -202,6 +204,7 @@ mod tests {
 A rate of <!--= a.json:rate | si -->675 M<!--/--> on <!--= device -->H200<!--/-->.
 ```
 <!--= not a marker -->
+<!-- figure: unused = not a definition -->
 ```
 <!-- figure: device = a.json:name | text -->
 ";

@@ -169,10 +169,7 @@ pub(super) fn readme(data: &Data) -> Result<String, String> {
         ("fast/ra", "random array: 16 reads and writes of 8 M words"),
         ("fast/ht", "hash table: 4 keys into 256 K buckets"),
         ("fast/bank", "bank: transfers between 1 M accounts"),
-        (
-            "fast/bank-zipf",
-            "bank, accounts drawn by Zipf with 0.9",
-        ),
+        ("fast/bank-zipf", "bank, accounts drawn by Zipf with 0.9"),
         ("fast/kmeans", "k-means: points to 64 rows, by teams"),
     ] {
         let fast = rate(data, run, "fast", "")?;
