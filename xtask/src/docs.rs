@@ -18,6 +18,7 @@
 mod claims;
 mod data;
 mod expression;
+mod goals;
 mod lint;
 mod markers;
 mod paper;

@@ -1,7 +1,7 @@
 //! The tables of the documents, by the name that their marker gives.
 
 use super::data::Data;
-use super::{claims, speed};
+use super::{claims, goals, speed};
 use std::fmt::Write as _;
 
 type Make = fn(&Data) -> Result<String, String>;
@@ -16,7 +16,7 @@ const TABLES: [(&str, Make); 14] = [
     ("fast-rates", speed::rates),
     ("fast-times", speed::times),
     ("fast-eigenbench", speed::eigenbench),
-    ("fast-targets", speed::targets),
+    ("fast-targets", goals::targets),
     ("jit", speed::jit),
     ("mutants", mutants),
     ("fuzz", fuzz),
