@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check, in the order in which they are soonest known.
 
-use crate::{Tree, build, ptxas};
+use crate::{Tree, build, docs, ptxas};
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -9,10 +9,11 @@ use xtask::Error;
 /// A step's name and what it runs.
 type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     }),
+    ("docs", docs::check),
     ("clippy", |tree| {
         let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
         cargo(tree, command, &[])
