@@ -84,3 +84,8 @@ pub mod prelude {
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
 }
+
+/// The README's program, compiled and run as a test.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;

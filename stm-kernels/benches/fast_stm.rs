@@ -55,7 +55,7 @@ fn theirs(work: Work) -> (Duration, Vec<u32>) {
 }
 
 /// One run of an algorithm of ours on an array of zeros.
-fn ours<A: Algorithm<Probe = stm_core::observe::Silent>>(work: Work) -> (Duration, Vec<u32>)
+fn ours<A: Algorithm>(work: Work) -> (Duration, Vec<u32>)
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,
 {

@@ -8,7 +8,7 @@ use crate::memory::version::Version;
 use crate::memory::word::{Element, WordAddress};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
-use crate::tx::crew::Crew;
+use crate::tx::crew::{Crew, WarpCrew};
 use core::mem::MaybeUninit;
 
 /// How transactions share a launch's threads.
@@ -158,8 +158,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Makes the writes visible at one point, or aborts without effect; tells
-    /// a probe its version by `Tx::committed_as`. All lanes of `mask`, and no others, call it together.
-    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()>;
+    /// a probe its version by `Tx::committed_as`. The lanes `together` call it together.
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
 
     /// Takes one snapshot for all lanes of a team. They call it together, as
     /// the two below; what one returns, all do.

@@ -15,6 +15,7 @@ use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::{Ticket, Width};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -60,7 +61,8 @@ impl<A: Algorithm> StmRef<A> {
             }
             let mut result = Self::execute(&mut tx, &mut body);
             if result.is_ok()
-                && let Err(abort) = A::commit(&mut tx, lane.lane_bit())
+                // SAFETY: the lane alone.
+                && let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) })
             {
                 result = Err(abort);
             }
@@ -140,9 +142,12 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
+        // SAFETY: these lanes go through the rounds together, and a lane without
+        // work stays until all have none. Every thread of the launch calls it.
+        let warp = unsafe { WarpCrew::of(all) };
         // A launch may have far more threads than work.
         let observed = records(lane) || times(lane);
-        if !observed && lane.ballot(all, i < range.end) == 0 {
+        if !observed && warp.vote(lane, i < range.end) == 0 {
             return;
         }
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -160,7 +165,7 @@ impl<A: Algorithm> StmRef<A> {
         }
         loop {
             let work = i < range.end && !counts.stopped;
-            let working = lane.ballot(all, work);
+            let working = warp.vote(lane, work);
             mark!(tx, Warp);
             if working == 0 {
                 break;
@@ -170,9 +175,9 @@ impl<A: Algorithm> StmRef<A> {
             if A::SCHEDULED {
                 let queue = A::load_queue_and_snapshot(&mut tx);
                 let admitted = work & ticket.admits(lane, queue);
-                let admitted_all = lane.ballot(all, admitted);
+                let admitted_all = warp.vote(lane, admitted);
                 go = admitted & width.takes(lane, admitted_all);
-                going = lane.ballot(all, go);
+                going = warp.vote(lane, go);
                 if going == 0 {
                     counts.stopped = self.told_to_stop(lane);
                     Ticket::wait(lane);
@@ -190,12 +195,13 @@ impl<A: Algorithm> StmRef<A> {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
                         let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
                         if end.is_ok() {
-                            end = A::commit(&mut tx, lane.lane_bit());
+                            // SAFETY: the lane alone.
+                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
                         }
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                     }
                     rest &= rest - 1;
-                    lane.sync_warp(all);
+                    warp.meet(lane);
                 }
                 if times(lane) && work {
                     tx.spent(Phase::Locks);
@@ -205,14 +211,15 @@ impl<A: Algorithm> StmRef<A> {
                 if go {
                     end = Self::execute(&mut tx, &mut |tx| body(tx, i));
                 }
-                let ready = lane.ballot(all, end.is_ok());
+                let ready = warp.vote(lane, end.is_ok());
                 if end.is_ok() {
                     mark!(tx, Warp);
-                    end = A::commit(&mut tx, ready);
+                    // SAFETY: those that are ready go on here together.
+                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
                 }
                 if A::SCHEDULED {
                     // Together again, whatever became of each.
-                    lane.sync_warp(all);
+                    warp.meet(lane);
                 }
                 if go {
                     outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
@@ -222,7 +229,7 @@ impl<A: Algorithm> StmRef<A> {
                 if go {
                     self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
                 }
-                let failed = lane.ballot(all, go && outcome == Outcome::Retry);
+                let failed = warp.vote(lane, go && outcome == Outcome::Retry);
                 width.learn(lane, going.count_ones(), failed.count_ones());
             }
             if go && outcome != Outcome::Retry {

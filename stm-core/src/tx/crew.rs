@@ -101,9 +101,14 @@ pub struct WarpCrew {
 }
 
 impl WarpCrew {
-    /// The lanes of a mask, of which there are some.
+    /// The lanes of a mask: a token that lets them vote, tell each other words and
+    /// meet.
+    ///
+    /// # Safety
+    /// The mask names the calling lane, and each lane that it names makes such a
+    /// token of the same mask and uses it in the same calls, in the same order.
     #[inline(always)]
-    pub(crate) const fn of(mask: u32) -> Self {
+    pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
     }
 
@@ -122,7 +127,8 @@ impl Crew for WarpCrew {
 
     #[inline(always)]
     fn gather<L: Lane, A>(lane: &L, _stm: &StmRef<A>) -> Self {
-        Self::of(lane.warp_mask())
+        // SAFETY: all lanes of the warp call it together (trait), and what follows.
+        unsafe { Self::of(lane.warp_mask()) }
     }
 
     #[inline(always)]
@@ -169,7 +175,8 @@ impl Crew for WarpCrew {
 
     #[inline(always)]
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
-        lane.ballot(self.mask, predicate)
+        // SAFETY: the token (`of`), which all members use together.
+        unsafe { lane.ballot(self.mask, predicate) }
     }
 
     #[inline(always)]
@@ -190,15 +197,16 @@ impl Crew for WarpCrew {
     #[inline(always)]
     fn told<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
         v.map(|v| {
-            let low = lane.shuffle_32(self.mask, v as u32, by);
-            let high = lane.shuffle_32(self.mask, (v >> 32) as u32, by);
+            let low = self.told_32(lane, by, v as u32);
+            let high = self.told_32(lane, by, (v >> 32) as u32);
             u64::from(high) << 32 | u64::from(low)
         })
     }
 
     #[inline(always)]
     fn told_32<L: Lane>(self, lane: &L, by: u32, v: u32) -> u32 {
-        lane.shuffle_32(self.mask, v, by)
+        // SAFETY: the token (`of`); a speaker is one of the members.
+        unsafe { lane.shuffle_32(self.mask, v, by) }
     }
 
     #[inline(always)]
@@ -208,7 +216,8 @@ impl Crew for WarpCrew {
 
     #[inline(always)]
     fn meet<L: Lane>(self, lane: &L) {
-        lane.sync_warp(self.mask);
+        // SAFETY: the token (`of`).
+        unsafe { lane.sync_warp(self.mask) };
     }
 }
 
@@ -289,10 +298,14 @@ impl Crew for BlockCrew {
     #[inline(always)]
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         if Mutant::BlockVotesByWarp.on(lane) {
-            lane.barrier();
-            return lane.ballot(lane.warp_mask(), predicate) != 0;
+            // SAFETY: all threads of the block are here (trait).
+            return unsafe {
+                lane.barrier();
+                lane.ballot(lane.warp_mask(), predicate) != 0
+            };
         }
-        lane.barrier_any(predicate)
+        // SAFETY: all threads of the block call it together (trait).
+        unsafe { lane.barrier_any(predicate) }
     }
 
     #[inline(always)]
@@ -358,6 +371,7 @@ impl Crew for BlockCrew {
 
     #[inline(always)]
     fn meet<L: Lane>(self, lane: &L) {
-        lane.barrier();
+        // SAFETY: all threads of the block call it together (trait).
+        unsafe { lane.barrier() };
     }
 }

@@ -127,7 +127,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // The lanes that are here go on together: those that must look again do
         // so while the others wait, or else these would be waited for in turn
         // at every warp operation to come.
-        let team = lane.active_mask();
+        // SAFETY: they run here together, and leave the loop together.
+        let team = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
         let mut seen = Self::load(tx, words, v);
@@ -143,7 +144,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                     Abort::ReadStale
                 });
             }
-            if lane.ballot(team, again) == 0 {
+            if team.vote(lane, again) == 0 {
                 break;
             }
             polls += 1;
@@ -270,14 +271,16 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
         let lane = tx.lane;
         let writes = Self::wrote(tx);
-        let writers = lane.ballot(mask, writes);
+        let writers = together.vote(lane, writes);
         if !writes {
             // Every read holds at the snapshot.
             return Ok(());
         }
+        // SAFETY: those that said so go on from here together.
+        let writers = unsafe { WarpCrew::of(writers) };
         let acquired = Self::acquire(tx);
         if acquired.is_ok() {
             Self::announce(tx);
@@ -285,24 +288,26 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // ORDER(F3): the locks and announcements of all lanes before the clock. Pairs with F1
         // and with F4 of later versions.
         if !Mutant::NoF3.on(lane) {
-            lane.sync_warp(writers);
+            writers.meet(lane);
             lane.fence();
         }
-        let holders = lane.ballot(writers, acquired.is_ok());
+        let holders = writers.vote(lane, acquired.is_ok());
         acquired?;
+        // SAFETY: those that hold their locks go on from here together.
+        let holders = unsafe { WarpCrew::of(holders) };
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
-        let version = Self::advance(tx, WarpCrew::of(holders));
+        let version = Self::advance(tx, holders);
         Self::announce_late(tx);
         // A word read and not written, one that shares its lock, or a row.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
-        if lane.ballot(holders, reads) != 0 {
+        if holders.vote(lane, reads) != 0 {
             // ORDER(F4): the clock before the validation. Pairs with F3 of
             // lower versions: their locks are seen, or what followed.
             Mutant::NoF4.fence(lane);
         }
         // What the leader has seen, all have: F4, and that the clock has
         // passed, so that no lane begins with an older snapshot after this.
-        lane.sync_warp(holders);
+        holders.meet(lane);
         let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
         let valid = valid && Self::rows_unchanged(tx, true);
         if !valid {
@@ -318,7 +323,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::add_values(tx);
         Self::publish(tx, version);
         Self::end_additions(tx);
-        let rank = (holders & (lane.lane_bit() - 1)).count_ones();
+        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
 
 /// The coarse-grained lock.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +95,7 @@ impl Algorithm for Cgl {
     }
 
     #[inline(always)]
-    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.attempt.writes.write_back(tx.lane, &tx.logs) };
         if records(tx.lane) && !tx.attempt.writes.is_empty() {

@@ -84,13 +84,6 @@ impl LockLog {
         occupied: 0,
     };
 
-    /// The number of distinct stripes.
-    #[cfg(test)]
-    #[inline(always)]
-    pub(crate) const fn len(&self) -> u32 {
-        self.len
-    }
-
     /// Records what was done to a stripe (Algorithm 3, lines 34 and 38). A
     /// stripe that is there already keeps its place and gains the access.
     /// `bucket_shift` brings a stripe's top bits down to a bucket number.

@@ -178,7 +178,7 @@ impl ReadSet {
     /// # Safety
     /// As for [`Self::push_many`], and `i < len()`.
     #[inline(always)]
-    pub(crate) unsafe fn address<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> WordAddress {
+    pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: below the count, so stored in this attempt.
         unsafe { logs.read(lane, i).address(lane) }
     }

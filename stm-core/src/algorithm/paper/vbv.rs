@@ -18,6 +18,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
 
 /// The `NOrec`-like algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +128,7 @@ impl Algorithm for Vbv {
     }
 
     #[inline(always)]
-    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         if tx.attempt.writes.is_empty() {
             return Ok(());
         }

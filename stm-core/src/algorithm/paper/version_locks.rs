@@ -22,6 +22,7 @@ use crate::algorithm::contract::{Algorithm, Granule};
 use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
 use crate::algorithm::paper::lock_log::{Access, Entry};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
+use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation};
 use crate::algorithm::registry::Variant;
 use crate::array::plain::TArray;
@@ -32,6 +33,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
 
 /// The algorithm with a validation and an acquisition scheme.
@@ -165,7 +167,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         };
         for i in first..tx.attempt.reads.len() {
             // SAFETY: as above; i is below the count.
-            let address = unsafe { tx.attempt.reads.address(lane, &tx.logs, i) };
+            let address = unsafe { ReadSet::address(lane, &tx.logs, i) };
             if held && !Mutant::LockedStripeRead.on(lane) {
                 mark!(tx, Buffering);
                 newest = newest.max(Self::wait(tx, address)?);
@@ -182,7 +184,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     }
 
     #[inline(always)]
-    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, mask: u32) -> TxResult<()> {
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
         let lane = tx.lane;
         // A read-only transaction linearizes at its last read (line 68).
         let mut result = if tx.attempt.writes.is_empty() {
@@ -192,7 +194,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         };
         // `rest` is who still has a go in this round: all that failed together,
         // or with `IN_TURN`, from the second round on, one after the other.
-        let mut rest = lane.ballot(mask, result.is_none());
+        let mut rest = together.vote(lane, result.is_none());
         let mut tries = 0;
         while rest != 0 {
             let go = if Q::IN_TURN && tries != 0 {
@@ -206,7 +208,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
             rest &= !go;
             // "On locking failure, it retries after transactions within the
             // same warp finish committing" (section 3.2.2): the ballot waits.
-            let pending = lane.ballot(mask, result.is_none());
+            let pending = together.vote(lane, result.is_none());
             if rest == 0 {
                 tries += 1;
                 // Going in turn begins with the second round.
@@ -231,9 +233,9 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
     ) -> [LockWord; N] {
-        // SAFETY: the lock table is live. Relaxed: a version above the
-        // snapshot is fenced in `extend`, one below says nothing new.
         words.map(|word| {
+            // SAFETY: the lock table is live. Relaxed: a version above the
+            // snapshot is fenced in `extend`, one below says nothing new.
             LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(word.address())) })
         })
     }
