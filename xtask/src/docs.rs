@@ -18,6 +18,7 @@
 mod claims;
 mod data;
 mod expression;
+mod format;
 mod goals;
 mod lint;
 mod markers;
@@ -25,10 +26,11 @@ mod paper;
 mod speed;
 mod tables;
 
-use crate::{Tree, read};
+use crate::Tree;
 use data::Data;
 use std::path::{Path, PathBuf};
 use xtask::Error;
+use xtask::files::read;
 
 /// Brings every document up to date with the data; what cannot be computed stays
 /// and fails the command.

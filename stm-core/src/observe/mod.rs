@@ -3,6 +3,7 @@
 
 pub mod history_layout;
 pub mod host_probe;
+pub(crate) mod mark;
 pub mod mutant;
 pub mod phase;
 pub mod probe;

@@ -97,15 +97,3 @@ pub const OPENS: usize = 2;
 pub const PHASES: usize = 3;
 /// Words of a lane's row.
 pub const ROW_WORDS: usize = PHASES + Phase::COUNT;
-
-/// Marks a seam in the code of the transaction `$tx`: what came before was of
-/// the phase named. On a GPU the test is of a constant, and the code without
-/// such a probe is the same to the byte.
-macro_rules! mark {
-    ($tx:expr, $phase:ident) => {
-        if $crate::lane::times($tx.lane) {
-            $tx.spent($crate::observe::phase::Phase::$phase);
-        }
-    };
-}
-pub(crate) use mark;

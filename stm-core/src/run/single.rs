@@ -9,7 +9,8 @@
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
-use crate::observe::phase::{Phase, mark};
+use crate::observe::mark::mark;
+use crate::observe::phase::Phase;
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::{Ticket, Width};

@@ -10,9 +10,9 @@ mod contention;
 mod gains;
 
 use super::data::Data;
-use super::expression::{ratio, show};
+use super::format::markdown;
+use super::format::{ratio, show};
 use super::paper::Paper;
-use super::tables::markdown;
 
 /// What is slower or faster by no more than this counts as equal.
 const MARGIN: f64 = 0.05;

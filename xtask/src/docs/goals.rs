@@ -1,8 +1,9 @@
 //! The goals that `fast` was written for, and what was reached.
 
 use super::data::Data;
-use super::expression::{show, value};
-use super::tables::markdown;
+use super::expression::value;
+use super::format::markdown;
+use super::format::show;
 
 /// Goals that were set before the work: what, how it is computed, whether
 /// it is to be at least (`>`) or at most (`<`) the limit.

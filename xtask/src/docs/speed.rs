@@ -1,9 +1,10 @@
 //! Tables of rates and times.
 
 use super::data::Data;
-use super::expression::{ratio, show, si, value};
+use super::expression::value;
+use super::format::markdown;
+use super::format::{ratio, show, si};
 use super::paper::{Paper, VARIANTS, WORKLOADS};
-use super::tables::markdown;
 
 /// The gains over `cgl` of the paper's Figure 2; genome's two kernels apart.
 pub(super) fn speedups(data: &Data) -> Result<String, String> {

@@ -1,8 +1,8 @@
 //! The tables of the documents, by the name that their marker gives.
 
 use super::data::Data;
+use super::format::markdown;
 use super::{claims, goals, speed};
-use std::fmt::Write as _;
 
 type Make = fn(&Data) -> Result<String, String>;
 
@@ -30,15 +30,6 @@ pub(super) fn table(name: &str, data: &Data) -> Result<String, String> {
         Some((_, make)) => make(data),
         None => Err("no table has this name".to_owned()),
     }
-}
-
-/// A Markdown table of these columns and rows.
-pub(super) fn markdown<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let mut text = format!("| {} |\n|{}\n", header.join(" | "), " --- |".repeat(N));
-    for row in rows {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
-    }
-    text
 }
 
 /// Table 1 of Xu et al. 2014: workload here, name, shared words, reads, writes and
@@ -73,7 +64,7 @@ fn parameters(data: &Data) -> Result<String, String> {
             let path = format!("h200/paper.json:characteristics[workload={workload}].{field}");
             let here = match data.number(&path) {
                 Ok(value) if value < 100.0 => format!("{value:.2}"),
-                Ok(value) => super::expression::show(value, "n")?,
+                Ok(value) => super::format::show(value, "n")?,
                 Err(_) => "not recorded".to_owned(),
             };
             row.push(if there.is_empty() { "–" } else { there }.to_owned());
@@ -116,7 +107,7 @@ fn fuzz(data: &Data) -> Result<String, String> {
             .lines()
             .find_map(|line| line.strip_suffix(" violations"))
             .ok_or_else(|| format!("{file} gives no number of violations"))?;
-        let number = |column| super::expression::show(all(column)?, "n");
+        let number = |column| super::format::show(all(column)?, "n");
         rows.push([
             format!("`{file}`"),
             format!("`{}`", command.replacen("verify 0.1.0", "verify", 1)),
@@ -156,7 +147,7 @@ fn histories(data: &Data) -> Result<String, String> {
     ] {
         let sum = |column: &str| -> Result<String, String> {
             let total = data.numbers(&format!("{file}:{column}"))?.iter().sum();
-            super::expression::show(total, "n")
+            super::format::show(total, "n")
         };
         rows.push([
             format!("`{file}`"),
@@ -192,7 +183,7 @@ fn fences(data: &Data) -> Result<String, String> {
         rows.push([
             format!("`{name}`"),
             found.len().to_string(),
-            super::expression::show(attempts, "n")?,
+            super::format::show(attempts, "n")?,
             seen.to_string(),
         ]);
     }

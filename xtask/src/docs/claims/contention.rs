@@ -1,6 +1,6 @@
 //! Claims about values against time stamps: Figures 2, 4 and 5.
 
-use super::super::expression::{median, ratio, show, si};
+use super::super::format::{median, ratio, show, si};
 use super::super::paper::WORKLOADS;
 use super::{Claim, Judged, MARGIN, Paper, Verdict, cases, percent, ratios};
 

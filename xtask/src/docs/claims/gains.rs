@@ -2,7 +2,7 @@
 
 use super::super::paper::{VARIANTS, WORKLOADS};
 use super::{Claim, Judged, MARGIN, Paper, SLOW_LOCK, Verdict, cases, percent, ratios};
-use crate::docs::expression::ratio;
+use crate::docs::format::ratio;
 
 /// The variants that Xu et al. propose: with version locks.
 const PROPOSED: [&str; 4] = ["tbv-sorting", "hv-sorting", "hv-backoff", "optimized"];
