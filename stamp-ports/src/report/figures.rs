@@ -181,16 +181,14 @@ fn threads(paper: &Paper) -> Figure {
         let all = ratios.iter().flat_map(|line| &line.points).map(|p| p.1);
         let (low, hidden): (Vec<f64>, Vec<f64>) = all.partition(|ratio| *ratio <= RATIO_MAX);
         let y = Axis::linear(low.into_iter().chain([1.2]));
-        let left_out = match hidden.len() {
+        let above = match hidden.len() as u64 {
             0 => String::new(),
-            _ => format!(
-                "; {} above {RATIO_MAX} not shown",
-                of(hidden.len() as u64, "point")
-            ),
+            1 => "; 1 point is above".into(),
+            n => format!("; {} are above", of(n, "point")),
         };
         let texts = Texts {
             title: &format!("{}: beside {REFERENCE}", label(workload)),
-            below: &format!("rate over that of {REFERENCE} ({}{left_out})", y.scale()),
+            below: &format!("ratio of rates ({}{above})", y.scale()),
             ..texts
         };
         panels.push(chart::lines(&texts, &x, &y, &ratios));
