@@ -243,3 +243,27 @@ pub fn setting(reports: &[Report]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::align;
+
+    #[test]
+    fn columns_are_two_spaces_apart_and_numbers_end_alike() {
+        let row = |cells: &[&str]| cells.iter().map(|&cell| cell.into()).collect();
+        let rows: [Vec<String>; 3] = [
+            row(&["workload", "tx/s", "aborts"]),
+            row(&["ra", "1.00M", "none"]),
+            row(&["labyrinth", "9"]),
+        ];
+        let lines = [
+            "workload    tx/s  aborts",
+            "ra         1.00M  none",
+            "labyrinth      9",
+        ];
+        assert_eq!(align(&rows, 1, true), lines);
+        let last_right = align(&rows, 1, false);
+        assert_eq!(last_right[1], "ra         1.00M    none");
+        assert!(align(&[], 1, true).is_empty());
+    }
+}

@@ -169,8 +169,9 @@ fn hit(hits: &mut String, told: &str, [left, top, right, bottom]: [i32; 4]) {
     if told.is_empty() {
         return;
     }
+    let (width, height) = ((right - left).max(1), (bottom - top).max(1));
     let mark = html! {
-        rect .hit x=(left) y=(top) width=((right - left).max(1)) height=((bottom - top).max(1)) {
+        rect fill="none" pointer-events="all" x=(left) y=(top) width=(width) height=(height) {
             title { (told) }
         }
     };
