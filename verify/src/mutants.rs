@@ -8,6 +8,7 @@
 
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
+use crate::table::lines;
 use crate::variant::Variant;
 use serde::Serialize;
 use std::fmt;
@@ -243,11 +244,15 @@ pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
 
 /// The rows as a table.
 pub fn table(rows: &[Row]) -> String {
-    use std::fmt::Write;
-    let mut text = format!(
-        "{:<26}{:<13}{:<27}{:<20}{:>9}  {}\n",
-        "mutant", "variant", "killed by", "finding", "schedules", "unmutated"
-    );
+    let header = [
+        "mutant",
+        "variant",
+        "killed by",
+        "finding",
+        "schedules",
+        "unmutated",
+    ];
+    let mut cells = vec![header.map(String::from).to_vec()];
     for row in rows {
         let (program, finding, schedules) = match &row.killed {
             Some(kill) => (
@@ -261,13 +266,14 @@ pub fn table(rows: &[Row]) -> String {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
         };
-        // A `String` takes every write.
-        let _ = writeln!(
-            text,
-            "{:<26}{:<13}{program:<27}{finding:<20}{schedules:>9}  {unmutated}",
-            row.mutant.name(),
-            target(row.mutant).0.name(),
-        );
+        cells.push(vec![
+            row.mutant.name().to_string(),
+            target(row.mutant).0.name().to_string(),
+            program,
+            finding.to_owned(),
+            schedules,
+            unmutated,
+        ]);
     }
-    text
+    lines(cells, &[4]).join("\n") + "\n"
 }

@@ -4,8 +4,9 @@
 //! outcome named. The right algorithms pass all of them under every simulation;
 //! each seeded defect fails one of them in some.
 
-use super::generate::{Rng, simulation};
+use super::generate::simulation;
 use super::{Case, Loop, Op, Program, line};
+use crate::rng::Rng;
 use crate::sim::Schedule;
 use crate::variant::Variant;
 use stm_core::mutant::Mutant;
@@ -121,7 +122,7 @@ impl Directed {
     /// The case of a seed: mostly one lane a warp, as lanes of one warp begin
     /// together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-        let mut rng = Rng::new(seed, 2);
+        let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;
         let lockstep = self.lockstep && matches!(variant, Variant::Fast | Variant::FastTable);
         let teams = self.team != 0 && variant.has_teams();

@@ -6,53 +6,10 @@
 //! change back shows only there.
 
 use super::{Case, Loop, Op, Program, Value, Words};
+use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use crate::variant::Variant;
 use stm_core::mutant::Mutant;
-use stm_kernels::draw::draw;
-
-/// Random numbers from a seed.
-#[derive(Clone, Debug)]
-pub struct Rng {
-    seed: u64,
-    drawn: u64,
-}
-
-impl Rng {
-    /// The numbers of stream `stream` of `seed`.
-    pub const fn new(seed: u64, stream: u32) -> Self {
-        Self {
-            seed: draw(seed, 0, stream),
-            drawn: 0,
-        }
-    }
-
-    /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.drawn += 1;
-        draw(self.seed, self.drawn, 0)
-    }
-
-    /// A number below `n`, which is not 0.
-    pub fn below(&mut self, n: u32) -> u32 {
-        stm_kernels::draw::below(self.bits(), n)
-    }
-
-    /// A number from `low` to `high`, both included.
-    pub fn within(&mut self, low: u32, high: u32) -> u32 {
-        low + self.below(high - low + 1)
-    }
-
-    /// One of `items`, of which there are some.
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u32) as usize]
-    }
-
-    /// True in so many cases of a hundred.
-    pub fn chance(&mut self, percent: u32) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what the longest programs need. A
@@ -241,10 +198,10 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
 
 /// The random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-    let mut rng = Rng::new(seed, 1);
+    let mut rng = Rng::of_stream(seed, 1);
     let (mut program, mut width) = program(&mut rng);
     // Numbers of other streams: the programs of other variants stay.
-    let (mut of_teams, mut of_sums) = (Rng::new(seed, 4), Rng::new(seed, 5));
+    let (mut of_teams, mut of_sums) = (Rng::of_stream(seed, 4), Rng::of_stream(seed, 5));
     if variant.has_teams() && of_teams.chance(25) {
         width = of_teams.pick(&[2, 2, 4, 8]);
         program.calls = Loop::Team;

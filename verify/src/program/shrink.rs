@@ -5,8 +5,8 @@
 //! becomes the new case. That is why `proptest`, which changes one value at a
 //! time and runs once, only draws the cases here.
 
-use super::generate::Rng;
 use super::{Case, Failure, Loop, Op, Words, run};
+use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule};
 
 /// Simulations that each candidate is tried with.
@@ -35,7 +35,7 @@ pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
 }
 
 fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
-    let mut rng = Rng::new(candidate.sim.seed, 3);
+    let mut rng = Rng::of_stream(candidate.sim.seed, 3);
     for attempt in 0..TRIES {
         if *runs >= RUNS_MAX {
             return None;

@@ -60,7 +60,6 @@ mod machine;
 mod meet;
 mod op;
 mod report;
-mod rng;
 mod rounds;
 mod schedule;
 mod space;
