@@ -1,6 +1,6 @@
 //! The kernel that interprets a program.
 
-use super::{Loop, Op, Program, Value, Words};
+use super::case::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Crew, Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
@@ -67,6 +67,7 @@ fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
 }
 
 /// Reads sums; the value of the last.
+#[inline(never)]
 fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     sums: &TSums<T>,
@@ -91,6 +92,7 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
 }
 
 /// Runs one transaction.
+#[inline(never)]
 fn body<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     words: &A::Array<T>,
@@ -144,6 +146,7 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
 
 /// Runs one transaction by a team: each word by the lane whose it is, and the
 /// value last read known to all.
+#[inline(never)]
 fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     tx: &mut TeamTx<'_, L, A, C>,
     words: &A::Array<T>,

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Error, Launch, Limits, Memory};
+use stm_core::probe::{HostProbe, Observation};
 
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.
@@ -154,7 +155,8 @@ impl Sim {
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
         if stacked.is_ok() {
-            run_fibres(self.0.machine.get(), &mut stacks[..lanes as usize], &kernel);
+            let stacks = &mut stacks[..lanes as usize];
+            run_fibres(self.0.machine.get(), stacks, launch.probe, &kernel);
         }
         self.0.stacks.replace(stacks);
         self.0.running.set(false);
@@ -190,6 +192,7 @@ fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
 fn run_fibres<'a>(
     machine: *mut Machine,
     stacks: &'a mut [DefaultStack],
+    probe: HostProbe,
     kernel: &'a impl Fn(&SimLane<'_>),
 ) {
     let mut fibres: Vec<Fibre<'a>> = (0..)
@@ -201,7 +204,7 @@ fn run_fibres<'a>(
                 Fibre::with_stack_unchecked(stack, move |yielder, ()| {
                     // SAFETY: the machine is live while this function runs, and
                     // while a fibre runs nobody else holds a reference to it.
-                    kernel(&SimLane::new(machine, yielder, lane));
+                    kernel(&SimLane::new(machine, yielder, lane, probe));
                 })
             }
         })
@@ -340,7 +343,7 @@ impl Device for Sim {
         })
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
         Ok(Duration::ZERO)
     }
 

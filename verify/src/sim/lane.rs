@@ -1,15 +1,17 @@
 //! The simulator's [`Lane`]: each operation is a point at which another lane
 //! may run.
 
+use super::config::SimConfig;
+use super::error::SimError;
 use super::machine::{Machine, Over};
 use super::op::Op;
 use super::rounds::bits;
 use super::space::Use;
 use super::views::Acquire;
-use super::{SimConfig, SimError};
 use corosensei::Yielder;
 use stm_core::Lane;
 use stm_core::mutant::Mutant;
+use stm_core::probe::HostProbe;
 
 /// One thread of a simulated launch.
 ///
@@ -23,6 +25,7 @@ pub struct SimLane<'a> {
     thread: u32,
     block: u32,
     mutant: Option<u32>,
+    probe: HostProbe,
 }
 
 impl std::fmt::Debug for SimLane<'_> {
@@ -40,7 +43,12 @@ impl<'a> SimLane<'a> {
     /// # Safety
     /// Until the fibre has ended, the machine is live and used by nobody while
     /// the fibre runs.
-    pub(super) unsafe fn new(machine: *mut Machine, fibre: &'a Yielder<(), ()>, lane: u32) -> Self {
+    pub(super) unsafe fn new(
+        machine: *mut Machine,
+        fibre: &'a Yielder<(), ()>,
+        lane: u32,
+        probe: HostProbe,
+    ) -> Self {
         // SAFETY: the caller's promise; the fibre runs.
         let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
         Self {
@@ -50,6 +58,7 @@ impl<'a> SimLane<'a> {
             thread: lane % threads,
             block: lane / threads,
             mutant,
+            probe,
         }
     }
 
@@ -427,6 +436,13 @@ macro_rules! width {
 // One expansion serves both widths, and one of its conversions is always idle.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
+    type Probe = HostProbe;
+
+    #[inline]
+    fn probe(&self) -> HostProbe {
+        self.probe
+    }
+
     fn thread_index(&self) -> u32 {
         self.thread
     }
