@@ -188,6 +188,35 @@ fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     Ok(())
 }
 
+/// Runs all transactions by teams of warps. The constant keeps an algorithm
+/// without teams from compiling what it cannot run.
+fn teams_of_warps<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
+/// Runs all transactions by teams of blocks, as above.
+fn teams_of_blocks<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_block_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
 impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
     const ENTRY: &'static str = "program";
     type Params = Params<A, T>;
@@ -201,17 +230,9 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                 .for_each(lane, 0..transactions.len() as u64, |tx, i| {
                     body(tx, &params.words, &params.sums, &transactions[i as usize])
                 }),
-            Loop::Team => params
-                .stm
-                .for_each_team(lane, 0..transactions.len() as u64, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                }),
-            Loop::Block => {
-                let range = 0..transactions.len() as u64;
-                params.stm.for_each_block_team(lane, range, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                });
-            }
+            Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
+            Loop::Team => teams_of_warps(lane, params, transactions),
+            Loop::Block => teams_of_blocks(lane, params, transactions),
             Loop::Own => {
                 let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
                 for ops in transactions.iter().skip(first).step_by(lanes) {

@@ -121,6 +121,7 @@ impl<'a> SimLane<'a> {
         true
     }
 
+    #[inline(never)]
     fn load<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire) -> u64 {
         if !self.turn(op, at) {
             return 0;
@@ -148,6 +149,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
         if !self.turn(op, at) {
             return;
@@ -202,6 +204,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn cas<const WIDE: bool>(
         &self,
         op: Op,
@@ -213,6 +216,7 @@ impl<'a> SimLane<'a> {
         self.modify::<WIDE>(op, at, acquire, |old| (old == expected).then_some(new))
     }
 
+    #[inline(never)]
     fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
         self.modify::<WIDE>(op, at, Acquire::No, |old| {
             Some(if WIDE {
@@ -223,6 +227,7 @@ impl<'a> SimLane<'a> {
         })
     }
 
+    #[inline(never)]
     fn load_128(&self, at: u64) -> u128 {
         if !self.turn(Op::LoadRelaxed128, at) {
             return 0;
@@ -247,6 +252,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn store_128(&self, at: u64, value: u128) {
         if !self.turn(Op::StoreRelaxed128, at) {
             return;
@@ -265,6 +271,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result);
     }
 
+    #[inline(never)]
     fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
         if !self.turn(Op::CasRelaxed128, at) {
             return 0;
@@ -294,6 +301,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
@@ -304,6 +312,7 @@ impl<'a> SimLane<'a> {
         self.machine().space.load::<WIDE>(found)
     }
 
+    #[inline(never)]
     fn private_store<const WIDE: bool>(&self, op: Op, at: u64, v: u64) {
         let machine = self.machine();
         if machine.ending {
@@ -346,6 +355,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Meets the threads of the block: whether the predicate of any holds.
+    #[inline(never)]
     fn meet_block(&self, op: Op, predicate: bool) -> bool {
         let machine = self.machine();
         if machine.ending {
@@ -363,6 +373,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Meets the lanes of a mask; the result of the operation for this lane.
+    #[inline(never)]
     fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
