@@ -5,15 +5,14 @@ use super::failure::{Failure, FailureKind};
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Params, ProgramRef};
 use crate::error::Error;
-use crate::history::recorder::decode;
+use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig, Sums};
+use stm_core::host::{self, Launch, Pod, Shared, Stm, StmConfig, Sums};
 use stm_core::logs::Capacity;
-use stm_core::probe::{HostProbe, Observation, ProbeBuffer};
 use stm_core::stm_ref::Patience;
 use stm_core::word::WordAddress;
 use stm_core::{Element, Summand, View, with_algorithm};
@@ -158,17 +157,9 @@ where
         sizes::<T>(program),
     )
     .map_err(setup)?;
-    let lanes = program.lanes();
-    let records =
-        Buffer::<_, u64>::zeroed(sim, (u64::from(lanes) * words_per_lane) as usize, "records")
-            .map_err(setup)?;
-    let buffer = ProbeBuffer {
-        base: records.as_mut_ptr(),
-        words_per_lane,
-    };
-    // SAFETY: the buffer has that many words a lane, zero, and only the lanes of
-    // this launch use it.
-    stm.observe(unsafe { HostProbe::new(Observation::Record, buffer) });
+    let records = Records::new(sim, &stm.shape(), words_per_lane)
+        .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?;
+    stm.observe(records.probe());
     let params = Params::<A, T> {
         stm: stm.handle::<A>(),
         words: words.view::<A>(),
@@ -187,7 +178,7 @@ where
         .chain((0..program.sums.len()).map(of_sum))
         .map(WordAddress::bits)
         .collect();
-    let history = history(case, &records, words_per_lane, &addresses)?;
+    let history = history(case, &records, &addresses)?;
     let sums = sums
         .download()
         .map_err(|error| Failure::new(FailureKind::Corrupt, error.to_string()))?;
@@ -285,12 +276,7 @@ fn may_starve(case: &Case) -> bool {
     }
 }
 
-fn history(
-    case: &Case,
-    records: &Buffer<Sim, u64>,
-    words_per_lane: u64,
-    addresses: &[u64],
-) -> Result<History, Stop> {
+fn history(case: &Case, records: &Records<Sim>, addresses: &[u64]) -> Result<History, Stop> {
     let initial = InitialMemory {
         words: addresses
             .iter()
@@ -305,18 +291,12 @@ fn history(
         device: "simulator".into(),
         seed: String::new(),
     };
-    let buffers = records
-        .download()
-        .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?;
-    match decode(
-        &buffers,
-        case.program.lanes(),
-        words_per_lane,
-        header,
-        initial,
-    ) {
+    match records.history(header, initial) {
         Ok(history) => Ok(history),
         Err(Error::BufferFull { needed, .. }) => Err(Stop::Room(needed)),
+        Err(Error::Host(error)) => {
+            Err(Failure::new(FailureKind::Simulator, error.to_string()).into())
+        }
         Err(error) => Err(Failure::new(FailureKind::Record, error.to_string()).into()),
     }
 }

@@ -9,7 +9,6 @@ use stamp_ports::workload::Launches;
 use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
 use stm_core::host::{self, Buffer, Launch, Stm, StmConfig};
 use stm_core::mutant::Mutant;
-use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use verify::history::recorder::decode;
@@ -72,7 +71,7 @@ struct Run {
 /// Runs a workload once, recorded.
 fn run<A, W>(workload: &W, config: SimConfig) -> Result<Run, host::Error>
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     W: Launches<A>,
 {
     let sim = Sim::new(config);
@@ -144,7 +143,7 @@ fn configs(seeds: u64) -> impl Iterator<Item = SimConfig> {
 /// Runs a workload under each schedule, and returns how many attempts aborted.
 fn all_right<A, W>(workload: &W) -> u64
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     W: Launches<A>,
 {
     let mut aborted = 0;
@@ -163,8 +162,8 @@ macro_rules! all_right {
         $(
             #[test]
             fn $test() {
-                let bank = all_right::<$algorithm<Recorder>, _>(&BANK);
-                let eigenbench = all_right::<$algorithm<Recorder>, _>(&EIGENBENCH);
+                let bank = all_right::<$algorithm, _>(&BANK);
+                let eigenbench = all_right::<$algorithm, _>(&EIGENBENCH);
                 // Without conflicts this would test little.
                 assert_eq!([bank > 0, eigenbench > 0], [$aborts; 2]);
             }
@@ -183,13 +182,13 @@ all_right! {
 
 /// What the driver says of the first result that it refuses, of a memory with
 /// this defect.
-fn noticed<W: Launches<HvSorting<Recorder>>>(workload: &W, mutant: Mutant) -> Option<String> {
+fn noticed<W: Launches<HvSorting>>(workload: &W, mutant: Mutant) -> Option<String> {
     configs(60).find_map(|config| {
         let config = SimConfig {
             mutant: Some(mutant as u32),
             ..config
         };
-        run::<HvSorting<Recorder>, W>(workload, config).ok()?.wrong
+        run::<HvSorting, W>(workload, config).ok()?.wrong
     })
 }
 

@@ -10,7 +10,6 @@ use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
 use stm_core::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig};
-use stm_core::probe::Recorder;
 use stm_kernels::labyrinth::GridSize;
 use verify::history::recorder::decode;
 use verify::history::{Header, InitialMemory};
@@ -20,7 +19,7 @@ use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 /// Runs a workload once, recorded; its attempts that aborted.
 fn run<A, W, D>(device: &D, workload: &W, initial: InitialMemory, config: StmConfig) -> u64
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     W: Launches<A>,
     D: Device,
 {
@@ -92,7 +91,7 @@ const GENOME: Genome = Genome {
 /// Both workloads.
 fn both<A, D>(device: &D, seed: u64) -> u64
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     Labyrinth: Launches<A>,
     Genome: Launches<A>,
     D: Device,
@@ -109,7 +108,7 @@ where
 
 fn everywhere<A>()
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     Labyrinth: Launches<A>,
     Genome: Launches<A>,
 {
@@ -146,7 +145,7 @@ macro_rules! variants {
         $(
             #[test]
             fn $name() {
-                everywhere::<$algorithm<Recorder>>();
+                everywhere::<$algorithm>();
             }
         )*
     };

@@ -13,7 +13,6 @@ use stm_core::algorithm::{
 use stm_core::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::mutant::Mutant;
-use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 use verify::history::recorder::decode;
@@ -52,7 +51,7 @@ struct Run {
 /// Runs k-means once, recorded.
 fn run<A, D>(kmeans: &Kmeans, device: &D, seed: u64) -> Result<Run, Error>
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     D: Device,
     KMeans<A>: Kernel<Params = KMeansParams<A>>,
     KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
@@ -130,7 +129,7 @@ fn configs(seeds: u64) -> impl Iterator<Item = SimConfig> {
 /// aborted on the simulator.
 fn all_right<A>() -> u64
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     KMeans<A>: Kernel<Params = KMeansParams<A>>,
     KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
 {
@@ -164,7 +163,7 @@ macro_rules! all_right {
             #[test]
             fn $test() {
                 // Without conflicts this would test little.
-                assert_eq!(all_right::<$algorithm<Recorder>>() > 0, $aborts);
+                assert_eq!(all_right::<$algorithm>() > 0, $aborts);
             }
         )*
     };
@@ -190,7 +189,7 @@ fn the_driver_notices_a_memory_that_loses_updates() {
             ..config
         };
         let sim = Sim::new(config);
-        run::<HvSorting<Recorder>, _>(&pass, &sim, config.seed)
+        run::<HvSorting, _>(&pass, &sim, config.seed)
             .ok()?
             .wrong
     });

@@ -28,7 +28,7 @@ const SCHEDULES: [Schedule; 4] = [
 /// are its time is checked where the rows are read.
 fn run<A, W>(workload: &W, transactions: u64, config: SimConfig) -> (Profile, Statistics)
 where
-    A: Algorithm<Probe = Profiler>,
+    A: Algorithm,
     W: Launches<A>,
 {
     let sim = Sim::new(config);
@@ -82,7 +82,7 @@ fn configs(seeds: u64) -> impl Iterator<Item = SimConfig> {
 /// A few words and buckets, so that lanes collide.
 fn all_schedules<A>()
 where
-    A: Algorithm<Probe = Profiler>,
+    A: Algorithm,
     Ra: Launches<A>,
     Ht: Launches<A>,
 {
@@ -118,12 +118,12 @@ where
 
 #[test]
 fn phases_are_all_of_the_time_under_every_schedule() {
-    all_schedules::<Cgl<Profiler>>();
-    all_schedules::<Egpgv<Profiler>>();
-    all_schedules::<Vbv<Profiler>>();
-    all_schedules::<TbvSorting<Profiler>>();
-    all_schedules::<HvSorting<Profiler>>();
-    all_schedules::<HvBackoff<Profiler>>();
+    all_schedules::<Cgl>();
+    all_schedules::<Egpgv>();
+    all_schedules::<Vbv>();
+    all_schedules::<TbvSorting>();
+    all_schedules::<HvSorting>();
+    all_schedules::<HvBackoff>();
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn more_words_read_is_more_time_in_the_sets() {
             warp_width: 4,
             ..SimConfig::default()
         };
-        let (profile, _) = run::<HvSorting<Profiler>, _>(&ra, TRANSACTIONS, config);
+        let (profile, _) = run::<HvSorting, _>(&ra, TRANSACTIONS, config);
         let of = |phase: Phase| profile.phases[phase as usize];
         (of(Phase::Buffering), of(Phase::Consistency))
     };
@@ -156,7 +156,7 @@ fn with_one_lock_for_all_lanes_spend_their_time_waiting_for_it() {
         writes: 3,
     };
     for config in configs(2) {
-        let (profile, _) = run::<Cgl<Profiler>, _>(&ra, TRANSACTIONS, config);
+        let (profile, _) = run::<Cgl, _>(&ra, TRANSACTIONS, config);
         let share = profile.share(Phase::Locks);
         // Twelve lanes, one at a time: eleven wait.
         assert!(share > 0.5, "{config}: {share} of {profile:?}");
