@@ -93,6 +93,11 @@ impl Variant {
         }
     }
 
+    /// Whether it throttles a warp's lanes and queues transactions that conflict.
+    pub const fn has_scheduler(self) -> bool {
+        matches!(self, Self::Fast | Self::FastTable)
+    }
+
     /// Whether the lock table matters to it.
     pub const fn uses_lock_table(self) -> bool {
         !matches!(self, Self::Cgl | Self::Vbv | Self::Fast)
@@ -143,62 +148,17 @@ pub fn suggestion(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Evaluates `$body` with the type `$A` standing for the algorithm of a
-/// [`Variant`] that [`Variant::resolve`] returned.
-#[macro_export]
-macro_rules! with_algorithm {
-    ($variant:expr, $A:ident => $body:expr) => {
-        match $variant {
-            $crate::variants::Variant::Cgl => {
-                type $A = stm_core::algorithm::Cgl;
-                $body
-            }
-            $crate::variants::Variant::Egpgv => {
-                type $A = stm_core::algorithm::Egpgv;
-                $body
-            }
-            $crate::variants::Variant::Vbv => {
-                type $A = stm_core::algorithm::Vbv;
-                $body
-            }
-            $crate::variants::Variant::TbvSorting => {
-                type $A = stm_core::algorithm::TbvSorting;
-                $body
-            }
-            // `resolve` never returns `Optimized`.
-            $crate::variants::Variant::HvSorting | $crate::variants::Variant::Optimized => {
-                type $A = stm_core::algorithm::HvSorting;
-                $body
-            }
-            $crate::variants::Variant::HvBackoff => {
-                type $A = stm_core::algorithm::HvBackoff;
-                $body
-            }
-            $crate::variants::Variant::Fast => {
-                type $A = stm_core::algorithm::Fast;
-                $body
-            }
-            $crate::variants::Variant::FastTable => {
-                type $A = stm_core::algorithm::FastTable;
-                $body
-            }
-        }
-    };
+/// Says that there are no kernels with clocks for an algorithm.
+pub fn no_clocks_for(variant: Variant) -> Error {
+    Error::Usage(format!(
+        "--profile has no kernels for {}: give --variant hv-sorting, or others of the paper's",
+        variant.name()
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_core::algorithm::Algorithm;
-
-    #[test]
-    fn names_are_those_of_the_algorithms() {
-        for variant in Variant::ALL {
-            if variant != Variant::Optimized {
-                assert_eq!(with_algorithm!(variant, A => A::NAME), variant.name());
-            }
-        }
-    }
 
     #[test]
     fn optimized_looks_at_stripes_and_locks() {
