@@ -2,6 +2,7 @@
 
 use crate::abort::Abort;
 use crate::lane::Lane;
+use crate::probe::ProbeBuffer;
 use core::ptr::addr_of_mut;
 
 /// Copies of the statistics, so that warps seldom add to the same word.
@@ -93,6 +94,8 @@ pub struct Globals {
     pub fault: Line<FaultRecord>,
     /// The statistics.
     pub statistics: [Line<[u64; COUNTERS]>; STATISTICS_STRIPES as usize],
+    /// Where the probe of the launch writes, if it has one.
+    pub probe: Line<ProbeBuffer>,
 }
 
 /// Adds to a counter, without waiting for it.

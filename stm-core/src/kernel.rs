@@ -9,28 +9,108 @@ use crate::lane::Lane;
 /// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
 /// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
 pub trait Kernel: 'static {
-    /// The name of the PTX entry point.
+    /// The name of the PTX entry point. Those of other builds have a suffix
+    /// ([`Build::suffix`]).
     const ENTRY: &'static str;
 
     /// The launch's parameters. `#[repr(C)]`, so that host and device agree on
     /// its layout; shared by all threads.
     type Params: Copy + Send + Sync + 'static;
 
-    /// The text of the PTX module that holds the entry point, or `None` for a
-    /// kernel that runs on the CPU only.
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn ptx() -> Option<&'static str> {
-        None
-    }
-
-    /// The same for a device with atomics of 128 bits
-    /// ([`Lane::has_wide_atomics`]), if it makes a difference: the name of
-    /// another entry point, and the text of the module that holds it.
-    #[cfg(not(target_arch = "nvptx64"))]
-    fn wide_ptx() -> Option<(&'static str, &'static str)> {
-        None
+    /// The text of the PTX module that holds the entry point of this build.
+    ///
+    /// # Errors
+    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel that has none for
+    /// any build, as by default, or for this `wide` one; and
+    /// [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for one that is
+    /// built on demand.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
+        Err(crate::host::Error::NoPtx { entry: Self::ENTRY })
     }
 
     /// One thread's work.
     fn run<L: Lane>(lane: &L, params: &Self::Params);
+
+    /// One thread's work on the CPU. A crate of kernels may send this to code
+    /// that it has compiled itself, so that its users need not compile it again.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    fn run_on_cpu(lane: &crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+        Self::run(lane, params);
+    }
+}
+
+/// Which of a kernel's PTX modules is wanted.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Build {
+    /// For a device with atomics of 128 bits ([`Lane::has_wide_atomics`]). Only
+    /// kernels to which that makes a difference have one.
+    pub wide: bool,
+    /// With what probe.
+    pub observation: crate::probe::Observation,
+}
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+impl Build {
+    /// What follows [`Kernel::ENTRY`] in the name of the entry point.
+    pub const fn suffix(self) -> &'static str {
+        use crate::probe::Observation::{Profile, Record, Silent};
+        match (self.wide, self.observation) {
+            (false, Silent) => "",
+            (true, Silent) => "_wide",
+            (false, Record) => "_recorded",
+            (true, Record) => "_wide_recorded",
+            (false, Profile) => "_profiled",
+            (true, Profile) => "_wide_profiled",
+        }
+    }
+}
+
+/// The longest entry name that [`EntryName`] holds.
+const ENTRY_MAX: usize = 64;
+
+/// An entry name made of two parts, at compile time: for kernels that are
+/// generic over the algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryName {
+    bytes: [u8; ENTRY_MAX],
+    len: usize,
+}
+
+impl EntryName {
+    /// `kernel`, an underscore, and `variant` with underscores for hyphens.
+    ///
+    /// # Panics
+    /// If that is longer than 64 bytes.
+    pub const fn new(kernel: &str, variant: &str) -> Self {
+        let (kernel, variant) = (kernel.as_bytes(), variant.as_bytes());
+        let mut bytes = [0; ENTRY_MAX];
+        let mut len = 0;
+        while len < kernel.len() {
+            bytes[len] = kernel[len];
+            len += 1;
+        }
+        bytes[len] = b'_';
+        len += 1;
+        let mut i = 0;
+        while i < variant.len() {
+            bytes[len] = if variant[i] == b'-' { b'_' } else { variant[i] };
+            len += 1;
+            i += 1;
+        }
+        Self { bytes, len }
+    }
+
+    /// The name.
+    ///
+    /// # Panics
+    /// Never: it is made of two strings.
+    pub const fn as_str(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => panic!("an entry name is text"),
+        }
+    }
 }

@@ -35,7 +35,7 @@
 //! | [`PHASES`].. | the sums, by [`Phase`] |
 
 use crate::lane::Lane;
-use crate::probe::{Event, Probe};
+use crate::probe::{Event, Probe, ProbeBuffer};
 
 /// What a lane spends its time on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,12 +90,12 @@ impl Phase {
     }
 }
 
-/// Marks a seam in the code of the transaction `$tx` with the probe `$probe`:
-/// what came before was of the phase named. A test of a constant in place, and
-/// no call, so that the code without such a probe is the same to the byte.
+/// Marks a seam in the code of the transaction `$tx`: what came before was of
+/// the phase named. On a GPU the test is of a constant, and the code without
+/// such a probe is the same to the byte.
 macro_rules! mark {
-    ($probe:ty, $tx:expr, $phase:ident) => {
-        if <$probe as $crate::probe::Probe>::TIMES {
+    ($tx:expr, $phase:ident) => {
+        if $crate::lane::times($tx.lane) {
             $tx.spent($crate::profile::Phase::$phase);
         }
     };
@@ -113,22 +113,16 @@ pub const PHASES: usize = 3;
 /// Words of a lane's row.
 pub const ROW_WORDS: usize = PHASES + Phase::COUNT;
 
-/// A probe that measures the phases of every lane.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Profiler {
-    base: *mut u64,
-}
-
-// SAFETY: the pointer is only followed through a `Lane`, each lane in its own
-// row.
-unsafe impl Send for Profiler {}
-// SAFETY: as above.
-unsafe impl Sync for Profiler {}
+/// A probe that measures the phases of every lane, in rows of [`ROW_WORDS`]
+/// words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profiler;
 
 /// A lane's sums while it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretches {
+    /// The lane's row.
+    row: *mut u64,
     /// The clock at the last mark.
     since: u64,
     /// Sums since the last settling, which may be an aborted attempt's.
@@ -137,33 +131,85 @@ pub struct Stretches {
     settled: [u64; Phase::COUNT],
 }
 
-impl Profiler {
-    /// Rows of [`ROW_WORDS`] words for each lane of a launch.
-    ///
-    /// # Safety
-    /// `base` points to that many words for every thread of the launch that
-    /// uses it, zero at first, in the memory of its device, touched by nothing
-    /// else while it runs.
-    pub unsafe fn new(base: *mut u64) -> Self {
-        Self { base }
-    }
-
-    #[inline(always)]
-    fn word<L: Lane>(&self, lane: &L, i: usize) -> *mut u64 {
-        self.base
-            .wrapping_add(lane.grid_thread() as usize * ROW_WORDS + i)
-    }
+impl Stretches {
+    /// Of a lane whose time is not taken.
+    pub(crate) const NONE: Self = Self {
+        row: core::ptr::null_mut(),
+        since: 0,
+        open: [0; Phase::COUNT],
+        settled: [0; Phase::COUNT],
+    };
 
     #[inline(always)]
     fn load<L: Lane>(&self, lane: &L, i: usize) -> u64 {
         // SAFETY: in this lane's row: `i` is below ROW_WORDS.
-        unsafe { lane.private_load_64(self.word(lane, i)) }
+        unsafe { lane.private_load_64(self.row.wrapping_add(i)) }
     }
 
     #[inline(always)]
     fn store<L: Lane>(&self, lane: &L, i: usize, v: u64) {
         // SAFETY: in this lane's row: `i` is below ROW_WORDS.
-        unsafe { lane.private_store_64(self.word(lane, i), v) };
+        unsafe { lane.private_store_64(self.row.wrapping_add(i), v) };
+    }
+
+    /// Goes on with the lane's row; what lies between two openings is native.
+    ///
+    /// # Safety
+    /// As for [`Probe::open`], of the buffer itself, which has rows of
+    /// [`ROW_WORDS`] words.
+    #[inline(always)]
+    pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
+        let mut cursor = Self {
+            row: buffer.of_lane(lane),
+            ..Self::NONE
+        };
+        let opens = cursor.load(lane, OPENS);
+        for k in 0..Phase::COUNT {
+            cursor.settled[k] = cursor.load(lane, PHASES + k);
+        }
+        let now = lane.clock();
+        cursor.since = now;
+        if opens == 0 {
+            cursor.store(lane, OPENED, now);
+        } else {
+            cursor.open[Phase::Native as usize] = now.wrapping_sub(cursor.load(lane, CLOSED));
+        }
+        cursor.store(lane, OPENS, opens + 1);
+        cursor
+    }
+
+    #[inline(always)]
+    pub(crate) fn spent<L: Lane>(&mut self, lane: &L, phase: Phase) {
+        let now = lane.clock();
+        let sum = &mut self.open[phase as usize];
+        *sum = sum.wrapping_add(now.wrapping_sub(self.since));
+        self.since = now;
+    }
+
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, aborted: bool) {
+        let mut all = 0u64;
+        for k in 0..Phase::COUNT {
+            all = all.wrapping_add(self.open[k]);
+            if !aborted {
+                self.settled[k] = self.settled[k].wrapping_add(self.open[k]);
+            }
+            self.open[k] = 0;
+        }
+        if aborted {
+            let sum = &mut self.settled[Phase::Aborted as usize];
+            *sum = sum.wrapping_add(all);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn close<L: Lane>(mut self, lane: &L) {
+        self.spent(lane, Phase::Native);
+        self.settle(false);
+        self.store(lane, CLOSED, self.since);
+        for (k, sum) in self.settled.into_iter().enumerate() {
+            self.store(lane, PHASES + k, sum);
+        }
     }
 }
 
@@ -172,60 +218,23 @@ impl Probe for Profiler {
     const TIMES: bool = true;
     type Cursor = Stretches;
 
-    /// Goes on with the lane's row; what lies between two openings is native.
     #[inline(always)]
-    fn open<L: Lane>(&self, lane: &L) -> Stretches {
-        let opens = self.load(lane, OPENS);
-        let settled = core::array::from_fn(|k| self.load(lane, PHASES + k));
-        let now = lane.clock();
-        let mut cursor = Stretches {
-            since: now,
-            open: [0; Phase::COUNT],
-            settled,
-        };
-        if opens == 0 {
-            self.store(lane, OPENED, now);
-        } else {
-            cursor.open[Phase::Native as usize] = now.wrapping_sub(self.load(lane, CLOSED));
-        }
-        self.store(lane, OPENS, opens + 1);
-        cursor
+    unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Stretches {
+        // SAFETY: the caller's.
+        unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
-
     #[inline(always)]
-    fn record<L: Lane>(&self, _lane: &L, _cursor: &mut Stretches, _event: Event) {}
-
+    fn record<L: Lane>(self, _lane: &L, _cursor: &mut Stretches, _event: Event) {}
     #[inline(always)]
-    fn spent<L: Lane>(&self, lane: &L, cursor: &mut Stretches, phase: Phase) {
-        let now = lane.clock();
-        let sum = &mut cursor.open[phase as usize];
-        *sum = sum.wrapping_add(now.wrapping_sub(cursor.since));
-        cursor.since = now;
+    fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: Phase) {
+        cursor.spent(lane, phase);
     }
-
     #[inline(always)]
-    fn settle(&self, cursor: &mut Stretches, aborted: bool) {
-        let mut all = 0u64;
-        for k in 0..Phase::COUNT {
-            all = all.wrapping_add(cursor.open[k]);
-            if !aborted {
-                cursor.settled[k] = cursor.settled[k].wrapping_add(cursor.open[k]);
-            }
-            cursor.open[k] = 0;
-        }
-        if aborted {
-            let sum = &mut cursor.settled[Phase::Aborted as usize];
-            *sum = sum.wrapping_add(all);
-        }
+    fn settle(self, cursor: &mut Stretches, aborted: bool) {
+        cursor.settle(aborted);
     }
-
     #[inline(always)]
-    fn close<L: Lane>(&self, lane: &L, mut cursor: Stretches) {
-        self.spent(lane, &mut cursor, Phase::Native);
-        self.settle(&mut cursor, false);
-        self.store(lane, CLOSED, cursor.since);
-        for (k, sum) in cursor.settled.into_iter().enumerate() {
-            self.store(lane, PHASES + k, sum);
-        }
+    fn close<L: Lane>(self, lane: &L, cursor: Stretches) {
+        cursor.close(lane);
     }
 }

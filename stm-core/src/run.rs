@@ -12,7 +12,7 @@ use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
 use crate::entry_set::Scratch;
 use crate::globals::{self, Counter, FaultRecord};
-use crate::lane::Lane;
+use crate::lane::{Lane, records, times};
 use crate::pace::{Ticket, Width};
 use crate::probe::{Event, Probe};
 use crate::profile::{Phase, mark};
@@ -162,7 +162,7 @@ impl<A: Algorithm> StmRef<A> {
             match outcome {
                 Outcome::Retry if !counts.stopped => {
                     lane.pause(Self::backoff_ns(lane, conflicts));
-                    mark!(A::Probe, tx, Aborted);
+                    mark!(tx, Aborted);
                 }
                 Outcome::Retry => {
                     Counts::unfinished(lane, self);
@@ -172,7 +172,7 @@ impl<A: Algorithm> StmRef<A> {
             }
         };
         tx.logs.close(lane);
-        self.probe.close(lane, tx.cursor);
+        lane.probe().close(lane, tx.cursor);
         counts.flush(lane, self, false);
         result
     }
@@ -225,7 +225,7 @@ impl<A: Algorithm> StmRef<A> {
             }
         };
         // A launch may have far more threads than work.
-        let observed = <A::Probe as Probe>::RECORDS || <A::Probe as Probe>::TIMES;
+        let observed = records(lane) || times(lane);
         if !observed && lane.ballot(all, i < range.end) == 0 {
             return;
         }
@@ -245,7 +245,7 @@ impl<A: Algorithm> StmRef<A> {
         loop {
             let work = i < range.end && !counts.stopped;
             let working = lane.ballot(all, work);
-            mark!(A::Probe, tx, Warp);
+            mark!(tx, Warp);
             if working == 0 {
                 break;
             }
@@ -281,7 +281,7 @@ impl<A: Algorithm> StmRef<A> {
                     rest &= rest - 1;
                     lane.sync_warp(all);
                 }
-                if <A::Probe as Probe>::TIMES && work {
+                if times(lane) && work {
                     tx.spent(Phase::Locks);
                 }
             } else {
@@ -291,7 +291,7 @@ impl<A: Algorithm> StmRef<A> {
                 }
                 let ready = lane.ballot(all, end.is_ok());
                 if end.is_ok() {
-                    mark!(A::Probe, tx, Warp);
+                    mark!(tx, Warp);
                     end = A::commit(&mut tx, ready);
                 }
                 if A::SCHEDULED {
@@ -312,7 +312,7 @@ impl<A: Algorithm> StmRef<A> {
             if go && outcome != Outcome::Retry {
                 then(i);
                 i = i.saturating_add(stride);
-                mark!(A::Probe, tx, Native);
+                mark!(tx, Native);
             }
         }
         if i < range.end {
@@ -321,7 +321,7 @@ impl<A: Algorithm> StmRef<A> {
         if opened {
             tx.logs.close(lane);
         }
-        self.probe.close(lane, tx.cursor);
+        lane.probe().close(lane, tx.cursor);
         counts.flush(lane, self, first);
     }
 
@@ -384,7 +384,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         tx.begin()?;
         let mut result = body(tx);
-        mark!(A::Probe, tx, Native);
+        mark!(tx, Native);
         // A closure that swallowed a failure has still failed.
         if let Some(abort) = tx.failed {
             result = Err(abort);
@@ -417,14 +417,14 @@ impl<A: Algorithm> StmRef<A> {
             Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
-        mark!(A::Probe, tx, Commit);
+        mark!(tx, Commit);
         let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u32::from(!A::wrote(tx));
             *conflicts = 0;
             return Outcome::Committed;
         };
-        if <A::Probe as Probe>::TIMES {
+        if times(lane) {
             tx.settle(true);
         }
         // SAFETY: the globals are live (StmRef::from_raw).

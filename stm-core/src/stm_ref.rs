@@ -5,6 +5,7 @@ use crate::globals::{self, Counter, Globals};
 use crate::lane::Lane;
 use crate::lock_log::BUCKETS;
 use crate::logs::{Capacity, Logs};
+use crate::probe::ProbeBuffer;
 use crate::stripe::{Stripe, StripeMap};
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
@@ -58,7 +59,6 @@ pub struct StmRef<A: Algorithm> {
     pub(crate) map: StripeMap,
     pub(crate) bucket_shift: u32,
     pub(crate) patience: Patience,
-    pub(crate) probe: A::Probe,
     algorithm: PhantomData<A>,
 }
 
@@ -102,7 +102,6 @@ impl<A: Algorithm> StmRef<A> {
         capacity: Capacity,
         map: StripeMap,
         patience: Patience,
-        probe: A::Probe,
     ) -> Self {
         let locks_log2 = map.locks().trailing_zeros();
         let bucket_shift = locks_log2.saturating_sub(BUCKETS.trailing_zeros());
@@ -114,7 +113,6 @@ impl<A: Algorithm> StmRef<A> {
             map,
             bucket_shift,
             patience,
-            probe,
             algorithm: PhantomData,
         }
     }
@@ -171,6 +169,13 @@ impl<A: Algorithm> StmRef<A> {
     pub(crate) fn queue(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.queue) }
+    }
+
+    /// Where a probe writes.
+    #[inline(always)]
+    pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { &raw const (*self.globals).probe.0 }
     }
 
     /// The sequence lock.

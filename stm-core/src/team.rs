@@ -19,8 +19,8 @@
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
 use crate::crew::{Crew, WarpCrew};
-use crate::lane::Lane;
-use crate::probe::{Event, Probe};
+use crate::lane::{Lane, records};
+use crate::probe::Event;
 use crate::stm_ref::StmRef;
 use crate::tx::Tx;
 use crate::view::View;
@@ -114,7 +114,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         active: u32,
         event: impl Fn(WordAddress, u64) -> Event,
     ) {
-        if !<A::Probe as Probe>::RECORDS {
+        if !records(self.tx.lane) {
             return;
         }
         let (lane, crew) = (self.tx.lane, self.crew);

@@ -3,7 +3,7 @@
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::{Algorithm, Granule};
 use crate::entry_set::EntrySet;
-use crate::lane::Lane;
+use crate::lane::{Lane, records, times};
 use crate::lock_log::LockLog;
 use crate::logs::Logs;
 use crate::mutant::Mutant;
@@ -46,7 +46,7 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     /// For [`Mutant::DoomedGoesOn`]: the attempt failed and was not told.
     pub(crate) doomed: bool,
     /// Where the probe of this lane stands.
-    pub(crate) cursor: <A::Probe as Probe>::Cursor,
+    pub(crate) cursor: <L::Probe as Probe>::Cursor,
     /// The version of a commit, for the probe.
     pub(crate) version: Version,
     /// The index and the length behind an [`Abort::OutOfRange`].
@@ -76,7 +76,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             snapshot: Version(0),
             failed: None,
             doomed: false,
-            cursor: stm.probe.open(lane),
+            // SAFETY: the metadata is live (StmRef::from_raw), and the host has put
+            // a fit buffer there.
+            cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
             version: Version(0),
             out_of_range: (0, 0),
         }
@@ -86,7 +88,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> TxResult<()> {
         // What came before is no attempt's, whatever becomes of this one.
-        if <A::Probe as Probe>::TIMES {
+        if times(self.lane) {
             if A::GRANULE == Granule::LaneInTurn {
                 self.spent(Phase::Locks); // until it was its turn
             }
@@ -106,28 +108,29 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Marks a seam in the code, for a probe that takes times.
     #[inline(always)]
     pub(crate) fn spent(&mut self, phase: Phase) {
-        self.stm.probe.spent(self.lane, &mut self.cursor, phase);
+        self.lane.probe().spent(self.lane, &mut self.cursor, phase);
     }
 
     /// Says whether what was marked was an aborted attempt.
     #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
-        self.stm.probe.settle(&mut self.cursor, aborted);
+        self.lane.probe().settle(&mut self.cursor, aborted);
     }
 
     /// Tells the probe, if there is one.
     #[inline(always)]
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
-        if <A::Probe as Probe>::RECORDS {
+        if records(self.lane) {
             let event = event(self);
-            self.stm.probe.record(self.lane, &mut self.cursor, event);
+            let lane = self.lane;
+            lane.probe().record(lane, &mut self.cursor, event);
         }
     }
 
     /// Notes the version of a commit, for the probe.
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
-        if <A::Probe as Probe>::RECORDS {
+        if records(self.lane) {
             self.version = version;
         }
     }
@@ -184,7 +187,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         i: [u64; N],
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
-        mark!(A::Probe, self, Native);
+        mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -223,12 +226,12 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         if own != 0 {
             own = self.written(own, Self::copied(p));
-            mark!(A::Probe, self, Buffering);
+            mark!(self, Buffering);
         }
         let mut v = [T::from_bits64(0); N];
         let mut result = Ok(());
         if N > 1 || own == 0 {
-            mark!(A::Probe, self, Buffering);
+            mark!(self, Buffering);
             result = A::read_many(self, p.map(|p: *mut T| p.cast_const()), &mut v, own);
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
@@ -313,7 +316,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// A full write set, or an index past the end: pass it on with `?`.
     #[inline(always)]
     pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
-        mark!(A::Probe, self, Native);
+        mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -336,7 +339,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         let buffered = A::buffer(self, address, value);
         self.checked(buffered)?;
-        mark!(A::Probe, self, Buffering);
+        mark!(self, Buffering);
         self.observe(|_| Event::Write(address, value));
         Ok(())
     }
@@ -406,7 +409,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         count: u32,
         captured: bool,
     ) -> TxResult<()> {
-        mark!(A::Probe, self, Native);
+        mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -421,7 +424,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             && (captured && A::init_many(self, words, bits, count)
                 || A::buffer_many(self, words, bits, count));
         if done {
-            mark!(A::Probe, self, Buffering);
+            mark!(self, Buffering);
             for k in 0..N {
                 if (k as u32) < count {
                     self.observe(|_| Event::Write(words[k], bits[k]));

@@ -2,8 +2,8 @@
 
 use crate::abort::{Abort, TxResult};
 use crate::algorithm::Algorithm;
-use crate::lane::Lane;
-use crate::probe::{Event, Probe};
+use crate::lane::{Lane, records};
+use crate::probe::Event;
 use crate::profile::mark;
 use crate::tsums::{Kind, Run, Summand, TSums};
 use crate::tx::Tx;
@@ -72,7 +72,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         count: u32,
     ) -> TxResult<()> {
         const { assert!(N <= 32, "add_many takes at most 32 elements") }
-        mark!(A::Probe, self, Native);
+        mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -82,7 +82,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
         let end = A::add_many(self, run, deltas);
         self.checked(end)?;
-        mark!(A::Probe, self, Buffering);
+        mark!(self, Buffering);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         count: u32,
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_sum_many takes at most 32 elements") }
-        mark!(A::Probe, self, Native);
+        mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
         }
@@ -155,7 +155,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         run: Run<T>,
         deltas: [T; N],
     ) {
-        if !<A::Probe as Probe>::RECORDS {
+        if !records(self.lane) {
             return;
         }
         for k in 0..N {
@@ -176,7 +176,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(&mut self, run: Run<T>, values: [T; N]) {
-        if !<A::Probe as Probe>::RECORDS {
+        if !records(self.lane) {
             return;
         }
         for k in 0..N {

@@ -16,7 +16,7 @@
 //! conflict.
 
 use crate::draw::{below, draw};
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
@@ -343,28 +343,8 @@ impl<A: Algorithm> BankAdds<A> {
     }
 }
 
-entries!(Bank, BankParams, {
-    Cgl => bank_cgl, bank_cgl_recorded;
-    Egpgv => bank_egpgv, bank_egpgv_recorded;
-    Vbv => bank_vbv, bank_vbv_recorded;
-    TbvSorting => bank_tbv_sorting, bank_tbv_sorting_recorded;
-    HvSorting => bank_hv_sorting, bank_hv_sorting_recorded;
-    HvBackoff => bank_hv_backoff, bank_hv_backoff_recorded;
-    Fast => bank_fast, bank_fast_recorded;
-    FastTable => bank_fast_table, bank_fast_table_recorded;
-});
-profiled!(Bank, BankParams, "bank");
-entries!(BankAdds, BankAddsParams, {
-    Cgl => bank_adds_cgl, bank_adds_cgl_recorded;
-    Egpgv => bank_adds_egpgv, bank_adds_egpgv_recorded;
-    Vbv => bank_adds_vbv, bank_adds_vbv_recorded;
-    TbvSorting => bank_adds_tbv_sorting, bank_adds_tbv_sorting_recorded;
-    HvSorting => bank_adds_hv_sorting, bank_adds_hv_sorting_recorded;
-    HvBackoff => bank_adds_hv_backoff, bank_adds_hv_backoff_recorded;
-    Fast => bank_adds_fast, bank_adds_fast_recorded;
-    FastTable => bank_adds_fast_table, bank_adds_fast_table_recorded;
-});
-profiled!(BankAdds, BankAddsParams, "bank_adds");
+kernels!(Bank, BankParams, "bank");
+kernels!(BankAdds, BankAddsParams, "bank_adds");
 
 #[cfg(test)]
 mod tests {

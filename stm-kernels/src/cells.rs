@@ -8,7 +8,7 @@
 //! three.
 
 use crate::draw::{below, draw};
-use crate::entry::entries;
+use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, StmRef, View};
@@ -74,12 +74,8 @@ impl<A: Algorithm, T: Element> Transfers<A, T> {
     }
 }
 
-entries!(Transfers32, TransferParams32, {
-    Fast => cells32_fast, cells32_fast_recorded;
-});
-entries!(Transfers64, TransferParams64, {
-    Fast => cells64_fast, cells64_fast_recorded, wide cells64_fast_wide, cells64_fast_wide_recorded;
-});
+kernels!(Transfers32, TransferParams32, "cells32", [Fast fast "fast" own teams sums;]);
+kernels!(Transfers64, TransferParams64, "cells64", [Fast fast "fast" own teams sums;], wide);
 
 #[cfg(test)]
 mod tests {

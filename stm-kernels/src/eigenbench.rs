@@ -35,7 +35,7 @@
 //!   computes the same.
 
 use crate::draw::{draw, mix};
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
@@ -386,17 +386,7 @@ impl<A: Algorithm> Eigenbench<A> {
     }
 }
 
-entries!(Eigenbench, EigenbenchParams, {
-    Cgl => eigenbench_cgl, eigenbench_cgl_recorded;
-    Egpgv => eigenbench_egpgv, eigenbench_egpgv_recorded;
-    Vbv => eigenbench_vbv, eigenbench_vbv_recorded;
-    TbvSorting => eigenbench_tbv_sorting, eigenbench_tbv_sorting_recorded;
-    HvSorting => eigenbench_hv_sorting, eigenbench_hv_sorting_recorded;
-    HvBackoff => eigenbench_hv_backoff, eigenbench_hv_backoff_recorded;
-    Fast => eigenbench_fast, eigenbench_fast_recorded;
-    FastTable => eigenbench_fast_table, eigenbench_fast_table_recorded;
-});
-profiled!(Eigenbench, EigenbenchParams, "eigenbench");
+kernels!(Eigenbench, EigenbenchParams, "eigenbench");
 
 #[cfg(test)]
 mod tests {

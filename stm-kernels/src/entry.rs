@@ -1,129 +1,239 @@
-//! One line a variant: the kernel's type, its PTX entry points, its PTX. And
-//! one line a workload for those that take times.
+//! One line a kernel: its type becomes a `Kernel` for every algorithm of the
+//! registry, with a PTX entry point for each on the GPU, and one compiled instance
+//! for each on the CPU.
 
-/// Makes `$kernel<A>` a `Kernel` for each algorithm named, silent and
-/// recording, with entry points of the given names on the GPU and their PTX
-/// embedded on the host.
+/// Makes `$kernel<A>` a `Kernel`.
 ///
-/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`.
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`. The entry
+/// points are `<name>_<variant>`; the PTX of one is `ptx/<name>/<variant>.ptx`.
 ///
-/// A kernel with 64-bit elements in cells has, behind `wide`, entry points for
-/// GPUs with atomics of 128 bits.
-macro_rules! entries {
-    ($kernel:ident, $params:ident, {
-        $($algorithm:ident => $entry:ident, $recorded:ident $(, wide $wide:ident, $wide_recorded:ident)?;)*
-    }) => {
-        $(
-            $crate::entry::entries!(@one $kernel, $params,
-                stm_core::algorithm::$algorithm<stm_core::probe::Silent>, $entry $(, wide $wide)?);
-            $crate::entry::entries!(@one $kernel, $params,
-                stm_core::algorithm::$algorithm<stm_core::probe::Recorder>, $recorded
-                $(, wide $wide_recorded)?);
-        )*
+/// | form | entry points for |
+/// | --- | --- |
+/// | `kernels!(K, KParams, "k")` | every algorithm of the registry |
+/// | `kernels!(K, KParams, "k", teams)` | those with teams; with others it must not be launched |
+/// | `kernels!(K, KParams, "k", [Fast fast "fast" own teams sums;])` | those of the lines given, which are the registry's |
+///
+/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of
+/// 128 bits: a kernel with 64-bit elements in cells has use for it. And
+/// `registers { fast: 128 }` bounds the registers of a thread, where the compiler
+/// would take more and too few threads would be on a multiprocessor.
+macro_rules! kernels {
+    ($kernel:ident, $params:ident, $name:literal
+        $(, wide $(@$wide:tt)?)? $(, registers { $($limited:ident: $registers:literal),* })?) => {
+        $crate::entry::kernels!(@width [$(wide $($wide)?)?] all $kernel $params $name);
+        $($($crate::entry::registers!($name, $limited, $registers);)*)?
     };
-    (@one $kernel:ident, $params:ident, $algorithm:ty, $entry:ident $(, wide $wide:ident)?) => {
-        impl stm_core::Kernel for $kernel<$algorithm> {
-            const ENTRY: &'static str = stringify!($entry);
-            type Params = $params<$algorithm>;
+    ($kernel:ident, $params:ident, $name:literal, teams) => {
+        $crate::entry::kernels!(@width [] teams $kernel $params $name);
+    };
+    ($kernel:ident, $params:ident, $name:literal, [$($line:tt)*]) => {
+        $crate::entry::entries! { all narrow $kernel $params $name; $($line)* }
+    };
+    ($kernel:ident, $params:ident, $name:literal, [$($line:tt)*], wide) => {
+        $crate::entry::entries! { all wide $kernel $params $name; $($line)* }
+    };
+    (@width [] $select:ident $kernel:ident $params:ident $name:literal) => {
+        stm_core::for_each_algorithm! {
+            $crate::entry::entries! { $select narrow $kernel $params $name; }
+        }
+    };
+    (@width [wide] $select:ident $kernel:ident $params:ident $name:literal) => {
+        stm_core::for_each_algorithm! {
+            $crate::entry::entries! { $select wide $kernel $params $name; }
+        }
+    };
+}
+pub(crate) use kernels;
+
+/// Notes for the splitter of the PTX how many registers an entry may take.
+macro_rules! registers {
+    ($name:literal, $variant:ident, $registers:literal) => {
+        #[cfg(target_arch = "nvptx64")]
+        core::arch::global_asm!(concat!(
+            "// stm-registers ",
+            $name,
+            "_",
+            stringify!($variant),
+            " ",
+            $registers
+        ));
+    };
+}
+pub(crate) use registers;
+
+/// The implementation of `Kernel`, and the entry points of each line.
+macro_rules! entries {
+    ($select:ident $width:ident $kernel:ident $params:ident $name:literal;
+        $($type:ident $entry:ident $variant:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        impl<A: stm_core::algorithm::Algorithm> stm_core::Kernel for $kernel<A> {
+            const ENTRY: &'static str =
+                const { &stm_core::kernel::EntryName::new($name, A::NAME) }.as_str();
+            type Params = $params<A>;
 
             #[cfg(not(target_arch = "nvptx64"))]
-            fn ptx() -> Option<&'static str> {
-                Some(include_str!(concat!("../ptx/", stringify!($entry), ".ptx")))
+            fn ptx(
+                build: stm_core::kernel::Build,
+            ) -> Result<std::borrow::Cow<'static, str>, stm_core::host::Error> {
+                $crate::ptx::find(Self::ENTRY, $name, A::NAME, build)
             }
-
-            $(
-                #[cfg(not(target_arch = "nvptx64"))]
-                fn wide_ptx() -> Option<(&'static str, &'static str)> {
-                    let text = include_str!(concat!("../ptx/", stringify!($wide), ".ptx"));
-                    Some((stringify!($wide), text))
-                }
-            )?
 
             #[inline(always)]
             fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
                 Self::body(lane, params);
             }
-        }
 
-        /// The entry point: one thread of the launch.
-        ///
-        /// # Safety
-        /// The driver calls it, as `Device::launch` promises.
-        #[cfg(target_arch = "nvptx64")]
-        // The algorithm is a marker, and a silent probe no bytes.
-        #[allow(improper_ctypes_definitions)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $entry(params: $params<$algorithm>) {
-            // SAFETY: launches are one-dimensional (Device::launch).
-            let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
-            <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
-        }
-
-        $(
-            /// The entry point on a GPU with atomics of 128 bits.
+            /// Sends the call to the instances that this crate has compiled.
             ///
-            /// # Safety
-            /// As above.
-            #[cfg(target_arch = "nvptx64")]
-            #[allow(improper_ctypes_definitions)]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn $wide(params: $params<$algorithm>) {
-                // SAFETY: as above.
-                let lane = unsafe { stm_core::lane::gpu::GpuLane::<{ u32::MAX }, true>::current() };
-                <$kernel<$algorithm> as stm_core::Kernel>::run(&lane, &params);
+            /// # Panics
+            /// With an algorithm for which the kernel has no entry point.
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+                let params: &dyn core::any::Any = params;
+                $($crate::entry::on_cpu!(@$select $teams lane params $kernel $params $type);)*
+                panic!("the kernel {} has no entry point for {}", $name, A::NAME);
             }
-        )?
+        }
+
+        $($crate::entry::on_gpu!(
+            @$select $teams $width $kernel $params $name $type $entry $variant $origin
+        );)*
     };
 }
 pub(crate) use entries;
 
-/// Makes `$kernel<A>` a `Kernel` for each algorithm with the probe that takes
-/// times, as [`entries`] does for the others. `$workload` begins the names of
-/// the entry points: `<workload>_<variant>_profiled`.
-macro_rules! profiled {
-    ($kernel:ident, $params:ident, $workload:literal) => {
-        $crate::entry::profiled!(@one $kernel, $params, Cgl, $workload, "cgl");
-        $crate::entry::profiled!(@one $kernel, $params, Egpgv, $workload, "egpgv");
-        $crate::entry::profiled!(@one $kernel, $params, Vbv, $workload, "vbv");
-        $crate::entry::profiled!(@one $kernel, $params, TbvSorting, $workload, "tbv_sorting");
-        $crate::entry::profiled!(@one $kernel, $params, HvSorting, $workload, "hv_sorting");
-        $crate::entry::profiled!(@one $kernel, $params, HvBackoff, $workload, "hv_backoff");
+/// One instance on the CPU. Not generic, so that it is compiled here and once.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! on_cpu {
+    (@teams alone $($rest:tt)*) => {};
+    (@teams teams $($rest:tt)*) => {
+        $crate::entry::on_cpu!(@all teams $($rest)*)
     };
-    (@one $kernel:ident, $params:ident, $algorithm:ident, $workload:literal, $variant:literal) => {
-        const _: () = {
-            type Profiled = stm_core::algorithm::$algorithm<stm_core::profile::Profiler>;
-
-            impl stm_core::Kernel for $kernel<Profiled> {
-                const ENTRY: &'static str = concat!($workload, "_", $variant, "_profiled");
-                type Params = $params<Profiled>;
-
-                #[cfg(not(target_arch = "nvptx64"))]
-                fn ptx() -> Option<&'static str> {
-                    Some(include_str!(concat!(
-                        "../ptx/", $workload, "_", $variant, "_profiled.ptx"
-                    )))
-                }
-
-                #[inline(always)]
-                fn run<L: stm_core::Lane>(lane: &L, params: &Self::Params) {
-                    Self::body(lane, params);
-                }
+    (@all $teams:ident $lane:ident $values:ident $kernel:ident $params:ident $type:ident) => {
+        if let Some(params) =
+            $values.downcast_ref::<$params<stm_core::algorithm::$type>>()
+        {
+            #[inline(never)]
+            fn instance(
+                lane: &stm_core::lane::cpu::CpuLane<'_>,
+                params: &$params<stm_core::algorithm::$type>,
+            ) {
+                $kernel::<stm_core::algorithm::$type>::body(lane, params);
             }
+            return instance($lane, params);
+        }
+    };
+}
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) use on_cpu;
 
+/// The entry points of one algorithm on the GPU: the silent one, which ships, or
+/// with the feature `observed` those that are built on demand.
+macro_rules! on_gpu {
+    (@teams alone $($rest:tt)*) => {};
+    (@teams teams $($rest:tt)*) => {
+        $crate::entry::on_gpu!(@all teams $($rest)*);
+    };
+    (@all $teams:ident $width:ident $kernel:ident $params:ident $name:literal
+        $type:ident $entry:ident $variant:literal $origin:ident) => {
+        #[cfg(not(feature = "observed"))]
+        $crate::entry::entry_point!(
+            $kernel<stm_core::algorithm::$type>, stm_core::probe::Silent, { u32::MAX }, false,
+            [$name, "_", stringify!($entry)], [$name, "/", $variant]
+        );
+        #[cfg(feature = "observed")]
+        $crate::entry::entry_point!(
+            $kernel<stm_core::algorithm::$type>, stm_core::probe::Recorder, { u32::MAX }, false,
+            [$name, "_", stringify!($entry), "_recorded"], [$name, "/", $variant, ".recorded"]
+        );
+        $crate::entry::on_gpu!(@profile $origin $kernel $name $type $entry $variant);
+        $crate::entry::on_gpu!(@wide $width $kernel $name $type $entry $variant);
+    };
+    (@profile own $($rest:tt)*) => {};
+    (@profile paper $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {
+        #[cfg(feature = "observed")]
+        $crate::entry::entry_point!(
+            $kernel<stm_core::algorithm::$type>, stm_core::profile::Profiler, { u32::MAX }, false,
+            [$name, "_", stringify!($entry), "_profiled"], [$name, "/", $variant, ".profiled"]
+        );
+    };
+    (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
+        #[cfg(not(feature = "observed"))]
+        $crate::entry::entry_point!(
+            $kernel<stm_core::algorithm::Fast>, stm_core::probe::Silent, { u32::MAX }, true,
+            [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
+        );
+        #[cfg(feature = "observed")]
+        $crate::entry::entry_point!(
+            $kernel<stm_core::algorithm::Fast>, stm_core::probe::Recorder, { u32::MAX }, true,
+            [$name, "_", stringify!($entry), "_wide_recorded"],
+            [$name, "/", $variant, "-wide.recorded"]
+        );
+    };
+    (@wide $width:ident $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {};
+}
+pub(crate) use on_gpu;
+
+/// One entry point: the kernel, the probe, the seeded defect and whether atomics
+/// of 128 bits are used; its name; and its file below the folder of the PTX.
+macro_rules! entry_point {
+    ($kernel:ty, $probe:ty, $mutant:expr, $wide:literal, [$($name:expr),*], [$($file:expr),*]) => {
+        #[cfg(target_arch = "nvptx64")]
+        core::arch::global_asm!(concat!("// stm-entry ", $($name,)* " ", $($file,)*));
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = {
             /// The entry point: one thread of the launch.
             ///
             /// # Safety
             /// The driver calls it, as `Device::launch` promises.
-            #[cfg(target_arch = "nvptx64")]
-            // The algorithm is a marker.
+            // The algorithm is a marker without bytes.
             #[allow(improper_ctypes_definitions, unreachable_pub)]
-            #[unsafe(export_name = concat!($workload, "_", $variant, "_profiled"))]
-            pub unsafe extern "ptx-kernel" fn entry(params: $params<Profiled>) {
+            #[unsafe(export_name = concat!($($name,)*))]
+            pub unsafe extern "ptx-kernel" fn entry(
+                params: <$kernel as stm_core::Kernel>::Params,
+            ) {
                 // SAFETY: launches are one-dimensional (Device::launch).
-                let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
-                <$kernel<Profiled> as stm_core::Kernel>::run(&lane, &params);
+                let lane = unsafe {
+                    stm_core::lane::gpu::GpuLane::<$probe, $mutant, $wide>::current()
+                };
+                <$kernel as stm_core::Kernel>::run(&lane, &params);
             }
         };
     };
 }
-pub(crate) use profiled;
+pub(crate) use entry_point;
+
+/// Makes `$kernel`, which knows no algorithms, a `Kernel` with the entry point
+/// `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
+///
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
+macro_rules! kernel {
+    ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal) => {
+        impl stm_core::Kernel for $kernel {
+            const ENTRY: &'static str = $entry;
+            type Params = $params;
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn ptx(
+                build: stm_core::kernel::Build,
+            ) -> Result<std::borrow::Cow<'static, str>, stm_core::host::Error> {
+                $crate::ptx::find($entry, $folder, $file, build)
+            }
+
+            #[inline(always)]
+            fn run<L: stm_core::Lane>(lane: &L, params: &$params) {
+                Self::body(lane, params);
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &$params) {
+                Self::body(lane, params);
+            }
+        }
+
+        #[cfg(not(feature = "observed"))]
+        $crate::entry::entry_point!(
+            $kernel, stm_core::probe::Silent, { u32::MAX }, false, [$entry], [$folder, "/", $file]
+        );
+    };
+}
+pub(crate) use kernel;

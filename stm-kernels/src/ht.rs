@@ -8,7 +8,7 @@
 //! second must see the first.
 
 use crate::draw::mix;
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray, View};
@@ -91,17 +91,7 @@ impl<A: Algorithm> HashTable<A> {
     }
 }
 
-entries!(HashTable, HtParams, {
-    Cgl => ht_cgl, ht_cgl_recorded;
-    Egpgv => ht_egpgv, ht_egpgv_recorded;
-    Vbv => ht_vbv, ht_vbv_recorded;
-    TbvSorting => ht_tbv_sorting, ht_tbv_sorting_recorded;
-    HvSorting => ht_hv_sorting, ht_hv_sorting_recorded;
-    HvBackoff => ht_hv_backoff, ht_hv_backoff_recorded;
-    Fast => ht_fast, ht_fast_recorded;
-    FastTable => ht_fast_table, ht_fast_table_recorded;
-});
-profiled!(HashTable, HtParams, "ht");
+kernels!(HashTable, HtParams, "ht");
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,7 @@
 //! read: under the algorithms for which additions do not conflict, no two
 //! transactions do. Nobody knows the order of the additions then.
 
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::marker::PhantomData;
 use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
@@ -400,25 +400,5 @@ impl<A: Algorithm> KMeansAdds<A> {
     }
 }
 
-entries!(KMeans, KMeansParams, {
-    Cgl => kmeans_cgl, kmeans_cgl_recorded;
-    Egpgv => kmeans_egpgv, kmeans_egpgv_recorded;
-    Vbv => kmeans_vbv, kmeans_vbv_recorded;
-    TbvSorting => kmeans_tbv_sorting, kmeans_tbv_sorting_recorded;
-    HvSorting => kmeans_hv_sorting, kmeans_hv_sorting_recorded;
-    HvBackoff => kmeans_hv_backoff, kmeans_hv_backoff_recorded;
-    Fast => kmeans_fast, kmeans_fast_recorded;
-    FastTable => kmeans_fast_table, kmeans_fast_table_recorded;
-});
-profiled!(KMeans, KMeansParams, "kmeans");
-entries!(KMeansAdds, KMeansAddsParams, {
-    Cgl => kmeans_adds_cgl, kmeans_adds_cgl_recorded;
-    Egpgv => kmeans_adds_egpgv, kmeans_adds_egpgv_recorded;
-    Vbv => kmeans_adds_vbv, kmeans_adds_vbv_recorded;
-    TbvSorting => kmeans_adds_tbv_sorting, kmeans_adds_tbv_sorting_recorded;
-    HvSorting => kmeans_adds_hv_sorting, kmeans_adds_hv_sorting_recorded;
-    HvBackoff => kmeans_adds_hv_backoff, kmeans_adds_hv_backoff_recorded;
-    Fast => kmeans_adds_fast, kmeans_adds_fast_recorded;
-    FastTable => kmeans_adds_fast_table, kmeans_adds_fast_table_recorded;
-});
-profiled!(KMeansAdds, KMeansAddsParams, "kmeans_adds");
+kernels!(KMeans, KMeansParams, "kmeans");
+kernels!(KMeansAdds, KMeansAddsParams, "kmeans_adds");

@@ -42,11 +42,10 @@ mod grid;
 
 pub use grid::GridSize;
 
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Cgl, Vbv, VersionLocks};
-use stm_core::probe::Probe;
-use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
+use stm_core::algorithm::Algorithm;
+use stm_core::{Abort, Lane, StmRef, TArray, View};
 
 /// A cell that is nobody's.
 pub const FREE: u32 = 0;
@@ -496,51 +495,5 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     }
 }
 
-entries!(Labyrinth, LabyrinthParams, {
-    Cgl => lb_cgl, lb_cgl_recorded;
-    Egpgv => lb_egpgv, lb_egpgv_recorded;
-    Vbv => lb_vbv, lb_vbv_recorded;
-    TbvSorting => lb_tbv_sorting, lb_tbv_sorting_recorded;
-    HvSorting => lb_hv_sorting, lb_hv_sorting_recorded;
-    HvBackoff => lb_hv_backoff, lb_hv_backoff_recorded;
-    Fast => lb_fast, lb_fast_recorded;
-    FastTable => lb_fast_table, lb_fast_table_recorded;
-});
-profiled!(Labyrinth, LabyrinthParams, "lb");
-entries!(LabyrinthByBlock, LabyrinthParams, {
-    Fast => lb_block_fast, lb_block_fast_recorded;
-    FastTable => lb_block_fast_table, lb_block_fast_table_recorded;
-});
-
-/// Algorithms without teams: `$algorithm`, with its parameters, the last of them
-/// the probe.
-macro_rules! by_one_thread {
-    ($($algorithm:ident<$($parameter:ident),*>;)*) => {
-        $(
-            impl<$($parameter,)* Q: Probe> Kernel for LabyrinthByBlock<$algorithm<$($parameter,)* Q>>
-            where
-                $algorithm<$($parameter,)* Q>: Algorithm,
-                Labyrinth<$algorithm<$($parameter,)* Q>>:
-                    Kernel<Params = LabyrinthParams<$algorithm<$($parameter,)* Q>>>,
-            {
-                const ENTRY: &'static str =
-                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::ENTRY;
-                type Params = LabyrinthParams<$algorithm<$($parameter,)* Q>>;
-
-                #[cfg(not(target_arch = "nvptx64"))]
-                fn ptx() -> Option<&'static str> {
-                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::ptx()
-                }
-
-                fn run<L: Lane>(lane: &L, params: &Self::Params) {
-                    <Labyrinth<$algorithm<$($parameter,)* Q>> as Kernel>::run(lane, params);
-                }
-            }
-        )*
-    };
-}
-by_one_thread! {
-    Cgl<>;
-    Vbv<>;
-    VersionLocks<V, S>;
-}
+kernels!(Labyrinth, LabyrinthParams, "lb");
+kernels!(LabyrinthByBlock, LabyrinthParams, "lb_block", teams);

@@ -17,6 +17,7 @@
 
 use stm_core::Lane;
 use stm_core::lane::gpu::GpuLane;
+use stm_core::probe::Silent;
 
 /// Entries that call one method with the entry's parameters.
 macro_rules! entries {
@@ -49,9 +50,9 @@ macro_rules! entries {
 }
 
 /// The lane of a GPU without atomics of 128 bits.
-type Narrow = GpuLane;
+type Narrow = GpuLane<Silent>;
 /// That of one with them.
-type Wide = GpuLane<{ u32::MAX }, true>;
+type Wide = GpuLane<Silent, { u32::MAX }, true>;
 
 entries! {
     Narrow:

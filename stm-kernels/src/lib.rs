@@ -20,7 +20,10 @@
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, to compare with.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
+
+#[cfg(not(target_arch = "nvptx64"))]
+extern crate std;
 
 pub mod bank;
 pub mod cells;
@@ -32,10 +35,11 @@ pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
-#[cfg(target_arch = "nvptx64")]
+#[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
-#[cfg(feature = "mutants")]
 pub mod mutants;
+#[cfg(not(target_arch = "nvptx64"))]
+mod ptx;
 pub mod ra;
 
 /// Never called: no kernel panics, and none of this is left in the PTX.

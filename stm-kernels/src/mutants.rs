@@ -1,10 +1,11 @@
 //! The random-array kernel with a seeded defect, recorded: what a GPU shows of
-//! each fence that is left out. Never part of what ships.
+//! each fence that is left out. Never part of what ships: the PTX is built on
+//! demand, with that of the other recorded kernels.
 
 use crate::ra::{RaParams, RandomArray};
 use stm_core::algorithm::HvSorting;
+use stm_core::kernel::EntryName;
 use stm_core::mutant::Mutant;
-use stm_core::probe::Recorder;
 use stm_core::{Kernel, Lane};
 
 /// [`RandomArray`] with hierarchical validation and the seeded defect of this
@@ -12,41 +13,42 @@ use stm_core::{Kernel, Lane};
 #[derive(Clone, Copy, Debug)]
 pub struct RaMutant<const MUTANT: u32>;
 
+impl<const MUTANT: u32> Kernel for RaMutant<MUTANT> {
+    const ENTRY: &'static str =
+        const { &EntryName::new("mutant", Mutant::ALL[MUTANT as usize].name()) }.as_str();
+    type Params = RaParams<HvSorting>;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn ptx(
+        build: stm_core::kernel::Build,
+    ) -> Result<std::borrow::Cow<'static, str>, stm_core::host::Error> {
+        let name = Mutant::ALL[MUTANT as usize].name();
+        crate::ptx::find(Self::ENTRY, "mutants", name, build)
+    }
+
+    #[inline(always)]
+    fn run<L: Lane>(lane: &L, params: &Self::Params) {
+        RandomArray::<HvSorting>::run(lane, params);
+    }
+
+    /// The CPU has no seeded defects.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+        RandomArray::<HvSorting>::run_on_cpu(lane, params);
+    }
+}
+
 macro_rules! mutants {
-    ($($mutant:ident => $entry:ident,)*) => {
+    ($($mutant:ident $entry:literal $file:literal,)*) => {
         $(
-            impl Kernel for RaMutant<{ Mutant::$mutant as u32 }> {
-                const ENTRY: &'static str = stringify!($entry);
-                type Params = RaParams<HvSorting<Recorder>>;
-
-                #[cfg(not(target_arch = "nvptx64"))]
-                fn ptx() -> Option<&'static str> {
-                    Some(include_str!(concat!("../../verify/ptx/", stringify!($entry), ".ptx")))
-                }
-
-                #[inline(always)]
-                fn run<L: Lane>(lane: &L, params: &Self::Params) {
-                    <RandomArray<HvSorting<Recorder>> as Kernel>::run(lane, params);
-                }
-            }
-
-            /// The entry point: one thread of the launch.
-            ///
-            /// # Safety
-            /// The driver calls it, as `Device::launch` promises.
-            #[cfg(target_arch = "nvptx64")]
-            // The algorithm is a marker, and a silent probe no bytes.
-            #[allow(improper_ctypes_definitions)]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn $entry(params: RaParams<HvSorting<Recorder>>) {
-                const MUTANT: u32 = Mutant::$mutant as u32;
-                // SAFETY: launches are one-dimensional (Device::launch).
-                let lane = unsafe { stm_core::lane::gpu::GpuLane::<MUTANT>::current() };
-                <RaMutant<MUTANT> as Kernel>::run(&lane, &params);
-            }
+            #[cfg(feature = "observed")]
+            crate::entry::entry_point!(
+                RandomArray<HvSorting>, stm_core::probe::Recorder, { Mutant::$mutant as u32 }, false,
+                ["mutant_", $entry, "_recorded"], ["mutants/", $file, ".recorded"]
+            );
         )*
 
-        /// Calls `$visit` with the kernel type of each mutant that has one.
+        /// Calls `$visit` with each mutant that has an entry point.
         #[macro_export]
         macro_rules! for_each_ra_mutant {
             ($visit:ident) => {
@@ -57,14 +59,14 @@ macro_rules! mutants {
 }
 
 mutants! {
-    NoE1 => mutant_no_e1,
-    NoE2 => mutant_no_e2,
-    NoE2Extension => mutant_no_e2_extension,
-    NoE3 => mutant_no_e3,
-    NoE4 => mutant_no_e4,
-    NoE4Extension => mutant_no_e4_extension,
-    NoE5 => mutant_no_e5,
-    LockWordBeforeValue => mutant_lock_word_before_value,
-    ExtensionWithoutLocks => mutant_extension_without_locks,
-    VersionBeforeLocking => mutant_version_before_locking,
+    NoE1 "no_e1" "no-e1",
+    NoE2 "no_e2" "no-e2",
+    NoE2Extension "no_e2_extension" "no-e2-extension",
+    NoE3 "no_e3" "no-e3",
+    NoE4 "no_e4" "no-e4",
+    NoE4Extension "no_e4_extension" "no-e4-extension",
+    NoE5 "no_e5" "no-e5",
+    LockWordBeforeValue "lock_word_before_value" "lock-word-before-value",
+    ExtensionWithoutLocks "extension_without_locks" "extension-without-locks",
+    VersionBeforeLocking "version_before_locking" "version-before-locking",
 }

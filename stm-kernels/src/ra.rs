@@ -7,7 +7,7 @@
 //! order and compare every word.
 
 use crate::draw::{below, draw, mix};
-use crate::entry::{entries, profiled};
+use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef};
@@ -182,17 +182,7 @@ impl<A: Algorithm> RandomArray<A> {
     }
 }
 
-entries!(RandomArray, RaParams, {
-    Cgl => ra_cgl, ra_cgl_recorded;
-    Egpgv => ra_egpgv, ra_egpgv_recorded;
-    Vbv => ra_vbv, ra_vbv_recorded;
-    TbvSorting => ra_tbv_sorting, ra_tbv_sorting_recorded;
-    HvSorting => ra_hv_sorting, ra_hv_sorting_recorded;
-    HvBackoff => ra_hv_backoff, ra_hv_backoff_recorded;
-    Fast => ra_fast, ra_fast_recorded;
-    FastTable => ra_fast_table, ra_fast_table_recorded;
-});
-profiled!(RandomArray, RaParams, "ra");
+kernels!(RandomArray, RaParams, "ra");
 
 #[cfg(test)]
 mod tests {

@@ -5,26 +5,24 @@
 //! cannot deadlock under lockstep). Writes are buffered and stored at the end,
 //! so that a transaction may cancel itself; reads go straight to memory.
 
-use super::{Algorithm, Granule};
+use super::{Algorithm, Granule, Variant};
 use crate::abort::{Abort, TxResult};
-use crate::lane::Lane;
+use crate::lane::{Lane, records};
 use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
 use crate::profile::mark;
 use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element};
-use core::marker::PhantomData;
 
 /// The coarse-grained lock.
 #[derive(Clone, Copy, Debug)]
-pub struct Cgl<P = Silent>(PhantomData<P>);
+pub struct Cgl;
 
 /// The first and the longest time between two tries at the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
-impl<P: Probe> Cgl<P> {
+impl Cgl {
     #[inline(always)]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>) {
         // ORDER(C1): everything in the critical section before the release;
@@ -40,11 +38,10 @@ impl<P: Probe> Cgl<P> {
     }
 }
 
-impl<P: Probe> Algorithm for Cgl<P> {
-    const NAME: &'static str = "cgl";
+impl Algorithm for Cgl {
+    const VARIANT: Variant = Variant::Cgl;
     const GRANULE: Granule = Granule::LaneInTurn;
 
-    type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
     type SumScratch = ();
@@ -57,7 +54,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
 
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
-        mark!(P, tx, Initialisation);
+        mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
         // ORDER(C1): acquire; pairs with the last holder's release. On
         // failure nothing is read under the lock, so its order is idle.
@@ -76,7 +73,7 @@ impl<P: Probe> Algorithm for Cgl<P> {
             tx.lane.pause(wait);
             wait = (wait * 2).min(BACKOFF_NS.1);
         }
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         Ok(())
     }
 
@@ -99,15 +96,15 @@ impl<P: Probe> Algorithm for Cgl<P> {
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _mask: u32) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.writes.write_back(tx.lane, &tx.logs) };
-        if P::RECORDS && !tx.writes.is_empty() {
+        if records(tx.lane) && !tx.writes.is_empty() {
             // The lock orders commits by itself; a probe wants them numbered.
             // SAFETY: the clock is live, and only the lock's holder changes it.
             let before = unsafe { tx.lane.fetch_add_relaxed_64(tx.stm.clock(), 1) };
             tx.committed_as(Version(before + 1));
         }
-        mark!(P, tx, Commit);
+        mark!(tx, Commit);
         Self::release(tx);
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         Ok(())
     }
 

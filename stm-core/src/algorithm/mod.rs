@@ -15,6 +15,7 @@
 
 mod acquisition;
 mod cgl;
+mod registry;
 mod storage;
 mod validation;
 mod vbv;
@@ -23,6 +24,7 @@ mod versioned;
 
 pub use acquisition::{Acquisition, Backoff, Blocking, Sorted};
 pub use cgl::Cgl;
+pub use registry::Variant;
 pub use storage::{Cells, Storage, Table};
 pub use validation::{Hierarchical, Tbv, Validation};
 pub use vbv::Vbv;
@@ -33,7 +35,6 @@ use crate::abort::{Abort, TxResult};
 use crate::crew::Crew;
 use crate::entry_set::Scratch;
 use crate::lane::Lane;
-use crate::probe::{Probe, Silent};
 use crate::tsums::{Run, Summand};
 use crate::tx::Tx;
 use crate::version::Version;
@@ -41,13 +42,13 @@ use crate::view::View;
 use crate::word::{Element, WordAddress};
 
 /// Time-stamp validation, locks in ascending order.
-pub type TbvSorting<P = Silent> = VersionLocks<Tbv, Sorted, P>;
+pub type TbvSorting = VersionLocks<Tbv, Sorted>;
 /// Hierarchical validation, locks in ascending order: Algorithm 3.
-pub type HvSorting<P = Silent> = VersionLocks<Hierarchical, Sorted, P>;
+pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
 /// Hierarchical validation, locks in the order met, retried one lane at a time.
-pub type HvBackoff<P = Silent> = VersionLocks<Hierarchical, Backoff, P>;
+pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
 /// One transaction a block at a time, waiting for each lock in the order met.
-pub type Egpgv<P = Silent> = VersionLocks<Tbv, Blocking, P>;
+pub type Egpgv = VersionLocks<Tbv, Blocking>;
 
 /// How transactions share a launch's threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,8 +63,10 @@ pub enum Granule {
 
 /// A concurrency-control algorithm.
 pub trait Algorithm: Copy + Send + Sync + 'static {
+    /// Its line in the registry: name, sentence, what it can do.
+    const VARIANT: Variant;
     /// The name at the command line.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::VARIANT.name();
     /// Who runs transactions.
     const GRANULE: Granule;
     /// Whether the warp decides how many of its lanes make an attempt at a
@@ -76,9 +79,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Whether the lanes of a warp can run one transaction together
     /// (`StmRef::team`), and the threads of a block
     /// (`StmRef::team_of_block`).
-    const TEAMS: bool = false;
-    /// Who observes.
-    type Probe: Probe;
+    const TEAMS: bool = Self::VARIANT.has_teams();
     /// What transactions read and write. A kernel that names its arrays
     /// `A::Array<T>` runs with every algorithm.
     type Array<T: Element>: View<T>;

@@ -1,7 +1,7 @@
 //! Where the versioned algorithms keep their versions: beside the value, or in
 //! the table of locks.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Variant};
 use crate::stm_ref::StmRef;
 use crate::stripe::StripeMap;
 use crate::tarray::TArray;
@@ -12,8 +12,8 @@ use crate::word::{Element, WordAddress};
 
 /// Versions and locks of shared words.
 pub trait Storage: Copy + Send + Sync + 'static {
-    /// The algorithm's name at the command line.
-    const NAME: &'static str;
+    /// The algorithm's line in the registry.
+    const VARIANT: Variant;
     /// Whether several words may have one version: then a version that has
     /// changed is no proof that the word has.
     const SHARED: bool;
@@ -76,7 +76,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
 pub struct Cells;
 
 impl Storage for Cells {
-    const NAME: &'static str = "fast";
+    const VARIANT: Variant = Variant::Fast;
     const SHARED: bool = false;
     const VERSION_MAX: Version = CellWord::VERSION_MAX;
     const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
@@ -150,7 +150,7 @@ impl Storage for Cells {
 pub struct Table;
 
 impl Storage for Table {
-    const NAME: &'static str = "fast-table";
+    const VARIANT: Variant = Variant::FastTable;
     const SHARED: bool = true;
     const VERSION_MAX: Version = Version(u64::MAX >> 1);
     const LOCK_BIT: Option<u64> = None;

@@ -7,23 +7,21 @@
 //! snapshot odd, which only succeeds if nothing was committed since.
 
 use super::validation::POLL_NS;
-use super::{Algorithm, Granule};
+use super::{Algorithm, Granule, Variant};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
 use crate::profile::mark;
 use crate::tarray::TArray;
 use crate::tx::Tx;
 use crate::version::Version;
 use crate::word::{self, Element, WordAddress};
-use core::marker::PhantomData;
 
 /// The `NOrec`-like algorithm.
 #[derive(Clone, Copy, Debug)]
-pub struct Vbv<P = Silent>(PhantomData<P>);
+pub struct Vbv;
 
-impl<P: Probe> Vbv<P> {
+impl Vbv {
     /// Waits for an even sequence.
     #[inline(always)]
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
@@ -77,11 +75,10 @@ impl<P: Probe> Vbv<P> {
     }
 }
 
-impl<P: Probe> Algorithm for Vbv<P> {
-    const NAME: &'static str = "vbv";
+impl Algorithm for Vbv {
+    const VARIANT: Variant = Variant::Vbv;
     const GRANULE: Granule = Granule::Lane;
 
-    type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
     type SumScratch = ();
@@ -97,7 +94,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
     #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         tx.snapshot = Self::even(tx)?;
-        mark!(P, tx, Initialisation);
+        mark!(tx, Initialisation);
         Ok(())
     }
 
@@ -116,7 +113,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
         let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
-        mark!(P, tx, Buffering);
+        mark!(tx, Buffering);
         // ORDER(S2): values before the sequence. Pairs with the fence between
         // a writer's lock and its stores: who sees a new value sees the lock.
         Mutant::NoS2.fence(lane);
@@ -124,7 +121,7 @@ impl<P: Probe> Algorithm for Vbv<P> {
         if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.snapshot.0 {
             Self::settle(tx)?;
         }
-        mark!(P, tx, Consistency);
+        mark!(tx, Consistency);
         Ok(())
     }
 
@@ -143,25 +140,25 @@ impl<P: Probe> Algorithm for Vbv<P> {
             if tries == stm.patience.acquire_tries {
                 return Err(Abort::CommitLocked);
             }
-            mark!(P, tx, Locks);
+            mark!(tx, Locks);
             match Self::settle(tx) {
-                Ok(()) => mark!(P, tx, Consistency),
+                Ok(()) => mark!(tx, Consistency),
                 Err(Abort::ReadStale) => return Err(Abort::CommitStale),
                 Err(_) => return Err(Abort::CommitLocked),
             }
         }
         // ORDER(S3): the lock before the stores; pairs with S2.
         Mutant::NoS3.fence(lane);
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         // SAFETY: the logs are this lane's; the sequence lock is held.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         tx.committed_as(Version(tx.snapshot.0 / 2 + 1));
         // ORDER(S4): the stores before the release; pairs with S1.
         Mutant::NoS4.fence(lane);
-        mark!(P, tx, Commit);
+        mark!(tx, Commit);
         // SAFETY: the sequence is live, and odd: only this lane stores to it.
         unsafe { lane.store_relaxed_64(stm.sequence(), tx.snapshot.0 + 2) };
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         Ok(())
     }
 

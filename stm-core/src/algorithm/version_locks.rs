@@ -20,12 +20,11 @@
 
 use super::acquisition::Acquisition;
 use super::validation::{POLL_NS, Validation};
-use super::{Algorithm, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
+use super::{Algorithm, Variant, Backoff, Blocking, Granule, Hierarchical, Sorted, Tbv};
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::lock_log::{Access, Entry};
 use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
 use crate::profile::mark;
 use crate::tarray::TArray;
 use crate::tx::Tx;
@@ -35,24 +34,24 @@ use core::marker::PhantomData;
 
 /// The algorithm with a validation and an acquisition scheme.
 #[derive(Clone, Copy, Debug)]
-pub struct VersionLocks<V, Q, P = Silent>(PhantomData<(V, Q, P)>);
+pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
 
 /// A combination that is one of the paper's variants, and so has a name.
 pub trait Named {
-    /// The name at the command line.
-    const NAME: &'static str;
+    /// Its line in the registry.
+    const VARIANT: Variant;
 }
-impl<P> Named for VersionLocks<Tbv, Sorted, P> {
-    const NAME: &'static str = "tbv-sorting";
+impl Named for VersionLocks<Tbv, Sorted> {
+    const VARIANT: Variant = Variant::TbvSorting;
 }
-impl<P> Named for VersionLocks<Hierarchical, Sorted, P> {
-    const NAME: &'static str = "hv-sorting";
+impl Named for VersionLocks<Hierarchical, Sorted> {
+    const VARIANT: Variant = Variant::HvSorting;
 }
-impl<P> Named for VersionLocks<Hierarchical, Backoff, P> {
-    const NAME: &'static str = "hv-backoff";
+impl Named for VersionLocks<Hierarchical, Backoff> {
+    const VARIANT: Variant = Variant::HvBackoff;
 }
-impl<P> Named for VersionLocks<Tbv, Blocking, P> {
-    const NAME: &'static str = "egpgv";
+impl Named for VersionLocks<Tbv, Blocking> {
+    const VARIANT: Variant = Variant::Egpgv;
 }
 
 /// How one go at the locks ended.
@@ -66,18 +65,17 @@ enum Acquired {
     Busy,
 }
 
-impl<V: Validation, Q: Acquisition, P: Probe> Algorithm for VersionLocks<V, Q, P>
+impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q>
 where
     Self: Named,
 {
-    const NAME: &'static str = <Self as Named>::NAME;
+    const VARIANT: Variant = <Self as Named>::VARIANT;
     const GRANULE: Granule = if Q::BLOCK {
         Granule::Block
     } else {
         Granule::Lane
     };
 
-    type Probe = P;
     type Array<T: Element> = TArray<T>;
     type Scratch = ();
     type SumScratch = ();
@@ -100,7 +98,7 @@ where
                 tx.lane.load_acquire_64(tx.stm.clock())
             }
         });
-        mark!(P, tx, Initialisation);
+        mark!(tx, Initialisation);
         Ok(())
     }
 
@@ -130,7 +128,7 @@ where
             Mutant::NoE2.fence(lane);
         }
         let found = early.unwrap_or_else(|| Self::lock_words(tx, p));
-        mark!(P, tx, Consistency);
+        mark!(tx, Consistency);
         if Mutant::RepeatedReadRefreshes.on(lane) {
             for k in 0..N {
                 let address = WordAddress::of(p[k]);
@@ -147,7 +145,7 @@ where
         let words: [_; N] = core::array::from_fn(|k| (WordAddress::of(p[k]), v[k].to_bits64()));
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.reads.push_many(lane, &tx.logs, words, own)? };
-        mark!(P, tx, Buffering);
+        mark!(tx, Buffering);
         let mut held = false;
         let mut newest = tx.snapshot;
         for (k, word) in found.iter().enumerate() {
@@ -156,7 +154,7 @@ where
                 newest = newest.max(word.version());
             }
         }
-        mark!(P, tx, Consistency);
+        mark!(tx, Consistency);
         // The rest is one loop over the new entries and not N copies of its
         // code. Where the set made room, the new ones are not known, and all
         // are gone through; a word that took no entry is among them.
@@ -169,16 +167,16 @@ where
             // SAFETY: as above; i is below the count.
             let address = unsafe { tx.reads.address(lane, &tx.logs, i) };
             if held && !Mutant::LockedStripeRead.on(lane) {
-                mark!(P, tx, Buffering);
+                mark!(tx, Buffering);
                 newest = newest.max(Self::wait(tx, address)?);
-                mark!(P, tx, Consistency);
+                mark!(tx, Consistency);
             }
             Self::note(tx, address, Access::READ);
         }
-        mark!(P, tx, Buffering);
+        mark!(tx, Buffering);
         if newest > tx.snapshot {
             V::extend(tx, newest)?;
-            mark!(P, tx, Consistency);
+            mark!(tx, Consistency);
         }
         Ok(())
     }
@@ -223,7 +221,7 @@ where
                 rest = pending;
             }
         }
-        mark!(P, tx, Warp);
+        mark!(tx, Warp);
         result.unwrap_or(Err(Abort::CommitLocked))
     }
 
@@ -231,7 +229,7 @@ where
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
 
-impl<V: Validation, Q: Acquisition, P: Probe> VersionLocks<V, Q, P>
+impl<V: Validation, Q: Acquisition> VersionLocks<V, Q>
 where
     Self: Named,
 {
@@ -286,14 +284,14 @@ where
     /// One go at the commit (lines 70-85); `None` if a lock was taken.
     #[inline(always)]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         let (lane, stm) = (tx.lane, tx.stm);
         // "Optional, to reduce lock contention" (line 71).
         // SAFETY: the logs are this lane's and hold its sets.
         if V::VALUES && unsafe { !tx.reads.holds(lane, &tx.logs) } {
             return Some(Err(Abort::CommitStale));
         }
-        mark!(P, tx, Consistency);
+        mark!(tx, Consistency);
         let acquired = if Q::ORDERED {
             Self::acquire::<L, true>(tx)
         } else {
@@ -307,7 +305,7 @@ where
         // ORDER(E3): locks before validation and before write-back. Pairs with
         // the release of whoever held them, and with E2 of readers (line 79).
         Mutant::NoE3.fence(lane);
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         // SAFETY: as above. The stripes are locked, so the values stand still.
         let hold = || V::VALUES && unsafe { tx.reads.holds(lane, &tx.logs) };
         if acquired == Acquired::Stale && !ignore && !hold() {
@@ -317,7 +315,7 @@ where
         // SAFETY: the clock is live.
         let tick = || Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
         let early = Mutant::ClockBeforeWords.on(lane).then(tick);
-        mark!(P, tx, Consistency);
+        mark!(tx, Consistency);
         // SAFETY: as above; the stripes of all words written are locked.
         unsafe { tx.writes.write_back(lane, &tx.logs) };
         // ORDER(E4): write-back before the increment. Pairs with E1 and with
@@ -338,9 +336,9 @@ where
         // release. Who reads this version from the lock word, and fences, sees
         // all of them: cumulativity, which only three threads can show.
         Mutant::NoE5.fence(lane);
-        mark!(P, tx, Commit);
+        mark!(tx, Commit);
         Self::release(tx, Some(version));
-        mark!(P, tx, Locks);
+        mark!(tx, Locks);
         Some(Ok(()))
     }
 

@@ -29,13 +29,12 @@ mod sums;
 mod team;
 
 use super::storage::{Cells, Storage, Table};
-use super::{Algorithm, Granule};
+use super::{Algorithm, Granule, Variant};
 use crate::abort::{Abort, TxResult};
 use crate::crew::{Crew, WarpCrew};
 use crate::entry_set::{BATCH, BLIND, Column, Entries, Inline, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
 use crate::sum_set::SumStack;
 use crate::tsums::{Run, Summand};
 use crate::tx::Tx;
@@ -45,21 +44,19 @@ use core::marker::PhantomData;
 
 /// The algorithm with versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
-pub struct Versioned<S, P = Silent, const INLINE: usize = 16>(PhantomData<(S, P)>);
+pub struct Versioned<S, const INLINE: usize = 16>(PhantomData<S>);
 
 /// Versions beside the values.
-pub type Fast<P = Silent> = Versioned<Cells, P>;
+pub type Fast = Versioned<Cells>;
 /// Versions in the table of locks.
-pub type FastTable<P = Silent> = Versioned<Table, P>;
+pub type FastTable = Versioned<Table>;
 
-impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, INLINE> {
-    const NAME: &'static str = S::NAME;
+impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
+    const VARIANT: Variant = S::VARIANT;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
     const READ_POLLS: u32 = 1;
-    const TEAMS: bool = true;
 
-    type Probe = P;
     type Array<T: Element> = S::Array<T>;
     type Scratch = Inline<INLINE>;
     type SumScratch = SumStack<INLINE>;
@@ -314,7 +311,7 @@ impl<S: Storage, P: Probe, const INLINE: usize> Algorithm for Versioned<S, P, IN
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
 
-impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// The clock.
     #[inline(always)]
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {

@@ -8,6 +8,7 @@ use super::device::check_range;
 use super::{Device, Error, Launch, Limits, Memory, StopAt};
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, CpuLane, StopFlag};
+use crate::probe::{HostProbe, Observation};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::borrow::ToOwned;
 use std::format;
@@ -161,7 +162,7 @@ impl Device for Cpu {
         }
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
         Ok(Duration::ZERO)
     }
 
@@ -196,11 +197,13 @@ impl Device for Cpu {
             threads: launch.threads,
             grid: launch.blocks,
             flag,
+            probe: launch.probe,
+            kernel: &|lane| K::run_on_cpu(lane, params),
             panic: Mutex::new(None),
         };
         let start = Instant::now();
         // SAFETY: the caller's promise.
-        let started = unsafe { crew.run::<K>(params, launch.stop.and_then(|at| at.after)) };
+        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after)) };
         let time = start.elapsed();
         if started < os_threads {
             return Err(Error::NoThreads {
@@ -229,6 +232,9 @@ struct Crew<'a> {
     threads: u32,
     grid: u32,
     flag: Option<StopFlag<'a>>,
+    probe: HostProbe,
+    /// One thread's work in a block.
+    kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
     /// What the first panic said.
     panic: Mutex<Option<String>>,
 }
@@ -238,7 +244,7 @@ impl Crew<'_> {
     ///
     /// # Safety
     /// As for [`Device::launch`].
-    unsafe fn run<K: Kernel>(&self, params: &K::Params, limit: Option<Duration>) -> u64 {
+    unsafe fn run(&self, limit: Option<Duration>) -> u64 {
         thread::scope(|scope| {
             let (done, finished) = channel::<()>();
             if let (Some(flag), Some(after)) = (self.flag, limit) {
@@ -254,7 +260,7 @@ impl Crew<'_> {
                     let done = done.clone();
                     let work = move || {
                         // SAFETY: the caller's promise.
-                        unsafe { self.work::<K>(block, thread, params) };
+                        unsafe { self.work(block, thread) };
                         drop(done);
                     };
                     if thread::Builder::new().spawn_scoped(scope, work).is_err() {
@@ -272,7 +278,7 @@ impl Crew<'_> {
     ///
     /// # Safety
     /// As for [`Device::launch`].
-    unsafe fn work<K: Kernel>(&self, block: &Block, thread: u32, params: &K::Params) {
+    unsafe fn work(&self, block: &Block, thread: u32) {
         let draw = || {
             self.queue
                 .lock()
@@ -283,8 +289,10 @@ impl Crew<'_> {
             while let Some(index) = block.next(thread, draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let lane = unsafe { CpuLane::new(block, thread, index, self.threads, self.grid) };
-                K::run(&lane, params);
+                let lane = unsafe {
+                    CpuLane::new(block, thread, index, self.threads, self.grid, self.probe)
+                };
+                (self.kernel)(&lane);
             }
         }));
         let Err(payload) = result else { return };

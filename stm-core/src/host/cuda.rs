@@ -9,9 +9,11 @@
 
 use super::device::check_range;
 use super::{Device, Error, Launch, Limits, Memory};
-use crate::kernel::Kernel;
+use crate::kernel::{Build, Kernel};
+use crate::probe::Observation;
+use core::any::TypeId;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
-use std::borrow::ToOwned;
+use std::borrow::{Cow, ToOwned};
 use std::boxed::Box;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -55,8 +57,8 @@ struct Shared {
     ordinal: usize,
     info: CudaInfo,
     limits: Limits,
-    /// By entry point and the text of its module.
-    loaded: Mutex<HashMap<(&'static str, usize), Loaded>>,
+    /// By kernel, width of atomics and probe.
+    loaded: Mutex<HashMap<(TypeId, bool, Observation), Loaded>>,
     lost: Mutex<Option<Error>>,
 }
 
@@ -176,11 +178,21 @@ impl Cuda {
         }
     }
 
-    /// The entry point of a kernel for this GPU, and the text of its module.
-    fn module_of<K: Kernel>(&self) -> Result<(&'static str, &'static str), Error> {
-        let wide = K::wide_ptx().filter(|_| self.wide);
-        wide.or_else(|| Some((K::ENTRY, K::ptx()?)))
-            .ok_or(Error::NoPtx { entry: K::ENTRY })
+    /// The entry point of a kernel for this GPU, and the text of its module: of a
+    /// kernel without a module for wide atomics, the one without.
+    fn module_of<K: Kernel>(
+        &self,
+        observation: Observation,
+    ) -> Result<(String, Cow<'static, str>), Error> {
+        let of = |wide| {
+            let build = Build { wide, observation };
+            let name = format!("{}{}", K::ENTRY, build.suffix());
+            K::ptx(build).map(|text| (name, text))
+        };
+        match if self.wide { of(true) } else { of(false) } {
+            Err(Error::NoPtx { .. }) if self.wide => of(false),
+            found => found,
+        }
     }
 
     /// What the GPU is.
@@ -219,39 +231,40 @@ impl Cuda {
     }
 
     /// The kernel's function, its module compiled when first asked for.
-    fn function<K: Kernel>(&self) -> Result<Loaded, Error> {
+    fn function<K: Kernel>(&self, observation: Observation) -> Result<Loaded, Error> {
         self.alive()?;
         let mut loaded = self
             .shared
             .loaded
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let (name, ptx) = self.module_of::<K>()?;
-        let key = (name, ptx.as_ptr() as usize);
+        let key = (TypeId::of::<K>(), self.wide, observation);
         if let Some(&found) = loaded.get(&key) {
             return Ok(found);
         }
+        let (name, ptx) = self.module_of::<K>(observation)?;
         let start = Instant::now();
-        let module = load_module(ptx).map_err(|log| Error::BadPtx { entry: name, log })?;
-        let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry: name })?;
+        let entry = K::ENTRY;
+        let module = load_module(&ptx).map_err(|log| Error::BadPtx { entry, log })?;
+        let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry })?;
         // SAFETY: the module was just loaded, and is never unloaded: the
         // context takes it along.
         let function =
             unsafe { result::module::get_function(module, symbol) }.map_err(|e| Error::BadPtx {
-                entry: name,
+                entry,
                 log: code(e),
             })?;
-        let entry = Loaded {
+        let found = Loaded {
             function,
             compiled_in: start.elapsed(),
         };
         tracing::debug!(
-            entry = name,
-            ms = entry.compiled_in.as_secs_f64() * 1e3,
+            entry,
+            ms = found.compiled_in.as_secs_f64() * 1e3,
             "module compiled"
         );
-        loaded.insert(key, entry);
-        Ok(entry)
+        loaded.insert(key, found);
+        Ok(found)
     }
 }
 
@@ -453,8 +466,8 @@ impl Device for Cuda {
         Ok(memory)
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
-        self.function::<K>().map(|loaded| loaded.compiled_in)
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error> {
+        self.function::<K>(observation).map(|loaded| loaded.compiled_in)
     }
 
     unsafe fn launch<K: Kernel>(
@@ -463,7 +476,7 @@ impl Device for Cuda {
         params: &K::Params,
     ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
-        let function = self.function::<K>()?.function;
+        let function = self.function::<K>(launch.probe.observation())?.function;
         self.check_function(function, launch)?;
         let stream = self.shared.stream.cu_stream();
         let (before, after) = (Event::new()?, Event::new()?);

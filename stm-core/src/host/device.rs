@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::kernel::Kernel;
+use crate::probe::{HostProbe, Observation};
 use std::string::String;
 use std::time::Duration;
 
@@ -74,11 +75,13 @@ pub struct Launch {
     pub cooperative: bool,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
+    /// What observes the launch's transactions.
+    pub probe: HostProbe,
 }
 
 impl Launch {
-    /// `blocks` blocks of `threads` threads, with no shared memory and no
-    /// time limit.
+    /// `blocks` blocks of `threads` threads, with no shared memory, no
+    /// time limit and no probe.
     pub const fn new(blocks: u32, threads: u32) -> Self {
         Self {
             blocks,
@@ -86,6 +89,7 @@ impl Launch {
             shared_bytes: 0,
             cooperative: false,
             stop: None,
+            probe: HostProbe::SILENT,
         }
     }
 
@@ -145,8 +149,9 @@ pub trait Device: Clone {
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
 
     /// Prepares a kernel, so that its first launch does not pay for it (on a
-    /// GPU: compiles its module). Returns the time that took.
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error>;
+    /// GPU: compiles its module for launches that are observed so). Returns the
+    /// time that took.
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
     /// Launches a kernel and waits for it. Returns the time that it ran, by
     /// the device's own clock where it has one.

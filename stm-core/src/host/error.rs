@@ -188,6 +188,16 @@ pub enum Error {
         /// The kernel's entry point.
         entry: &'static str,
     },
+    /// PTX that is built on demand and was not found.
+    #[error("the PTX of {entry} is not built ({missing} is not there): run `{command}`")]
+    PtxNotBuilt {
+        /// The kernel's entry point, with its suffix.
+        entry: String,
+        /// The file that was looked for.
+        missing: String,
+        /// What builds it.
+        command: &'static str,
+    },
     /// The driver refused a module.
     #[error("the driver did not compile the module of {entry}: {log}")]
     BadPtx {

@@ -1,7 +1,8 @@
 //! The host's side of [`crate::profile`]: the rows, and their sums.
 
 use super::{Buffer, Device, Error, Launch};
-use crate::profile::{CLOSED, OPENED, OPENS, PHASES, Phase, Profiler, ROW_WORDS};
+use crate::probe::{HostProbe, Observation, ProbeBuffer};
+use crate::profile::{CLOSED, OPENED, OPENS, PHASES, Phase, ROW_WORDS};
 use core::ops::AddAssign;
 
 /// Where the time of all lanes of a launch went, in ticks of [`crate::Lane::clock`]:
@@ -100,10 +101,14 @@ impl<D: Device> ProfileRows<D> {
 
     /// The probe that fills the rows. For one launch at a time, while `self`
     /// lives.
-    pub fn probe(&self) -> Profiler {
+    pub fn probe(&self) -> HostProbe {
+        let buffer = ProbeBuffer {
+            base: self.rows.as_mut_ptr(),
+            words_per_lane: ROW_WORDS as u64,
+        };
         // SAFETY: a row for each lane, zero before a launch (`new`, `take`);
         // `Stm::launch` makes its caller promise that `self` lives on.
-        unsafe { Profiler::new(self.rows.as_mut_ptr()) }
+        unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
     /// What the launch left, once it has ended; the rows are cleared for the

@@ -6,7 +6,7 @@ use crate::algorithm::Algorithm;
 use crate::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::kernel::Kernel;
 use crate::logs::Capacity;
-use crate::probe::Silent;
+use crate::probe::{HostProbe, ProbeBuffer};
 use crate::stm_ref::{Patience, StmRef};
 use crate::stripe::StripeMap;
 use crate::version::LockWord;
@@ -177,6 +177,7 @@ pub struct Stm<D: Device> {
     locks: D::Memory,
     region: D::Memory,
     corrupt: Option<String>,
+    probe: HostProbe,
 }
 
 impl<D: Device> Stm<D> {
@@ -209,17 +210,13 @@ impl<D: Device> Stm<D> {
             locks: device.allocate(map.locks() as usize * 8, "the lock table")?,
             region: device.allocate(region_bytes as usize, "the read and write sets")?,
             corrupt: None,
+            probe: HostProbe::SILENT,
         })
     }
 
     /// The kernel's handle, for transactions of algorithm `A`. Valid while
     /// this `Stm` lives.
-    pub fn handle<A: Algorithm<Probe = Silent>>(&self) -> StmRef<A> {
-        self.observed_handle(Silent)
-    }
-
-    /// As [`Self::handle`], with a probe that observes the transactions.
-    pub fn observed_handle<A: Algorithm>(&self, probe: A::Probe) -> StmRef<A> {
+    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
         // SAFETY: the memories have these sizes, were zeroed, and `launch`
         // makes its caller promise the rest.
         unsafe {
@@ -230,9 +227,15 @@ impl<D: Device> Stm<D> {
                 self.config.capacity,
                 self.map,
                 self.config.patience,
-                probe,
             )
         }
+    }
+
+    /// Lets a probe observe the transactions of the launches that follow, until
+    /// another one is set; [`HostProbe::SILENT`] ends it. On a GPU an observed
+    /// launch needs PTX that was built for it (`Error::NoPtx` says how).
+    pub const fn observe(&mut self, probe: HostProbe) {
+        self.probe = probe;
     }
 
     /// The sizes and limits.
@@ -290,6 +293,7 @@ impl<D: Device> Stm<D> {
         }
         self.reset_counters()?;
         let mut launch = self.launch;
+        launch.probe = self.probe;
         launch.stop = Some(StopAt {
             flag: self
                 .globals
@@ -336,7 +340,20 @@ impl<D: Device> Stm<D> {
         self.globals.write(queue, &[0; 8])?;
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
-        self.globals.write(from, &zeros)
+        self.globals.write(from, &zeros)?;
+        let ProbeBuffer {
+            base,
+            words_per_lane,
+        } = self.probe.buffer();
+        let at = offset_of!(Globals, probe);
+        self.globals.write(
+            at + offset_of!(ProbeBuffer, base),
+            &(base as u64).to_le_bytes(),
+        )?;
+        self.globals.write(
+            at + offset_of!(ProbeBuffer, words_per_lane),
+            &words_per_lane.to_le_bytes(),
+        )
     }
 
     fn word32(&self, offset: usize) -> Result<u32, Error> {

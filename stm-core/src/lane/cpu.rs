@@ -4,6 +4,7 @@
 //! one makes each warp operation the identity on its own bit.
 
 use super::Lane;
+use crate::probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -160,6 +161,7 @@ pub struct CpuLane<'a> {
     block_index: u32,
     block_dim: u32,
     grid_dim: u32,
+    probe: HostProbe,
 }
 
 impl<'a> CpuLane<'a> {
@@ -175,6 +177,7 @@ impl<'a> CpuLane<'a> {
         block_index: u32,
         block_dim: u32,
         grid_dim: u32,
+        probe: HostProbe,
     ) -> Self {
         Self {
             block,
@@ -182,6 +185,7 @@ impl<'a> CpuLane<'a> {
             block_index,
             block_dim,
             grid_dim,
+            probe,
         }
     }
 
@@ -262,6 +266,13 @@ macro_rules! width {
 
 #[allow(clippy::missing_safety_doc)]
 impl Lane for CpuLane<'_> {
+    type Probe = HostProbe;
+
+    #[inline(always)]
+    fn probe(&self) -> HostProbe {
+        self.probe
+    }
+
     #[inline(always)]
     fn thread_index(&self) -> u32 {
         self.thread_index

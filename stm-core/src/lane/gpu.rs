@@ -9,6 +9,9 @@
 //! `asm!` without options clobbers memory, so no access moves across another.
 
 use super::Lane;
+use crate::mutant::Mutant;
+use crate::probe::{Probe, Silent};
+use core::marker::PhantomData;
 use core::arch::{asm, global_asm, nvptx};
 
 // The launch's dynamic shared memory. Its size is a launch parameter.
@@ -33,20 +36,22 @@ unsafe extern "C" {
 
 /// The thread that executes this code. A zero-sized token: everything about it
 /// is in special registers. `MUTANT` is the seeded defect that it runs with;
-/// what ships has none. `WIDE` says whether the GPU has atomics of 128 bits,
+/// what ships has none. `P` observes its transactions. `WIDE` says whether the GPU has atomics of 128 bits,
 /// which `sm_90` is the first to have: an entry point with it goes into a module
 /// for `sm_90`.
 #[derive(Clone, Copy)]
-pub struct GpuLane<const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(());
+pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(
+    PhantomData<P>,
+);
 
-impl<const MUTANT: u32, const WIDE: bool> GpuLane<MUTANT, WIDE> {
+impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
     /// The calling thread's lane.
     ///
     /// # Safety
     /// Call it from a kernel launched with a one-dimensional grid and blocks.
     #[inline(always)]
     pub unsafe fn current() -> Self {
-        Self(())
+        Self(PhantomData)
     }
 }
 
@@ -130,7 +135,14 @@ macro_rules! cas {
 }
 
 #[allow(clippy::missing_safety_doc)]
-impl<const MUTANT: u32, const WIDE: bool> Lane for GpuLane<MUTANT, WIDE> {
+impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P, MUTANT, WIDE> {
+    type Probe = P;
+
+    #[inline(always)]
+    fn probe(&self) -> P {
+        P::default()
+    }
+
     // SAFETY (the eleven blocks below): special registers and warp intrinsics
     // touch no memory; the trait asks that all lanes of a mask call together.
     #[inline(always)]
@@ -487,9 +499,8 @@ impl<const MUTANT: u32, const WIDE: bool> Lane for GpuLane<MUTANT, WIDE> {
         unsafe { asm!("nanosleep.u32 {ns};", ns = in(reg32) ns, options(nostack)) }
     }
 
-    #[cfg(feature = "mutants")]
     #[inline(always)]
-    fn mutant(&self, mutant: crate::mutant::Mutant) -> bool {
+    fn mutant(&self, mutant: Mutant) -> bool {
         mutant as u32 == MUTANT
     }
 }

@@ -24,6 +24,9 @@
 //! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
 //! part in a mask; all of them must call it with the same mask.
 
+use crate::mutant::Mutant;
+use crate::probe::Probe;
+
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
 #[cfg(target_arch = "nvptx64")]
@@ -43,6 +46,12 @@ pub mod gpu;
 /// 3. for `private_*`, no other thread accesses the word while the kernel runs.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
+    /// What observes the transactions that lanes of this machine run.
+    type Probe: Probe;
+
+    /// What observes the transactions that this lane runs.
+    fn probe(&self) -> Self::Probe;
+
     /// Index of this thread in its block, 0 to `block_dim - 1`.
     fn thread_index(&self) -> u32;
     /// Index of this block in the grid, 0 to `grid_dim - 1`.
@@ -276,9 +285,20 @@ pub trait Lane {
     fn pause(&self, ns: u32);
 
     /// Whether a seeded defect is switched on: never on a machine that ships.
-    #[cfg(feature = "mutants")]
     #[inline(always)]
-    fn mutant(&self, _mutant: crate::mutant::Mutant) -> bool {
+    fn mutant(&self, _mutant: Mutant) -> bool {
         false
     }
+}
+
+/// Whether the lane's transactions are recorded: a constant on a GPU.
+#[inline(always)]
+pub(crate) fn records<L: Lane>(lane: &L) -> bool {
+    <L::Probe as Probe>::RECORDS && lane.probe().records()
+}
+
+/// Whether the time of the lane's transactions is taken: a constant on a GPU.
+#[inline(always)]
+pub(crate) fn times<L: Lane>(lane: &L) -> bool {
+    <L::Probe as Probe>::TIMES && lane.probe().times()
 }

@@ -203,7 +203,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             }
             self.counts.flush(lane, self.stm, true);
         }
-        self.stm.probe.close(lane, self.tx.tx.cursor);
+        lane.probe().close(lane, self.tx.tx.cursor);
     }
 
     /// Attempts at one transaction, until it has ended or the launch is to

@@ -5,8 +5,9 @@
 //! audits are plain loads and see sums that never were: they are counted in
 //! the findings, and the driver reports them.
 
-use super::{at, entry, first, for_each};
+use super::{at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
+use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
 /// The accesses of the bank with nothing that synchronises.
@@ -121,5 +122,5 @@ impl Additions {
     }
 }
 
-entry!(Floor, Params => floor_bank);
-entry!(Additions, Params => rival_bank);
+kernel!(Floor, Params, "floor_bank", "bank" / "floor");
+kernel!(Additions, Params, "rival_bank", "bank" / "atomic-adds");

@@ -1,7 +1,8 @@
 //! EB without transactions: see [`crate::eigenbench`] for what one does.
 
-use super::{at, entry, first};
+use super::{at, first};
 use crate::eigenbench::{BATCH, EigenbenchPlan, Sequence, checksum};
+use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
 /// The accesses of EB with nothing that synchronises.
@@ -132,4 +133,4 @@ impl Floor {
     }
 }
 
-entry!(Floor, Params => floor_eigenbench);
+kernel!(Floor, Params, "floor_eigenbench", "eigenbench" / "floor");

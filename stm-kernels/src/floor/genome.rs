@@ -3,8 +3,9 @@
 //! [`CasSet`] is the set one writes by hand: a slot is looked at first, as most
 //! segments are there already, and taken by a 32-bit compare-and-swap.
 
-use super::{at, entry, first, for_each};
+use super::{at, first, for_each};
 use crate::genome::{Segments, slot_of};
+use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
 /// The accesses of GN-1 with nothing that synchronises.
@@ -77,5 +78,5 @@ impl CasSet {
     }
 }
 
-entry!(Floor, Params => floor_gn1);
-entry!(CasSet, Params => rival_gn1);
+kernel!(Floor, Params, "floor_gn1", "gn1" / "floor");
+kernel!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");

@@ -4,8 +4,9 @@
 //! probing, a 32-bit compare-and-swap for each slot looked at, from the one that
 //! a bucket's number would be on. It inserts each key by itself, where a transaction inserts all of its keys or none.
 
-use super::{at, entry, first, for_each};
+use super::{at, first, for_each};
 use crate::ht::bucket_of_key;
+use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
 /// The accesses of HT with nothing that synchronises.
@@ -140,5 +141,5 @@ impl CasTable {
     }
 }
 
-entry!(Floor, FloorParams => floor_ht);
-entry!(CasTable, CasTableParams => rival_ht);
+kernel!(Floor, FloorParams, "floor_ht", "ht" / "floor");
+kernel!(CasTable, CasTableParams, "rival_ht", "ht" / "cas-table");

@@ -4,8 +4,9 @@
 //! exactly and nobody knows their order, so its sums are right within what
 //! rounding may do, and not bit for bit.
 
-use super::{entry, first, for_each};
+use super::{first, for_each};
 use crate::kmeans::{Search, load, store};
+use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
 /// The accesses of KM with nothing that synchronises.
@@ -125,5 +126,5 @@ impl Additions {
     }
 }
 
-entry!(Floor, Params => floor_kmeans);
-entry!(Additions, Params => rival_kmeans);
+kernel!(Floor, Params, "floor_kmeans", "kmeans" / "floor");
+kernel!(Additions, Params, "rival_kmeans", "kmeans" / "atomic-adds");

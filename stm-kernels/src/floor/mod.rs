@@ -21,46 +21,6 @@ pub mod ra;
 
 use stm_core::{Element, Lane, TArray};
 
-/// Makes `$kernel` a `Kernel` with an entry point on the GPU and its PTX
-/// embedded on the host.
-///
-/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
-macro_rules! entry {
-    ($kernel:ident, $params:ident => $entry:ident) => {
-        impl stm_core::Kernel for $kernel {
-            const ENTRY: &'static str = stringify!($entry);
-            type Params = $params;
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            fn ptx() -> Option<&'static str> {
-                Some(include_str!(concat!(
-                    "../../ptx/",
-                    stringify!($entry),
-                    ".ptx"
-                )))
-            }
-
-            #[inline(always)]
-            fn run<L: stm_core::Lane>(lane: &L, params: &$params) {
-                Self::body(lane, params);
-            }
-        }
-
-        /// The entry point: one thread of the launch.
-        ///
-        /// # Safety
-        /// The driver calls it, as `Device::launch` promises.
-        #[cfg(target_arch = "nvptx64")]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $entry(params: $params) {
-            // SAFETY: launches are one-dimensional (Device::launch).
-            let lane = unsafe { <stm_core::lane::gpu::GpuLane>::current() };
-            <$kernel as stm_core::Kernel>::run(&lane, &params);
-        }
-    };
-}
-use entry;
-
 /// Runs `transaction` for the numbers that `StmRef::for_each` gives this lane:
 /// its own, and every so many as there are lanes.
 #[inline(always)]

@@ -4,8 +4,9 @@
 //! transactions do, and the same replay verifies it. What it does not give is
 //! the state of several words at one time.
 
-use super::{at, entry, first, for_each};
+use super::{at, first, for_each};
 use crate::ra::RaPlan;
+use crate::entry::kernel;
 use stm_core::{Element, Lane, TArray};
 
 /// The accesses of RA with nothing that synchronises.
@@ -127,6 +128,6 @@ impl Additions {
     }
 }
 
-entry!(Floor, WordParams => floor_ra);
-entry!(CellsFloor, CellParams => floor_ra_cells);
-entry!(Additions, WordParams => rival_ra);
+kernel!(Floor, WordParams, "floor_ra", "ra" / "floor");
+kernel!(CellsFloor, CellParams, "floor_ra_cells", "ra" / "floor-cells");
+kernel!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");

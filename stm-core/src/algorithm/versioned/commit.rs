@@ -13,7 +13,6 @@ use crate::crew::Crew;
 use crate::entry_set::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::Probe;
 use crate::tx::Tx;
 use crate::version::Version;
 use core::marker::PhantomData;
@@ -103,7 +102,7 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
     }
 }
 
-impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Swaps the word of every written entry for its locked form.
     ///
     /// # Errors

@@ -20,7 +20,6 @@ use super::Versioned;
 use crate::entry_set::{Column, Entries, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::Probe;
 use crate::tx::Tx;
 use crate::word::WordAddress;
 
@@ -33,7 +32,7 @@ pub(super) struct Pairs<const B: usize> {
     pub(super) now: [[u64; 2]; B],
 }
 
-impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Whether a word has its version word before it, and the lane reaches both
     /// with one access.
     #[inline(always)]

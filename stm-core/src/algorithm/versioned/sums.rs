@@ -19,13 +19,12 @@ use super::Versioned;
 use crate::abort::{Abort, TxResult};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::Probe;
 use crate::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
 use crate::tsums::{ANNOUNCED, ENDED, Kind, Run, Summand, is_pending};
 use crate::tx::Tx;
 use crate::word;
 
-impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]
     pub(super) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L, INLINE> {
         // SAFETY: the logs are the lane's; the stack is reached through the

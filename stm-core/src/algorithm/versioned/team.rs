@@ -27,7 +27,6 @@ use crate::crew::Crew;
 use crate::entry_set::{BATCH, BLIND, Column, Entries, EntrySet, SHARES, WRITTEN, word_of};
 use crate::lane::Lane;
 use crate::mutant::Mutant;
-use crate::probe::Probe;
 use crate::team::agree;
 use crate::tx::Tx;
 use crate::version::Version;
@@ -43,7 +42,7 @@ struct Looked {
     asks: bool,
 }
 
-impl<S: Storage, P: Probe, const INLINE: usize> Versioned<S, P, INLINE> {
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// The clock, for all lanes.
     #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {

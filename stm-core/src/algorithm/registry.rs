@@ -1,0 +1,165 @@
+//! The registry: one line an algorithm. From it come [`Variant`], the dispatch
+//! from a variant to a type ([`with_algorithm!`](crate::with_algorithm)), and
+//! every kernel's entry points ([`for_each_algorithm!`](crate::for_each_algorithm)).
+//!
+//! | column | is |
+//! | --- | --- |
+//! | type | the algorithm's type, exported by [`crate::algorithm`] |
+//! | entry | what ends the names of its PTX entry points |
+//! | name | its name at the command line and in results |
+//! | origin | `paper` for the variants of Xu et al. 2014, which can be profiled; `own` for the others |
+//! | teams | `teams` if a warp or a block can run one transaction together, else `alone` |
+//! | sums | `sums` if additions to sums do not conflict, `words` if they are reads and writes |
+//! | sentence | what it does, for a list |
+
+macro_rules! algorithms {
+    ($d:tt $(
+        $type:ident, $entry:ident, $name:literal, $origin:ident, $teams:ident, $sums:ident, $about:literal;
+    )*) => {
+        /// An algorithm of the registry, by its name.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Variant {
+            $(
+                #[doc = concat!("`", $name, "`: ", $about, ".")]
+                $type,
+            )*
+        }
+
+        impl Variant {
+            /// All of them, the baseline first.
+            pub const ALL: &[Self] = &[$(Self::$type,)*];
+
+            /// The name at the command line and in results.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$type => $name,)*
+                }
+            }
+
+            /// What it does, in one sentence.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$type => $about,)*
+                }
+            }
+
+            /// Whether it is one of Xu et al. 2014.
+            pub const fn is_paper(self) -> bool {
+                match self {
+                    $(Self::$type => flag!($origin paper own),)*
+                }
+            }
+
+            /// Whether the lanes of a warp, or the threads of a block, can run one
+            /// transaction together ([`StmRef::team`](crate::StmRef::team)).
+            pub const fn has_teams(self) -> bool {
+                match self {
+                    $(Self::$type => flag!($teams teams alone),)*
+                }
+            }
+
+            /// Whether additions to sums do not conflict with one another.
+            pub const fn has_sums(self) -> bool {
+                match self {
+                    $(Self::$type => flag!($sums sums words),)*
+                }
+            }
+        }
+
+        /// Evaluates an expression with a type name standing for the algorithm
+        /// of a [`Variant`](crate::algorithm::Variant).
+        ///
+        /// ```
+        /// use stm_core::algorithm::{Algorithm, Variant};
+        ///
+        /// let variant = Variant::from_name("fast").unwrap();
+        /// let name = stm_core::with_algorithm!(variant, A => A::VARIANT.name());
+        /// assert_eq!(name, "fast");
+        /// ```
+        #[macro_export]
+        macro_rules! with_algorithm {
+            ($d variant:expr, $d A:ident => $d body:expr) => {
+                match $d variant {
+                    $(
+                        $d crate::algorithm::Variant::$type => {
+                            type $d A = $d crate::algorithm::$type;
+                            $d body
+                        }
+                    )*
+                }
+            };
+        }
+
+        /// Calls a macro with some tokens and, behind them, a line
+        /// `Type entry name origin teams sums;` for each algorithm of the registry.
+        #[macro_export]
+        macro_rules! for_each_algorithm {
+            ($d($d callback:ident)::+ ! { $d($d tokens:tt)* }) => {
+                $d($d callback)::+! {
+                    $d($d tokens)*
+                    $($type $entry $name $origin $teams $sums;)*
+                }
+            };
+        }
+    };
+}
+
+/// Which of two words a column has.
+macro_rules! flag {
+    (paper paper own) => {
+        true
+    };
+    (own paper own) => {
+        false
+    };
+    (teams teams alone) => {
+        true
+    };
+    (alone teams alone) => {
+        false
+    };
+    (sums sums words) => {
+        true
+    };
+    (words sums words) => {
+        false
+    };
+}
+
+algorithms! { $
+    Cgl, cgl, "cgl", paper, alone, words,
+        "one coarse-grained lock: the baseline";
+    Egpgv, egpgv, "egpgv", paper, alone, words,
+        "one transaction a block, waits for locks (Cederman 2010)";
+    Vbv, vbv, "vbv", paper, alone, words,
+        "validation by value, one sequence lock (NOrec)";
+    TbvSorting, tbv_sorting, "tbv-sorting", paper, alone, words,
+        "validation by time stamp, locks in order";
+    HvSorting, hv_sorting, "hv-sorting", paper, alone, words,
+        "by time stamp, then by value; locks in order: GPU-STM";
+    HvBackoff, hv_backoff, "hv-backoff", paper, alone, words,
+        "the same, locks as met, backing off";
+    Fast, fast, "fast", own, teams, sums,
+        "versions beside values, snapshots extended, one clock tick a warp";
+    FastTable, fast_table, "fast-table", own, teams, sums,
+        "the same with the lock table, for memory of any layout";
+}
+
+impl Variant {
+    /// The variant of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|v| v.name() == name)
+    }
+
+    /// Whether its kernels can be built to take the time of their phases: the
+    /// breakdown of the paper's Figure 5, whose phases are those of its variants.
+    pub const fn has_profile(self) -> bool {
+        self.is_paper()
+    }
+}
+
+impl core::fmt::Display for Variant {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
