@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory};
+use stm_core::probe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -142,8 +143,8 @@ impl Device for AnyDevice {
         })
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, host::Error> {
-        either!(AnyDevice, self, d => d.prepare::<K>())
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, host::Error> {
+        either!(AnyDevice, self, d => d.prepare::<K>(observation))
     }
 
     unsafe fn launch<K: Kernel>(

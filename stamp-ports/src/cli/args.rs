@@ -8,7 +8,7 @@ use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
 use crate::paper::plan::{Section, parse_sections};
-use crate::variants::{Variant, parse_variants};
+use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::shared_options::SEED;
 use crate::workloads::{kmeans, labyrinth, parse_names};
@@ -297,7 +297,7 @@ pub struct TuneArgs {
 }
 
 /// Several variants in one argument.
-pub type VariantList = std::vec::Vec<Variant>;
+pub type VariantList = std::vec::Vec<AskedVariant>;
 /// Several numbers of locks in one argument.
 pub type LockList = std::vec::Vec<u64>;
 

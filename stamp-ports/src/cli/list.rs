@@ -5,7 +5,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes;
 use crate::output::align;
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
 use serde_json::json;
 use std::io::{Write, stdout};
@@ -19,7 +19,7 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
         let named = |name: &str, about: &str| json!({"name": name, "about": about});
         let list = json!({
             "workloads": WORKLOADS.iter().map(|(name, about)| named(name, about)).collect::<Vec<_>>(),
-            "variants": Variant::ALL.map(|v| named(v.name(), v.about())),
+            "variants": AskedVariant::all().iter().map(|v| named(v.name(), v.about())).collect::<Vec<_>>(),
             "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
             "refused": refused,
         });
@@ -39,7 +39,10 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
     section("Workloads", workloads.collect())?;
     section(
         "Variants",
-        Variant::ALL.map(|v| pair(v.name(), v.about())).to_vec(),
+        AskedVariant::all()
+            .iter()
+            .map(|v| pair(v.name(), v.about()))
+            .collect(),
     )?;
     let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
     rows.extend(

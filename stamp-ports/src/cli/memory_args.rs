@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::measure::run_spec::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use clap::Args;
 use stm_core::host::Patience;
 
@@ -40,9 +40,11 @@ impl MemoryArgs {
     ///
     /// # Errors
     /// Options that none of the variants takes.
-    pub fn spec(&self, variants: &[Variant]) -> Result<MemorySpec> {
-        let schedules = Variant::ALL.into_iter().filter(|v| v.has_scheduler());
-        let schedules: Vec<&str> = schedules.map(Variant::name).collect();
+    pub fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
+        let schedules = AskedVariant::all()
+            .into_iter()
+            .filter(|v| v.has_scheduler());
+        let schedules: Vec<&str> = schedules.map(AskedVariant::name).collect();
         for (option, value) in [
             ("--lanes-max", self.lanes_max),
             ("--queue-after", self.queue_after),
@@ -76,6 +78,7 @@ impl MemoryArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stm_core::algorithm::Variant;
 
     #[test]
     fn options_of_the_scheduler_are_refused_without_one() {
@@ -83,9 +86,13 @@ mod tests {
             lanes_max: Some(4),
             ..MemoryArgs::default()
         };
-        let spec = args.spec(&[Variant::HvSorting, Variant::Fast]).unwrap();
+        let spec = args
+            .spec(&[Variant::HvSorting, Variant::Fast].map(AskedVariant::from))
+            .unwrap();
         assert_eq!(spec.patience.width_max, 4);
-        let error = args.spec(&[Variant::HvSorting, Variant::Cgl]).unwrap_err();
+        let error = args
+            .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
+            .unwrap_err();
         let text = error.to_string();
         for part in ["--lanes-max 4", "fast and fast-table", "hv-sorting and cgl"] {
             assert!(text.contains(part), "{text} lacks {part}");
@@ -94,7 +101,7 @@ mod tests {
             queue_after: Some(9),
             ..MemoryArgs::default()
         };
-        let error = args.spec(&[Variant::Vbv]).unwrap_err().to_string();
+        let error = args.spec(&[Variant::Vbv.into()]).unwrap_err().to_string();
         assert!(error.contains("--queue-after 9"), "{error}");
     }
 }

@@ -6,9 +6,9 @@ use crate::devices::Choice;
 use crate::error::Result;
 use crate::numbers::digits3;
 use crate::output::align;
-use crate::paper::plan::VARIANTS;
 use crate::paper::run::{self, PaperSpec};
 use crate::paper::store::Store;
+use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
 use std::io::{Write, stdout};
 
@@ -37,12 +37,13 @@ pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
 /// The speed-ups as a table, and what there is.
 fn summary(out: &mut impl Write, store: &Store) -> Result<()> {
     let paper = &store.paper;
+    let variants = AskedVariant::of_paper();
     let name = |name: &str| name.to_owned();
     let mut rows = vec![vec![name("over cgl")]];
-    rows[0].extend(VARIANTS.iter().map(|v| name(v.name())));
+    rows[0].extend(variants.iter().map(|v| name(v.name())));
     for &(workload, _) in WORKLOADS {
         let mut row = vec![name(workload)];
-        row.extend(VARIANTS.iter().map(|variant| {
+        row.extend(variants.iter().map(|variant| {
             let of = paper
                 .speedups
                 .iter()

@@ -12,7 +12,7 @@ use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::{MemorySpec, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::output::{legend, setting, terminal_columns};
-use crate::variants::{Variant, no_clocks_for};
+use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
 use crate::workloads::WORKLOADS;
 use crate::workloads::input::Occasion;
@@ -28,12 +28,12 @@ const DEMONSTRATION_SECONDS_MAX: u64 = 30;
 /// What `run` and a run without arguments share.
 struct Plan<'a> {
     device: &'a AnyDevice,
-    variants: &'a [Variant],
+    variants: &'a [AskedVariant],
     shape: (Option<u32>, Option<u32>),
     memory: MemorySpec,
     locks: u64,
     time_limit: Option<Duration>,
-    transactions: &'a dyn Fn(Variant) -> u64,
+    transactions: &'a dyn Fn(AskedVariant) -> u64,
     /// Transactions of each thread, instead of those.
     loops: Option<u64>,
     seed: u64,
@@ -44,7 +44,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn spec(&self, workload: &dyn Sizes, variant: Variant) -> RunSpec {
+    fn spec(&self, workload: &dyn Sizes, variant: AskedVariant) -> RunSpec {
         let needed = workload.capacity();
         let config = self.memory.config(self.locks, needed, self.time_limit);
         let transactions = workload
@@ -192,24 +192,24 @@ impl Shown {
 /// # Errors
 /// One that is named has none: found before anything runs, as what was measured
 /// would be lost.
-fn variants(args: &RunArgs) -> Result<&[Variant]> {
-    if !args.profile {
-        return Ok(&args.variant);
+fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
+    let mut variants = args.variant.clone();
+    if args.profile {
+        if variants == AskedVariant::all() {
+            variants.retain(|variant| variant.has_profile());
+        }
+        if let Some(without) = variants.iter().find(|variant| !variant.has_profile()) {
+            return Err(no_profile_of(*without));
+        }
     }
-    if *args.variant == Variant::ALL {
-        return Ok(&Variant::PAPER);
-    }
-    match args.variant.iter().find(|v| !Variant::PAPER.contains(v)) {
-        None => Ok(&args.variant),
-        Some(variant) => Err(no_clocks_for(*variant)),
-    }
+    Ok(variants)
 }
 
 /// Runs workloads with variants.
 pub(super) fn run(args: &RunArgs) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     let variants = variants(args)?;
-    let memory = args.memory.spec(variants)?;
+    let memory = args.memory.spec(&variants)?;
     let given = args.input.shared.transactions;
     if given == Some(0) {
         return Err(Error::Usage(
@@ -220,7 +220,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     let transactions = |_| given.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
         device: &device,
-        variants,
+        variants: &variants,
         shape: (args.blocks, args.threads),
         memory,
         locks: args.locks,
@@ -248,7 +248,7 @@ pub(super) fn demonstrate() -> Result<bool> {
     let input = WorkloadArgs::default();
     let plan = Plan {
         device: &device,
-        variants: &Variant::ALL,
+        variants: &AskedVariant::all(),
         shape: (None, None),
         memory: MemorySpec::default(),
         locks: StmConfig::default().locks,

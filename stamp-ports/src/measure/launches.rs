@@ -3,8 +3,9 @@
 //! device. What differs by workload is in the workload's folder.
 
 use crate::devices::DeviceKind;
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::workload::Sizes;
+use stm_core::algorithm::Variant;
 use stm_core::host::Limits;
 
 /// Table 1 of the paper: transactions.
@@ -16,7 +17,6 @@ pub const TUNE_REPEAT: u32 = 5;
 
 /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
 /// `stamp tune` found on an H200, by its number of multiprocessors.
-/// `algorithm` is never [`Variant::Optimized`], but what that stands for.
 pub fn launch(
     workload: &dyn Sizes,
     algorithm: Variant,
@@ -42,10 +42,10 @@ pub fn launch(
 
 /// Transactions of a run without arguments. The data has its full size, and
 /// rates can be compared whatever the number: they are transactions a second.
-pub const fn demo_transactions(variant: Variant, kind: DeviceKind) -> u64 {
+pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
     match (kind, variant) {
         (DeviceKind::Cpu, _) => 1 << 19,
-        (DeviceKind::Cuda, Variant::Cgl | Variant::Vbv) => 1 << 17,
+        (DeviceKind::Cuda, AskedVariant::Algorithm(Variant::Cgl | Variant::Vbv)) => 1 << 17,
         (DeviceKind::Cuda, _) => TRANSACTIONS,
     }
 }

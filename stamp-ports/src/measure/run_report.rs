@@ -4,12 +4,12 @@ use super::breakdown::Breakdown;
 use super::run_spec::RunSpec;
 use crate::devices::AnyDevice;
 use crate::error::Error;
-use crate::variants::Variant;
 use crate::workloads::launcher::KernelTime;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, Patience};
 
 /// The kernel's times over the repeats.

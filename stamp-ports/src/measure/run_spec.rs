@@ -1,9 +1,10 @@
 //! What a run is asked to be.
 
 use crate::error::{Error, Result};
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
+use stm_core::algorithm::Variant;
 use stm_core::host::{Patience, StmConfig};
 use stm_core::logs::Capacity;
 
@@ -11,7 +12,7 @@ use stm_core::logs::Capacity;
 #[derive(Clone, Copy, Debug)]
 pub struct RunSpec {
     /// The variant, as asked for.
-    pub variant: Variant,
+    pub variant: AskedVariant,
     /// The launch's blocks and threads.
     pub shape: (u32, u32),
     /// The transactional memory.
@@ -27,7 +28,7 @@ pub struct RunSpec {
 /// stripes the shared words fill.
 pub fn resolve(
     workload: &dyn Sizes,
-    variant: Variant,
+    variant: AskedVariant,
     config: &StmConfig,
     transactions: u64,
 ) -> Variant {

@@ -9,15 +9,17 @@ use super::run_report::{RunReport, TimeMs};
 use super::run_spec::{RunSpec, check_input, resolve};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
-use crate::variants::Variant;
+use crate::variants::no_profile_of;
 use crate::workloads::AnyWorkload;
-use crate::workloads::launcher::{AfterLaunch, Launched, Launcher, Observing};
+use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::abort::Abort;
+use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
+use stm_core::probe::{HostProbe, Observation};
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
@@ -88,7 +90,7 @@ impl<'a> Runner<'a> {
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.prepared.clear()?;
-        self.run(&mut stm, spec, Observing::Nothing, &mut |_, _| {})
+        self.run(&mut stm, spec, &mut |_, _| {})
     }
 
     /// Measures: the warm-up if there are repeats, then each repeat launched
@@ -109,7 +111,7 @@ impl<'a> Runner<'a> {
         )
         .entered();
         let mut stm = self.begin(spec)?;
-        let jit = self.prepared.compile(algorithm, Observing::Nothing)?;
+        let jit = self.prepared.compile(algorithm, Observation::Silent)?;
         let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
@@ -128,6 +130,9 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// As [`measure`](Self::measure); a lane whose phases are not its time.
     pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
+        if !self.algorithm(spec).has_profile() {
+            return Err(no_profile_of(spec.variant));
+        }
         let mut report = self.measure(spec)?;
         if !report.verified {
             return Ok((report, None));
@@ -168,7 +173,6 @@ impl<'a> Runner<'a> {
         &mut self,
         stm: &mut Stm<AnyDevice>,
         spec: &RunSpec,
-        observing: Observing,
         after_each: &mut AfterLaunch<'_>,
     ) -> Result<Launched> {
         assert!(
@@ -177,7 +181,7 @@ impl<'a> Runner<'a> {
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
         let algorithm = self.algorithm(spec);
-        let launcher = Launcher::new(self.device, stm, observing).followed_by(after_each);
+        let launcher = Launcher::new(self.device, stm).followed_by(after_each);
         let ran = self.prepared.run(algorithm, launcher, spec.transactions);
         ran.map_err(|error| self.explain(error))
     }
@@ -225,7 +229,7 @@ impl<'a> Runner<'a> {
         report.verified = true;
         let mut launch = |runner: &mut Self| {
             runner.prepared.reset()?;
-            runner.run(stm, spec, Observing::Nothing, &mut |_, _| {})
+            runner.run(stm, spec, &mut |_, _| {})
         };
         if spec.repeat > 1 {
             launch(self)?;
@@ -268,8 +272,9 @@ impl<'a> Runner<'a> {
         let mut stm = self.begin(spec)?;
         let (blocks, threads) = spec.shape;
         let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
-        let observing = Observing::Clocks(rows.probe());
-        self.prepared.compile(self.algorithm(spec), observing)?;
+        stm.observe(rows.probe());
+        let algorithm = self.algorithm(spec);
+        self.prepared.compile(algorithm, Observation::Profile)?;
         let mut runs = Vec::new();
         // With repeats there is a first that does not count, as in a measurement.
         let warm = usize::from(spec.repeat > 1);
@@ -285,7 +290,7 @@ impl<'a> Runner<'a> {
                     }
                 }
             };
-            let run = self.run(&mut stm, spec, observing, &mut take)?;
+            let run = self.run(&mut stm, spec, &mut take)?;
             let profile = taken?;
             if let Some(wrong) = self.verify(&run, spec.transactions)? {
                 return Ok(Err(wrong));
@@ -301,9 +306,10 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// The launch's errors.
-    pub fn run_observed(&mut self, spec: &RunSpec, observing: Observing) -> Result<Launched> {
+    pub fn run_observed(&mut self, spec: &RunSpec, probe: HostProbe) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
+        stm.observe(probe);
         self.prepared.reset()?;
-        self.run(&mut stm, spec, observing, &mut |_, _| {})
+        self.run(&mut stm, spec, &mut |_, _| {})
     }
 }

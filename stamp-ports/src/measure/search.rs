@@ -15,10 +15,11 @@ use super::tried::Tried;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::numbers::count;
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
+use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
 
 /// The kernel's time in a probe of a shape.
@@ -113,13 +114,13 @@ impl<'s, 'a> Search<'s, 'a> {
 
     pub(crate) fn spec(
         &self,
-        variant: Variant,
+        variant: impl Into<AskedVariant>,
         locks: u64,
         shape: (u32, u32),
         transactions: u64,
     ) -> RunSpec {
         RunSpec {
-            variant,
+            variant: variant.into(),
             shape,
             config: StmConfig {
                 locks,
@@ -248,7 +249,7 @@ impl<'s, 'a> Search<'s, 'a> {
     /// All steps for a variant.
     fn measure(
         &mut self,
-        variant: Variant,
+        variant: AskedVariant,
         locks: u64,
         repeat: u32,
         progress: &Progress,
@@ -296,7 +297,7 @@ impl Found {
 #[derive(Clone, Debug)]
 pub(crate) struct SearchSpec {
     /// The variants, in their order.
-    pub(crate) variants: Vec<Variant>,
+    pub(crate) variants: Vec<AskedVariant>,
     /// The numbers of locks, of which variants without a table take the first.
     pub(crate) locks: Vec<u64>,
     /// The sizes of the transactional memory.

@@ -13,9 +13,10 @@ use crate::measure::run_spec::{RunSpec, resolve};
 use crate::measure::runner::Runner;
 use crate::measure::search::Search;
 use crate::measure::tried::Tried;
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::workload::Sizes;
 use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
 
 /// A workload on a device.
@@ -79,7 +80,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.search.runner.workload().name()
     }
 
-    fn resolved(&self, variant: Variant) -> Variant {
+    fn resolved(&self, variant: AskedVariant) -> Variant {
         let workload = self.search.runner.workload();
         resolve(
             workload,
@@ -96,7 +97,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// After which nothing can run on the device. Others are in the point.
     pub(super) fn speedup(
         &mut self,
-        variant: Variant,
+        variant: AskedVariant,
         known: &[Speedup],
         progress: &Progress,
     ) -> Result<(Speedup, Vec<Tried>)> {
@@ -394,7 +395,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         let fixed = workload.transactions();
         let shape = self.plan.recorded_shape(self.room, workload.by_blocks());
         let spec = RunSpec {
-            variant: recorded::ALGORITHM,
+            variant: recorded::ALGORITHM.into(),
             shape,
             config: StmConfig {
                 time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),

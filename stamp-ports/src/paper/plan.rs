@@ -5,11 +5,12 @@ use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::measure::launches;
 use crate::measure::search::Effort;
-use crate::variants::Variant;
+use crate::variants::AskedVariant;
 use crate::workloads::AnyInput;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
+use stm_core::algorithm::Variant;
 use stm_core::host::Limits;
 
 /// A section of the document that can be measured alone.
@@ -68,10 +69,6 @@ pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
     Ok(found)
 }
 
-/// The variants of Figures 2 and 3, the baseline first; `optimized` last, as it
-/// reuses the search of what it stands for.
-pub const VARIANTS: [Variant; 7] = Variant::PAPER;
-
 /// The variants of Figure 4.
 pub const FIG4_VARIANTS: [Variant; 2] = [Variant::TbvSorting, Variant::HvSorting];
 /// Figure 4: shared words, and as many locks; in the full run and the quick one.
@@ -81,7 +78,7 @@ const FIG4_SIZES: [&[u32]; 2] = [
 ];
 
 /// The variant that Table 1 and Figure 5 describe.
-pub const DESCRIBED: Variant = Variant::Optimized;
+pub const DESCRIBED: AskedVariant = AskedVariant::Optimized;
 
 /// Version locks, but for Figure 4: the paper's.
 pub const LOCKS: u64 = 1 << 20;

@@ -1,15 +1,16 @@
 //! The points of the paper that a document lacks, grouped by their data.
 
 use super::document::Paper;
-use super::plan::{FIG4_VARIANTS, Plan, Room, Section, VARIANTS};
-use crate::variants::Variant;
+use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
+use crate::variants::AskedVariant;
 use crate::workloads::AnyInput;
 use crate::workloads::eigenbench::Eigenbench;
+use stm_core::algorithm::Variant;
 
 /// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Point {
-    Speedup(Variant),
+    Speedup(AskedVariant),
     Threads(Variant, (u32, u32)),
     Eigenbench(Variant, u64, u64, (u32, u32)),
     Breakdown,
@@ -74,12 +75,14 @@ impl Asked<'_> {
     fn points(&self, paper: &Paper, workload: &str, by_blocks: bool) -> Vec<Point> {
         let mut points = Vec::new();
         if self.section(Section::Fig2) {
-            let done = |variant: Variant| {
+            let done = |variant: AskedVariant| {
                 paper.speedups.iter().any(|s| {
                     s.workload == workload && s.variant == variant.name() && s.error.is_none()
                 })
             };
-            let left = VARIANTS.into_iter().filter(|&variant| !done(variant));
+            let left = AskedVariant::of_paper()
+                .into_iter()
+                .filter(|&variant| !done(variant));
             points.extend(left.map(Point::Speedup));
         }
         if self.section(Section::Fig5) {
@@ -92,14 +95,14 @@ impl Asked<'_> {
         }
         if self.section(Section::Fig3) {
             for shape in self.plan.thread_shapes(self.room, by_blocks) {
-                for variant in VARIANTS {
+                for &variant in Variant::ALL.iter().filter(|v| v.is_paper()) {
                     let done = paper.threads.iter().any(|t| {
                         t.workload == workload
                             && t.variant == variant.name()
                             && (t.blocks, t.threads) == shape
                     });
-                    // It is one of the others, and would be the same line.
-                    if !done && variant != Variant::Optimized {
+                    // `optimized` is one of these, and would be the same line.
+                    if !done {
                         points.push(Point::Threads(variant, shape));
                     }
                 }

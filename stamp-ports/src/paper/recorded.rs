@@ -8,11 +8,10 @@
 use crate::error::Result;
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
-use crate::variants::Variant;
-use crate::workloads::launcher::Observing;
+use stm_core::algorithm::Variant;
 use stm_core::history_layout as layout;
 use stm_core::host::Buffer;
-use stm_core::probe::Recorder;
+use stm_core::probe::{HostProbe, Observation, ProbeBuffer};
 
 /// The algorithm that records.
 pub const ALGORITHM: Variant = Variant::HvSorting;
@@ -88,8 +87,15 @@ pub fn record(runner: &mut Runner<'_>, spec: &RunSpec, bytes_max: u64) -> Result
         let records = Buffer::<_, u64>::zeroed(runner.device(), len, "the records")?;
         // SAFETY: the buffer has that many words for each lane, zero, and only
         // the lanes of these launches use it while they run.
-        let probe = unsafe { Recorder::new(records.as_mut_ptr(), words) };
-        runner.run_observed(spec, Observing::Records(probe))?;
+        let probe = unsafe {
+            let base = records.as_mut_ptr();
+            let buffer = ProbeBuffer {
+                base,
+                words_per_lane: words,
+            };
+            HostProbe::new(Observation::Record, buffer)
+        };
+        runner.run_observed(spec, probe)?;
         let records = records.download()?;
         let of_lanes = || records.chunks_exact(words as usize);
         let needed = of_lanes().map(|lane| lane[0]).max().unwrap_or(0);
@@ -129,7 +135,7 @@ mod tests {
         let (cpu, workload) = (AnyDevice::cpu(), AnyWorkload::from(RA));
         let mut runner = Runner::new(&cpu, &workload, 1, transactions).unwrap();
         let spec = RunSpec {
-            variant: ALGORITHM,
+            variant: ALGORITHM.into(),
             shape: (2, 1),
             config,
             transactions,

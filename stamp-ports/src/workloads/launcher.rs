@@ -9,8 +9,6 @@ use serde::Serialize;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Device, Launch, Statistics, Stm};
-use stm_core::probe::{Recorder, Silent};
-use stm_core::profile::Profiler;
 use stm_core::{Kernel, StmRef};
 
 /// What one run did.
@@ -47,52 +45,10 @@ pub struct KernelTime {
     pub aborts: u64,
 }
 
-/// What observes the transactions of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Observing {
-    /// Nothing does.
-    #[default]
-    Nothing,
-    /// Their accesses are recorded.
-    Records(Recorder),
-    /// The time of their phases is taken.
-    Clocks(Profiler),
-}
-
-/// A probe that can be taken from what observes a run.
-pub trait Observes: Copy {
-    /// Returns the probe.
-    ///
-    /// # Panics
-    /// If the run is observed in another way.
-    fn of(observing: Observing) -> Self;
-}
-
-macro_rules! observes {
-    ($($probe:ty: $of:pat => $value:expr;)*) => {
-        $(
-            impl Observes for $probe {
-                fn of(observing: Observing) -> Self {
-                    match observing {
-                        $of => $value,
-                        other => unreachable!("the run is observed by {other:?}"),
-                    }
-                }
-            }
-        )*
-    };
-}
-observes! {
-    Silent: Observing::Nothing => Silent;
-    Recorder: Observing::Records(recorder) => recorder;
-    Profiler: Observing::Clocks(profiler) => profiler;
-}
-
 /// What a workload launches its kernels through.
 pub struct Launcher<'a, D: Device> {
     device: &'a D,
     stm: &'a mut Stm<D>,
-    observing: Observing,
     limit: Option<Duration>,
     done: Launched,
     after_each: Option<&'a mut AfterLaunch<'a>>,
@@ -113,12 +69,11 @@ impl<D: Device> std::fmt::Debug for Launcher<'_, D> {
 impl<'a, D: Device> Launcher<'a, D> {
     /// Begins a run with nothing launched, under the time limit that the
     /// transactional memory is configured with.
-    pub fn new(device: &'a D, stm: &'a mut Stm<D>, observing: Observing) -> Self {
+    pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
         Self {
             device,
             limit: stm.config().time_limit,
             stm,
-            observing,
             done: Launched::default(),
             after_each: None,
         }
@@ -142,19 +97,14 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.stm
     }
 
-    /// What observes the transactions.
-    pub const fn observing(&self) -> Observing {
-        self.observing
-    }
-
     /// The time of the launches so far.
     pub const fn time(&self) -> Duration {
         self.done.time
     }
 
     /// The handle for a kernel's parameters.
-    pub fn handle<A: Algorithm<Probe: Observes>>(&self) -> StmRef<A> {
-        self.stm.observed_handle::<A>(A::Probe::of(self.observing))
+    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
+        self.stm.handle::<A>()
     }
 
     /// Launches a kernel with transactions, waits for it and adds what it did.

@@ -2,24 +2,20 @@
 //! algorithm. Measuring, searching, profiling and recording work on this, and
 //! are compiled once.
 
-use super::launcher::{Launched, Launcher, Observes, Observing};
-use super::workload::{Launches, Sizes, Workload};
+use super::launcher::{Launched, Launcher};
+use super::workload::{Sizes, Workload};
 use crate::error::Result;
-use crate::variants::{Variant, no_clocks_for};
 use serde_json::Value;
 use std::time::Duration;
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, Fast, FastTable, Granule, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
+use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::host::{Device, Launch};
-use stm_core::probe::{Recorder, Silent};
-use stm_core::profile::Profiler;
+use stm_core::probe::Observation;
 use stm_core::view::{Layout, View};
+use stm_core::with_algorithm;
 use stm_core::word::WordAddress;
 
 /// A workload with its data on a device. The methods are those of
-/// [`Workload`]; algorithms are told apart at run time, and
-/// [`Variant::Optimized`] is none.
+/// [`Workload`]; algorithms are told apart at run time.
 pub trait Prepared<D: Device> {
     /// The workload.
     fn of(&self) -> &dyn Sizes;
@@ -52,7 +48,7 @@ pub trait Prepared<D: Device> {
     ///
     /// # Errors
     /// The device's errors.
-    fn compile(&self, algorithm: Variant, observing: Observing) -> Result<Duration>;
+    fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
 
     /// Makes one run of so many transactions, all of its launches.
     ///
@@ -84,7 +80,7 @@ pub trait Prepared<D: Device> {
 ///
 /// # Errors
 /// Too little memory on the host or the device, or an error of the device.
-pub fn prepare<'a, D: Device, W: AllAlgorithms>(
+pub fn prepare<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
     seed: u64,
@@ -97,59 +93,6 @@ pub fn prepare<'a, D: Device, W: AllAlgorithms>(
     }))
 }
 
-/// A workload whose kernels run with every algorithm, however observed.
-pub trait AllAlgorithms:
-    Launches<Cgl>
-    + Launches<Egpgv>
-    + Launches<Vbv>
-    + Launches<TbvSorting>
-    + Launches<HvSorting>
-    + Launches<HvBackoff>
-    + Launches<Fast>
-    + Launches<FastTable>
-    + Launches<Cgl<Recorder>>
-    + Launches<Egpgv<Recorder>>
-    + Launches<Vbv<Recorder>>
-    + Launches<TbvSorting<Recorder>>
-    + Launches<HvSorting<Recorder>>
-    + Launches<HvBackoff<Recorder>>
-    + Launches<Fast<Recorder>>
-    + Launches<FastTable<Recorder>>
-    + Launches<Cgl<Profiler>>
-    + Launches<Egpgv<Profiler>>
-    + Launches<Vbv<Profiler>>
-    + Launches<TbvSorting<Profiler>>
-    + Launches<HvSorting<Profiler>>
-    + Launches<HvBackoff<Profiler>>
-{
-}
-
-impl<W> AllAlgorithms for W where
-    W: Launches<Cgl>
-        + Launches<Egpgv>
-        + Launches<Vbv>
-        + Launches<TbvSorting>
-        + Launches<HvSorting>
-        + Launches<HvBackoff>
-        + Launches<Fast>
-        + Launches<FastTable>
-        + Launches<Cgl<Recorder>>
-        + Launches<Egpgv<Recorder>>
-        + Launches<Vbv<Recorder>>
-        + Launches<TbvSorting<Recorder>>
-        + Launches<HvSorting<Recorder>>
-        + Launches<HvBackoff<Recorder>>
-        + Launches<Fast<Recorder>>
-        + Launches<FastTable<Recorder>>
-        + Launches<Cgl<Profiler>>
-        + Launches<Egpgv<Profiler>>
-        + Launches<Vbv<Profiler>>
-        + Launches<TbvSorting<Profiler>>
-        + Launches<HvSorting<Profiler>>
-        + Launches<HvBackoff<Profiler>>
-{
-}
-
 /// The workload, and its data.
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
@@ -157,80 +100,15 @@ struct OnDevice<'a, D: Device, W: Workload> {
     data: W::Data<D>,
 }
 
-/// Evaluates `$body` with the type `$A` standing for the algorithm, observed by
-/// the probe `$P`.
-macro_rules! with_probe {
-    ($algorithm:expr, $P:ty, $A:ident => $body:expr, $none:expr) => {
-        match $algorithm {
-            Variant::Cgl => {
-                type $A = Cgl<$P>;
-                $body
-            }
-            Variant::Egpgv => {
-                type $A = Egpgv<$P>;
-                $body
-            }
-            Variant::Vbv => {
-                type $A = Vbv<$P>;
-                $body
-            }
-            Variant::TbvSorting => {
-                type $A = TbvSorting<$P>;
-                $body
-            }
-            Variant::HvSorting => {
-                type $A = HvSorting<$P>;
-                $body
-            }
-            Variant::HvBackoff => {
-                type $A = HvBackoff<$P>;
-                $body
-            }
-            _ => $none,
-        }
-    };
-}
-
-/// As [`with_probe!`], with `fast` and `fast-table`.
-macro_rules! with_any {
-    ($algorithm:expr, $P:ty, $A:ident => $body:expr) => {
-        match $algorithm {
-            Variant::Fast => {
-                type $A = Fast<$P>;
-                $body
-            }
-            Variant::FastTable => {
-                type $A = FastTable<$P>;
-                $body
-            }
-            other => with_probe!(other, $P, $A => $body, unreachable!("`optimized` is no algorithm")),
-        }
-    };
-}
-
-/// Evaluates `$body` with the type `$A` standing for the algorithm, observed as
-/// the run is. The clocks have no kernels of some algorithms.
-macro_rules! with_observed {
-    ($algorithm:expr, $observing:expr, $A:ident => $body:expr) => {
-        match $observing {
-            Observing::Nothing => with_any!($algorithm, Silent, $A => $body),
-            Observing::Records(_) => with_any!($algorithm, Recorder, $A => $body),
-            Observing::Clocks(_) => {
-                with_probe!($algorithm, Profiler, $A => $body, Err(no_clocks_for($algorithm)))
-            }
-        }
-    };
-}
-
 /// How an algorithm lays out arrays, and which lanes run its transactions.
 fn traits_of(algorithm: Variant) -> (Layout, Granule) {
-    const fn of<A: Algorithm<Probe: Observes>>() -> (Layout, Granule) {
+    const fn of<A: Algorithm>() -> (Layout, Granule) {
         (<A::Array<u32> as View<u32>>::LAYOUT, A::GRANULE)
     }
-    with_any!(algorithm, Silent, A => of::<A>())
+    with_algorithm!(algorithm, A => of::<A>())
 }
 
-impl<D: Device, W: AllAlgorithms> Prepared<D> for OnDevice<'_, D, W> {
+impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     fn of(&self) -> &dyn Sizes {
         self.of
     }
@@ -259,8 +137,8 @@ impl<D: Device, W: AllAlgorithms> Prepared<D> for OnDevice<'_, D, W> {
         self.of.reset(&mut self.data)
     }
 
-    fn compile(&self, algorithm: Variant, observing: Observing) -> Result<Duration> {
-        with_observed!(algorithm, observing, A => Launches::<A>::compile(self.of, self.device))
+    fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration> {
+        with_algorithm!(algorithm, A => self.of.compile::<D, A>(self.device, observation))
     }
 
     fn run(
@@ -269,10 +147,8 @@ impl<D: Device, W: AllAlgorithms> Prepared<D> for OnDevice<'_, D, W> {
         mut launcher: Launcher<'_, D>,
         transactions: u64,
     ) -> Result<Launched> {
-        let (of, data, observing) = (self.of, &mut self.data, launcher.observing());
-        with_observed!(algorithm, observing, A => {
-            Launches::<A>::run(of, data, &mut launcher, transactions)
-        })?;
+        let (of, data) = (self.of, &mut self.data);
+        with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())
     }
 

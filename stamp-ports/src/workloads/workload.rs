@@ -2,15 +2,15 @@
 //! algorithm to launch, and a result to verify.
 
 use super::contender::Contender;
-use super::launcher::{Launcher, Observes};
+use super::launcher::Launcher;
 use crate::error::Result;
-use crate::variants::Variant;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
-use stm_core::algorithm::Algorithm;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::Device;
 use stm_core::logs::Capacity;
+use stm_core::probe::Observation;
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
 use stm_core::{Kernel, StmRef};
@@ -86,6 +86,9 @@ pub trait Sizes: Debug {
 pub trait Workload: Sizes + Sized {
     /// Its data on a device, and what the host needs to verify it.
     type Data<D: Device>;
+
+    /// Its kernel for an algorithm; of several, the first.
+    type Kernel<A: Algorithm>: Kernel;
 
     /// What `bench floor` measures beside it.
     fn contenders() -> Vec<Contender<Self>> {
@@ -187,27 +190,25 @@ pub trait Workload: Sizes + Sized {
     fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-}
-
-/// A workload's kernel for one algorithm, or several kernels.
-pub trait Launches<A: Algorithm<Probe: Observes>>: Workload {
-    /// The kernel; of several, the first.
-    type Kernel: Kernel;
 
     /// Its parameters for a launch of so many transactions on the data.
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &Self::Data<D>,
         stm: StmRef<A>,
         transactions: u64,
-    ) -> <Self::Kernel as Kernel>::Params;
+    ) -> <Self::Kernel<A> as Kernel>::Params;
 
     /// Compiles all kernels, and returns the time that took.
     ///
     /// # Errors
     /// The device's errors.
-    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
-        Ok(device.prepare::<Self::Kernel>()?)
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(device.prepare::<Self::Kernel<A>>(observation)?)
     }
 
     /// One run: a launch of the kernel. A workload of several launches makes
@@ -215,7 +216,7 @@ pub trait Launches<A: Algorithm<Probe: Observes>>: Workload {
     ///
     /// # Errors
     /// A launch's errors.
-    fn run<D: Device>(
+    fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,
         launcher: &mut Launcher<'_, D>,
@@ -224,7 +225,7 @@ pub trait Launches<A: Algorithm<Probe: Observes>>: Workload {
         let params = self.params(data, launcher.handle::<A>(), transactions);
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `data` keeps and nothing else uses.
-        unsafe { launcher.launch::<Self::Kernel>(&params)? };
+        unsafe { launcher.launch::<Self::Kernel<A>>(&params)? };
         Ok(())
     }
 }

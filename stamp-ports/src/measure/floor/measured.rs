@@ -8,8 +8,8 @@ use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::resolve;
 use crate::measure::search::SearchSpec;
 use crate::measure::tried::Tried;
-use crate::variants::Variant;
 use crate::workloads::AnyWorkload;
+use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 
 /// Everything that was measured.
@@ -56,7 +56,7 @@ impl Measured {
         self.stm.extend(found.runs);
         self.stm_search.extend(found.tried);
         match workload.with_adds() {
-            Some(adds) if spec.stm.variants.contains(&Variant::Fast) => {
+            Some(adds) if spec.stm.variants.contains(&Variant::Fast.into()) => {
                 self.add_fast_adds(device, &adds, spec, &shapes)
             }
             _ => Ok(()),
@@ -95,7 +95,7 @@ impl Measured {
         shapes: &[(u32, u32)],
     ) -> Result<()> {
         let stm = SearchSpec {
-            variants: vec![Variant::Fast],
+            variants: vec![Variant::Fast.into()],
             ..spec.stm.clone()
         };
         let mut found = stm.search(device, adds, shapes)?;

@@ -5,15 +5,16 @@ use super::input::{BANK_ROW, Bank};
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::{Launcher, Observes};
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{check_memory, words_of};
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device, Shared, Sums};
+use stm_core::probe::Observation;
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
-use stm_core::{Element, Kernel, StmRef};
+use stm_core::{Element, StmRef};
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, FINDINGS,
 };
@@ -66,6 +67,7 @@ fn download<D: Device>(
 
 impl Workload for Bank {
     type Data<D: Device> = BankData<D>;
+    type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -167,16 +169,8 @@ impl Workload for Bank {
         let findings = data.findings.download()?;
         Ok(difference(&found, expected).or_else(|| audit_difference(&findings, audits)))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Bank
-where
-    BankKernel<A>: Kernel<Params = BankParams<A>>,
-    BankAdds<A>: Kernel<Params = BankAddsParams<A>>,
-{
-    type Kernel = BankKernel<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &BankData<D>,
         stm: StmRef<A>,
@@ -193,15 +187,19 @@ where
         }
     }
 
-    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
         Ok(if self.adds_row.is_some() {
-            device.prepare::<BankAdds<A>>()?
+            device.prepare::<BankAdds<A>>(observation)?
         } else {
-            device.prepare::<BankKernel<A>>()?
+            device.prepare::<BankKernel<A>>(observation)?
         })
     }
 
-    fn run<D: Device>(
+    fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut BankData<D>,
         launcher: &mut Launcher<'_, D>,

@@ -5,14 +5,13 @@ use super::input::Eigenbench;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Observes;
 use crate::workloads::memory::{check_memory, words_of};
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device, Shared};
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::eigenbench::{Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan};
 
 /// The arrays on a device, and what they must become.
@@ -35,6 +34,7 @@ impl<D: Device> std::fmt::Debug for EigenbenchData<D> {
 
 impl Workload for Eigenbench {
     type Data<D: Device> = EigenbenchData<D>;
+    type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -144,15 +144,8 @@ impl Workload for Eigenbench {
         };
         Ok(found.difference(expected))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Eigenbench
-where
-    EigenbenchKernel<A>: Kernel<Params = EigenbenchParams<A>>,
-{
-    type Kernel = EigenbenchKernel<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &EigenbenchData<D>,
         stm: StmRef<A>,

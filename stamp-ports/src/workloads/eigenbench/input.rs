@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::variants::Variant;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::algorithm::Variant;
 use stm_core::logs::Capacity;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
 

@@ -15,16 +15,17 @@ use super::gene::Gene;
 use super::input::Genome;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::{Launcher, Observes};
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::check_memory;
 use crate::workloads::shape::filling;
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Fast};
 use stm_core::host::{Buffer, Device, Launch, Shared};
+use stm_core::probe::Observation;
 use stm_core::view::Layout;
-use stm_core::{Kernel, StmRef, View};
+use stm_core::{StmRef, View};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -79,10 +80,7 @@ impl<D: Device> GenomeData<D> {
         launcher: &mut Launcher<'_, D>,
         search: &Launch,
         overlap: u32,
-    ) -> Result<()>
-    where
-        Match<A>: Kernel<Params = MatchParams<A>>,
-    {
+    ) -> Result<()> {
         let params = MatchParams {
             assembly: self.assembly::<A>(),
             heads: self.heads.tarray(),
@@ -97,6 +95,7 @@ impl<D: Device> GenomeData<D> {
 
 impl Workload for Genome {
     type Data<D: Device> = GenomeData<D>;
+    type Kernel<A: Algorithm> = Deduplicate<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -192,16 +191,8 @@ impl Workload for Genome {
         };
         Ok(check::wrong(&data.gene, &data.packed, &left))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Genome
-where
-    Deduplicate<A>: Kernel<Params = DeduplicateParams<A>>,
-    Link<A>: Kernel<Params = LinkParams<A>>,
-{
-    type Kernel = Deduplicate<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &GenomeData<D>,
         stm: StmRef<A>,
@@ -214,16 +205,20 @@ where
         }
     }
 
-    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
-        let sets = device.prepare::<Deduplicate<A>>()?;
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        let sets = device.prepare::<Deduplicate<A>>(observation)?;
         let matches = match <A::Array<u32> as View<u32>>::LAYOUT {
-            Layout::Plain => device.prepare::<Match<Cgl>>()?,
-            Layout::Cells => device.prepare::<Match<Fast>>()?,
+            Layout::Plain => device.prepare::<Match<Cgl>>(observation)?,
+            Layout::Cells => device.prepare::<Match<Fast>>(observation)?,
         };
-        Ok(sets + matches + device.prepare::<Link<A>>()?)
+        Ok(sets + matches + device.prepare::<Link<A>>(observation)?)
     }
 
-    fn run<D: Device>(
+    fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut GenomeData<D>,
         launcher: &mut Launcher<'_, D>,

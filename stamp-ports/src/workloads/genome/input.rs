@@ -4,10 +4,10 @@ use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::variants::Variant;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::algorithm::Variant;
 use stm_core::logs::Capacity;
 
 /// Slots of the set for each different segment, at least: few of the slots that

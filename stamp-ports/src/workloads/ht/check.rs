@@ -10,7 +10,12 @@ use stm_kernels::ht::bucket_of_key;
 
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
 /// anything. A link is a node's number plus one, zero ends a chain.
-pub(super) fn difference(heads: &[u32], nexts: &[u32], keys: &[u32], keys_per_tx: u32) -> Option<String> {
+pub(super) fn difference(
+    heads: &[u32],
+    nexts: &[u32],
+    keys: &[u32],
+    keys_per_tx: u32,
+) -> Option<String> {
     let nodes = keys.len();
     let mut seen = vec![0u64; nodes.div_ceil(64)];
     let mut found = 0;

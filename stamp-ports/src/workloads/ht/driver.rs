@@ -4,13 +4,12 @@ use super::check::difference;
 use super::input::Ht;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Observes;
 use crate::workloads::memory::check_memory;
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device, Shared};
 use stm_core::view::Layout;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::ht::{HashTable, HtParams, key_of_node};
 
 /// The table.
@@ -34,6 +33,7 @@ pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
 
 impl Workload for Ht {
     type Data<D: Device> = HtData<D>;
+    type Kernel<A: Algorithm> = HashTable<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -92,15 +92,8 @@ impl Workload for Ht {
             self.keys_per_tx,
         ))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Ht
-where
-    HashTable<A>: Kernel<Params = HtParams<A>>,
-{
-    type Kernel = HashTable<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &HtData<D>,
         stm: StmRef<A>,

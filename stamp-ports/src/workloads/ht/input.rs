@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::variants::Variant;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::algorithm::Variant;
 use stm_core::logs::Capacity;
 
 /// The hash table's parameters.

@@ -4,15 +4,16 @@ use super::input::Kmeans;
 use super::passes::{Found, Rows};
 use crate::error::Result;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::{Launcher, Observes};
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::check_memory;
-use crate::workloads::workload::{Launches, Sizes, Workload};
+use crate::workloads::workload::{Sizes, Workload};
 use serde_json::Value;
 use std::time::Duration;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device, Statistics};
+use stm_core::probe::Observation;
 use stm_core::view::Layout;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
 pub use super::passes::KmeansData;
@@ -20,17 +21,13 @@ pub use super::passes::KmeansData;
 impl Kmeans {
     /// Launches the kernel on the first points, with as many clusters as there
     /// are `centres`.
-    fn launch<D: Device, A: Algorithm<Probe: Observes>>(
+    fn launch<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
         launcher: &mut Launcher<'_, D>,
         clusters: u32,
         points_used: u64,
-    ) -> Result<Statistics>
-    where
-        KMeans<A>: Kernel<Params = KMeansParams<A>>,
-        KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
-    {
+    ) -> Result<Statistics> {
         let stm = launcher.handle::<A>();
         Ok(match &data.rows.sums {
             None => {
@@ -82,6 +79,7 @@ impl Kmeans {
 
 impl Workload for Kmeans {
     type Data<D: Device> = KmeansData<D>;
+    type Kernel<A: Algorithm> = KMeans<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -164,16 +162,8 @@ impl Workload for Kmeans {
             (made != clusterings).then(|| format!("{made} of {clusterings} clusterings were made"))
         }))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Kmeans
-where
-    KMeans<A>: Kernel<Params = KMeansParams<A>>,
-    KMeansAdds<A>: Kernel<Params = KMeansAddsParams<A>>,
-{
-    type Kernel = KMeans<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
         stm: StmRef<A>,
@@ -183,15 +173,19 @@ where
         self.params_of(data, stm, self.clusters_max, points)
     }
 
-    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
         Ok(if self.adds {
-            device.prepare::<KMeansAdds<A>>()?
+            device.prepare::<KMeansAdds<A>>(observation)?
         } else {
-            device.prepare::<KMeans<A>>()?
+            device.prepare::<KMeans<A>>(observation)?
         })
     }
 
-    fn run<D: Device>(
+    fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut KmeansData<D>,
         launcher: &mut Launcher<'_, D>,

@@ -3,9 +3,9 @@
 use super::input::{DIMS_MAX, Kmeans, Source};
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::variants::Variant;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::algorithm::Variant;
 use stm_core::logs::Capacity;
 
 impl Kmeans {

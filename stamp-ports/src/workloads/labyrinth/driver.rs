@@ -9,17 +9,18 @@ use super::input::{Claim, Labyrinth};
 use super::maze::cell;
 use crate::error::Result;
 use crate::numbers::{digits3, of};
-use crate::workloads::launcher::{Launcher, Observes};
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{check_memory, words_of};
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Buffer, Device, Shared};
 use stm_core::logs::Capacity;
+use stm_core::probe::Observation;
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, TOO_LONG, UNROUTED,
     UNSETTLED,
@@ -119,6 +120,7 @@ impl<D: Device> LabyrinthData<D> {
 /// expansion of routes, which is the same with and without transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
+    type Kernel<A: Algorithm> = Router<A>;
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
         let Routed {
@@ -257,23 +259,19 @@ impl Workload for Labyrinth {
             }
         }
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Labyrinth
-where
-    Router<A>: Kernel<Params = LabyrinthParams<A>>,
-    LabyrinthByBlock<A>: Kernel<Params = LabyrinthParams<A>>,
-{
-    type Kernel = Router<A>;
-
-    fn compile<D: Device>(&self, device: &D) -> Result<Duration> {
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
         Ok(match self.claim {
-            Claim::Warp => device.prepare::<Router<A>>()?,
-            Claim::Block => device.prepare::<LabyrinthByBlock<A>>()?,
+            Claim::Block if A::TEAMS => device.prepare::<LabyrinthByBlock<A>>(observation)?,
+            Claim::Warp | Claim::Block => device.prepare::<Router<A>>(observation)?,
         })
     }
 
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &LabyrinthData<D>,
         stm: StmRef<A>,
@@ -295,7 +293,7 @@ where
         }
     }
 
-    fn run<D: Device>(
+    fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut LabyrinthData<D>,
         launcher: &mut Launcher<'_, D>,
@@ -307,8 +305,8 @@ where
         // views of buffers that `data` keeps and nothing else uses.
         unsafe {
             match self.claim {
-                Claim::Warp => launcher.launch::<Router<A>>(&params)?,
-                Claim::Block => launcher.launch::<LabyrinthByBlock<A>>(&params)?,
+                Claim::Block if A::TEAMS => launcher.launch::<LabyrinthByBlock<A>>(&params)?,
+                Claim::Warp | Claim::Block => launcher.launch::<Router<A>>(&params)?,
             }
         };
         data.end(launcher)

@@ -3,9 +3,9 @@
 use super::input::{Claim, Labyrinth};
 use crate::error::Result;
 use crate::numbers::of;
-use crate::variants::Variant;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::algorithm::Variant;
 use stm_core::logs::Capacity;
 use stm_kernels::labyrinth::SHARED_BYTES;
 

@@ -5,14 +5,13 @@ use super::input::Ra;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Observes;
 use crate::workloads::memory::{check_memory, words_of};
-use crate::workloads::workload::{Launches, Workload};
+use crate::workloads::workload::Workload;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Device, Shared};
 use stm_core::view::Layout;
 use stm_core::word::WordAddress;
-use stm_core::{Kernel, StmRef};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// The array, and what it must become.
@@ -31,6 +30,7 @@ impl<D: Device> std::fmt::Debug for RaData<D> {
 
 impl Workload for Ra {
     type Data<D: Device> = RaData<D>;
+    type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
         super::floor::contenders()
@@ -81,15 +81,8 @@ impl Workload for Ra {
         let found = data.array.download()?;
         Ok(difference(&found, expected))
     }
-}
 
-impl<A: Algorithm<Probe: Observes>> Launches<A> for Ra
-where
-    RandomArray<A>: Kernel<Params = RaParams<A>>,
-{
-    type Kernel = RandomArray<A>;
-
-    fn params<D: Device>(
+    fn params<D: Device, A: Algorithm>(
         &self,
         data: &RaData<D>,
         stm: StmRef<A>,
