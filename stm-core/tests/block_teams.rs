@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
-use stm_core::probe::Silent;
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
 const ACCOUNTS: u64 = 64;
@@ -167,7 +166,7 @@ impl<A: Algorithm> Kernel for Blocks<A> {
 
 type Ended = Result<(Statistics, Vec<u64>, Vec<u64>), Error>;
 
-fn go<A: Algorithm<Probe = Silent>>(how: How, blocks: u32, threads: u32) -> Ended {
+fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
     let cpu = Cpu::new();
     let config = StmConfig {
         locks: 64,
@@ -193,7 +192,7 @@ fn go<A: Algorithm<Probe = Silent>>(how: How, blocks: u32, threads: u32) -> Ende
     Ok((statistics, accounts.download()?, sums.download()?))
 }
 
-fn audits_agree<A: Algorithm<Probe = Silent>>() {
+fn audits_agree<A: Algorithm>() {
     for threads in [1, 2, 3] {
         let (statistics, accounts, sums) = go::<A>(How::Bank, 3, threads).unwrap();
         assert_eq!(accounts.iter().sum::<u64>(), 1000 * ACCOUNTS);

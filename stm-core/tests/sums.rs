@@ -9,7 +9,6 @@ use stm_core::algorithm::{
 };
 use stm_core::host::{Buffer, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig, Sums};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums};
 
 /// What a transaction does.
@@ -145,7 +144,7 @@ impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
 /// statistics.
 type Left<T> = (Vec<T>, u64, Statistics);
 
-fn launch<A: Algorithm<Probe = Silent>, T: Summand + stm_core::host::Pod>(
+fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
     job: Job,
     (rows, row_len): (usize, u32),
     transactions: u64,
@@ -209,7 +208,7 @@ fn moved(rows: u64, len: u64, transactions: u64, looks: bool) -> Vec<i64> {
     expected
 }
 
-fn moves<A: Algorithm<Probe = Silent>>() {
+fn moves<A: Algorithm>() {
     let (found, _, statistics) = launch::<A, i32>(Job::Move, (3, 5), 3_000).unwrap();
     let expected = moved(3, 5, 3_000, false);
     assert_eq!(
@@ -234,7 +233,7 @@ fn what_threads_add_is_there_in_the_end() {
     with_all!(moves);
 }
 
-fn looks<A: Algorithm<Probe = Silent>>() {
+fn looks<A: Algorithm>() {
     let (found, wrong, _) = launch::<A, i32>(Job::MoveAndLook, (2, 3), 4_000).unwrap();
     let expected = moved(2, 3, 4_000, true);
     assert_eq!(
@@ -258,7 +257,7 @@ fn what_a_transaction_reads_meanwhile_existed() {
     with_all!(looks);
 }
 
-fn reads_and_adds<A: Algorithm<Probe = Silent>>() {
+fn reads_and_adds<A: Algorithm>() {
     // From 0: +1, then always +3 and +1 by turns.
     let (found, _, statistics) = launch::<A, u32>(Job::ReadAndAdd, (1, 1), 1_001).unwrap();
     assert_eq!(statistics.commits, 1_001);
@@ -271,7 +270,7 @@ fn a_transaction_that_adds_what_it_reads_demands_is_alone() {
 }
 
 /// More rows and additions than the stack has room for.
-fn beyond_the_stack<A: Algorithm<Probe = Silent>>() {
+fn beyond_the_stack<A: Algorithm>() {
     let (found, wrong, _) = launch::<A, u64>(Job::Everywhere, (30, 8), 400).unwrap();
     assert_eq!((found, wrong), (vec![300; 240], 0), "{}", A::NAME);
 }
@@ -295,7 +294,7 @@ fn what_the_logs_do_not_hold_is_an_error() {
     }
 }
 
-fn misses<A: Algorithm<Probe = Silent>>() {
+fn misses<A: Algorithm>() {
     for (job, index, len) in [(Job::PastTheEnd, 5, 5), (Job::NoRow, 3, 3)] {
         let error = launch::<A, u32>(job, (3, 5), 10).err();
         assert!(

@@ -8,7 +8,6 @@ use stm_core::algorithm::{
 };
 use stm_core::host::{Buffer, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
@@ -121,7 +120,7 @@ fn arrays<A: Algorithm>(cpu: &Cpu) -> (Shared<Cpu, u64>, Shared<Cpu, i32>) {
 
 type Outcome = (Result<(Duration, Statistics), Error>, Vec<u64>, Vec<i32>);
 
-fn run_with<A: Algorithm<Probe = Silent>>(
+fn run_with<A: Algorithm>(
     job: Job,
     transactions: u64,
     shape: (u32, u32),
@@ -142,7 +141,7 @@ fn run_with<A: Algorithm<Probe = Silent>>(
     (result, wide.download().unwrap(), small.download().unwrap())
 }
 
-fn run<A: Algorithm<Probe = Silent>>(job: Job, transactions: u64) -> Outcome {
+fn run<A: Algorithm>(job: Job, transactions: u64) -> Outcome {
     run_with::<A>(
         job,
         transactions,
@@ -179,7 +178,7 @@ for_every_algorithm! {
     a_memory_can_be_launched_again
 }
 
-fn no_increment_is_lost<A: Algorithm<Probe = Silent>>() {
+fn no_increment_is_lost<A: Algorithm>() {
     let (result, wide, small) = run::<A>(Job::Count, 4000);
     let (_, statistics) = result.unwrap();
     assert_eq!(wide[0], 4000);
@@ -188,7 +187,7 @@ fn no_increment_is_lost<A: Algorithm<Probe = Silent>>() {
     assert_eq!(statistics.attempts, 4000 + statistics.aborted());
 }
 
-fn no_increment_is_lost_with_one_lock<A: Algorithm<Probe = Silent>>() {
+fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
     let config = StmConfig {
         locks: 1,
         stripe_bytes: 16,
@@ -199,7 +198,7 @@ fn no_increment_is_lost_with_one_lock<A: Algorithm<Probe = Silent>>() {
     assert_eq!((wide[0], small.iter().sum::<i32>()), (1000, -1000));
 }
 
-fn a_cancelled_transaction_has_no_effect<A: Algorithm<Probe = Silent>>() {
+fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
     let (result, wide, _) = run::<A>(Job::Cancel, 100);
     let (_, statistics) = result.unwrap();
     assert_eq!(wide[0], 0);
@@ -207,7 +206,7 @@ fn a_cancelled_transaction_has_no_effect<A: Algorithm<Probe = Silent>>() {
     assert_eq!(statistics.aborts[Abort::User as usize], 100);
 }
 
-fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm<Probe = Silent>>() {
+fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
     let config = StmConfig {
         capacity: Capacity {
             reads: 5,
@@ -241,7 +240,7 @@ fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm<Probe = Si
     }
 }
 
-fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm<Probe = Silent>>() {
+fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
     let (result, ..) = run::<A>(Job::PastTheEnd, 30);
     let Err(Error::OutOfRange {
         index: 15, len: 8, ..
@@ -251,7 +250,7 @@ fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm<Probe = 
     };
 }
 
-fn a_swallowed_failure_does_not_commit<A: Algorithm<Probe = Silent>>() {
+fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
     let (result, wide, _) = run::<A>(Job::Swallow, 5);
     assert!(
         matches!(
@@ -267,7 +266,7 @@ fn a_swallowed_failure_does_not_commit<A: Algorithm<Probe = Silent>>() {
     assert_eq!(wide[0], 0);
 }
 
-fn readers_see_writes_together<A: Algorithm<Probe = Silent>>() {
+fn readers_see_writes_together<A: Algorithm>() {
     let (result, wide, _) = run::<A>(Job::Invariant, 6000);
     result.unwrap();
     assert_eq!(
@@ -277,13 +276,13 @@ fn readers_see_writes_together<A: Algorithm<Probe = Silent>>() {
     );
 }
 
-fn a_transaction_reads_its_own_last_write<A: Algorithm<Probe = Silent>>() {
+fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
     let (result, _, small) = run::<A>(Job::Own, 1);
     result.unwrap();
     assert_eq!(small[..2], [6, 66]);
 }
 
-fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
+fn retries_are_bounded_when_asked<A: Algorithm>() {
     let patience = Patience {
         read_polls: 1,
         acquire_tries: 1,
@@ -304,7 +303,7 @@ fn retries_are_bounded_when_asked<A: Algorithm<Probe = Silent>>() {
     );
 }
 
-fn a_memory_can_be_launched_again<A: Algorithm<Probe = Silent>>() {
+fn a_memory_can_be_launched_again<A: Algorithm>() {
     let cpu = Cpu::new();
     let (wide, small) = arrays::<A>(&cpu);
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();

@@ -6,7 +6,6 @@ use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::host::{Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
 use stm_core::view::Layout;
 use stm_core::{Kernel, Lane, StmRef, View};
@@ -103,7 +102,7 @@ impl<A: Algorithm> Kernel for Many<A> {
 
 const WORDS: u32 = 50;
 
-fn run<A: Algorithm<Probe = Silent>>(job: Job, transactions: u64, locks: u64) -> Outcome {
+fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
     let cpu = Cpu::new();
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let words = Shared::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();

@@ -14,7 +14,6 @@
 use std::time::Duration;
 use stm_core::algorithm::Fast;
 use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Shared, Stm, StmConfig};
-use stm_core::probe::Silent;
 use stm_core::{Element, Kernel, View};
 use stm_kernels::cells::{TransferParams, Transfers, transfer};
 
@@ -23,7 +22,7 @@ const REPEAT: usize = 7;
 /// The seed of the transactions.
 const SEED: u64 = 1;
 
-type Algorithm = Fast<Silent>;
+type Algorithm = Fast;
 
 /// What the threads run.
 #[derive(Clone, Copy)]

@@ -126,7 +126,7 @@ macro_rules! on_cpu {
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use on_cpu;
 
-/// The entry points of one algorithm on the GPU: the silent one, which ships, and
+/// The entry points of one algorithm on the GPU: the silent one, which ships, or
 /// with the feature `observed` those that are built on demand.
 macro_rules! on_gpu {
     (@teams alone $($rest:tt)*) => {};
@@ -135,6 +135,7 @@ macro_rules! on_gpu {
     };
     (@all $teams:ident $width:ident $kernel:ident $params:ident $name:literal
         $type:ident $entry:ident $variant:literal $origin:ident) => {
+        #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
             $kernel<stm_core::algorithm::$type>, stm_core::probe::Silent, { u32::MAX }, false,
             [$name, "_", stringify!($entry)], [$name, "/", $variant]
@@ -156,6 +157,7 @@ macro_rules! on_gpu {
         );
     };
     (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
+        #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
             $kernel<stm_core::algorithm::Fast>, stm_core::probe::Silent, { u32::MAX }, true,
             [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
@@ -228,6 +230,7 @@ macro_rules! kernel {
             }
         }
 
+        #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
             $kernel, stm_core::probe::Silent, { u32::MAX }, false, [$entry], [$folder, "/", $file]
         );

@@ -35,7 +35,7 @@ pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
-#[cfg(target_arch = "nvptx64")]
+#[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
 pub mod mutants;
 #[cfg(not(target_arch = "nvptx64"))]

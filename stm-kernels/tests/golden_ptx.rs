@@ -126,22 +126,14 @@ const PROVIDED: [Golden; 13] = [
     ),
 ];
 
-/// The committed files: stem and text. `cargo xtask ptx --check` names another
+/// The committed files: name and text. `cargo xtask ptx --check` names another
 /// directory when it has built with another compiler.
 fn committed() -> BTreeMap<String, String> {
     let dir = std::env::var_os("STM_GOLDEN_PTX").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx"),
         std::path::PathBuf::from,
     );
-    let paths = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
-    let ptx = paths.filter(|p| p.extension().is_some_and(|e| e == "ptx"));
-    ptx.map(|p| {
-        (
-            p.file_stem().unwrap().to_str().unwrap().to_owned(),
-            std::fs::read_to_string(p).unwrap(),
-        )
-    })
-    .collect()
+    xtask::files::read_ptx(&dir).unwrap()
 }
 
 /// What is wrong with the entry of a method.
@@ -204,9 +196,9 @@ fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
 #[test]
 fn each_lane_method_is_its_one_instruction() {
     let files = committed();
-    let wrong = wrong_entries(&files["lane_ops"]);
+    let wrong = wrong_entries(&files["lane/ops"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let wide = &files["lane_ops_wide"];
+    let wide = &files["lane/ops-wide"];
     let wrong: Vec<String> = methods(true)
         .filter_map(|golden| wrong_entry(wide, golden))
         .collect();
@@ -223,17 +215,15 @@ fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
         .map(|(stem, _)| stem.as_str())
         .collect();
     let expected = [
-        "cells64_fast_wide",
-        "cells64_fast_wide_recorded",
-        "gn2_fast_wide",
-        "gn2_fast_wide_recorded",
-        "lane_ops_wide",
+        "cells64/fast-wide",
+        "gn2/fast-wide",
+        "lane/ops-wide",
     ];
     assert_eq!(found, expected);
     // No wait for memory between a value and its version: of the fences of a
     // cell in two words, those of a read (F2) and of a commit (F5, F6) go.
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
-    assert!(fences("cells64_fast_wide") < fences("cells64_fast"));
+    assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
 }
 
 #[test]
@@ -258,7 +248,7 @@ fn the_reader_of_the_trait_sees_a_new_method() {
 #[test]
 fn every_entry_for_a_method_is_one_of_the_tables() {
     let files = committed();
-    for (file, wide) in [("lane_ops", false), ("lane_ops_wide", true)] {
+    for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
         let module = xtask::split::Module::parse(&files[file]).unwrap();
         let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
         assert_eq!(
@@ -325,7 +315,7 @@ fn the_rules_find_what_is_put_into_a_shipped_file() {
 
 #[test]
 fn a_changed_lane_entry_is_found() {
-    let text = &committed()["lane_ops"];
+    let text = &committed()["lane/ops"];
     // Order lost, scope widened, an atomic turned into a load and a store, an
     // extra fence, a lost barrier: each breaks exactly one entry.
     let changes = [

@@ -1,11 +1,12 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
 use crate::toolchain::Toolchain;
-use crate::{Tree, ci, ptxas, read, read_ptx};
+use crate::{Tree, ci, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use xtask::files::{read, read_ptx};
 use xtask::{Error, rules, split};
 
 /// Flags of the device build. The linker is not wanted: the assembly text is
@@ -40,32 +41,36 @@ fn directory(tree: &Tree, toolchain: &Toolchain) -> PathBuf {
 }
 
 /// A set of files that one build makes.
-struct Set {
-    /// Where they are committed, in the working tree.
-    dir: &'static str,
-    /// Cargo features of stm-kernels.
-    features: &'static str,
-    /// What their stems begin with.
-    prefix: &'static str,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Set {
+    /// What a program launches if nobody observes it: committed, and part of the
+    /// crate.
+    Silent,
+    /// What records and takes times, and the seeded defects that `verify` runs on
+    /// a GPU to test its tests: below the target directory.
+    Observed,
 }
 
-/// What ships, built without any feature, and the seeded defects that `verify`
-/// runs on a GPU to test its tests.
-const SETS: [Set; 2] = [
-    Set {
-        dir: "stm-kernels/ptx",
-        features: "",
-        prefix: "",
-    },
-    Set {
-        dir: "verify/ptx",
-        features: "mutants",
-        prefix: "mutant_",
-    },
-];
+impl Set {
+    /// Cargo features of stm-kernels.
+    const fn features(self) -> &'static str {
+        match self {
+            Self::Silent => "",
+            Self::Observed => "observed",
+        }
+    }
 
-/// Builds the module and splits it: stem and text of each file, by stem.
-fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>, Error> {
+    /// Where its files are.
+    pub(crate) fn dir(self, tree: &Tree) -> PathBuf {
+        match self {
+            Self::Silent => tree.root.join("stm-kernels").join("ptx"),
+            Self::Observed => tree.target.join("ptx").join("observed"),
+        }
+    }
+}
+
+/// Builds the module and splits it: name and text of each file, by name.
+fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>, Error> {
     let target = directory(tree, toolchain);
     let mut cargo = toolchain.cargo();
     cargo
@@ -83,7 +88,7 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<Strin
         "--release",
         "-Zbuild-std=core",
         "--features",
-        set.features,
+        set.features(),
     ]);
     cargo.args([
         "--target",
@@ -109,9 +114,7 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<Strin
     if !assembly.is_file() {
         return Err(Error::NoOutput(assembly));
     }
-    let mut files = split::files(&read(&assembly)?, &toolchain.comment())?;
-    files.retain(|stem, _| stem.starts_with(set.prefix));
-    Ok(files)
+    split::files(&read(&assembly)?, &toolchain.comment())
 }
 
 /// Makes `dir` hold exactly `files`. Each is written beside its place and
@@ -121,36 +124,37 @@ fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    std::fs::create_dir_all(dir).map_err(|e| file(dir, e))?;
-    for (stem, text) in files {
-        let (temporary, path) = (
-            dir.join(format!(".{stem}.ptx.new")),
-            dir.join(format!("{stem}.ptx")),
-        );
+    for (name, text) in files {
+        let path = dir.join(format!("{name}.ptx"));
+        let temporary = dir.join(format!("{name}.ptx.new"));
+        let folder = path.parent().unwrap_or(dir);
+        std::fs::create_dir_all(folder).map_err(|e| file(folder, e))?;
         std::fs::write(&temporary, text).map_err(|e| file(&temporary, e))?;
         std::fs::rename(&temporary, &path).map_err(|e| file(&path, e))?;
     }
-    for stem in read_ptx(dir)?
+    for name in read_ptx(dir)?
         .keys()
-        .filter(|stem| !files.contains_key(*stem))
+        .filter(|name| !files.contains_key(*name))
     {
-        let path = dir.join(format!("{stem}.ptx"));
+        let path = dir.join(format!("{name}.ptx"));
         std::fs::remove_file(&path).map_err(|e| file(&path, e))?;
-        println!("removed {stem}.ptx, whose entry is gone");
+        println!("removed {name}.ptx, whose entry is gone");
+        // The folder too, if that was its last file.
+        if let Some(folder) = path.parent() {
+            let _ = std::fs::remove_dir(folder);
+        }
     }
     Ok(())
 }
 
-/// `cargo xtask ptx`.
-pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
-    let toolchain = Toolchain::find(None)?;
-    for set in &SETS {
-        let files = build(tree, &toolchain, set)?;
-        let dir = tree.root.join(set.dir);
-        replace(&dir, &files)?;
-        table(&files, &dir, tree)?;
-        rules(&files)?;
-    }
+/// `cargo xtask ptx`, and with `--observed`.
+pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
+    let files = build(tree, &Toolchain::find(None)?, set)?;
+    let dir = set.dir(tree);
+    replace(&dir, &files)?;
+    table(&files, &dir, tree)?;
+    rules(&files)?;
+    println!("{} files in {}", files.len(), dir.display());
     Ok(())
 }
 
@@ -163,23 +167,24 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
         }
         Err(_) => BTreeMap::new(),
     };
-    println!("{:<28} {:>6} {:>9}", "file", "lines", "registers");
-    for (stem, text) in files {
-        let registers = registers
-            .get(stem)
+    println!("{:<36} {:>6} {:>9}", "file", "lines", "registers");
+    for (name, text) in files {
+        let entry = text.lines().find_map(|line| {
+            let (_, name) = line.split_once(".entry ")?;
+            name.split('(').next()
+        });
+        let registers = entry
+            .and_then(|entry| registers.get(entry))
             .map_or_else(|| "-".to_owned(), u32::to_string);
-        println!("{stem:<28} {:>6} {registers:>9}", text.lines().count());
+        println!("{name:<36} {:>6} {registers:>9}", text.lines().count());
     }
     Ok(())
 }
 
-/// `cargo xtask ptx --check`.
+/// `cargo xtask ptx --check`: the committed files are what the sources give.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    SETS.iter().try_for_each(|set| check_set(tree, set))
-}
-
-fn check_set(tree: &Tree, set: &Set) -> Result<(), Error> {
-    let committed = read_ptx(&tree.root.join(set.dir))?;
+    let set = Set::Silent;
+    let committed = read_ptx(&set.dir(tree))?;
     let recorded = committed
         .values()
         .find_map(|text| rules::recorded_version(text));
@@ -188,23 +193,21 @@ fn check_set(tree: &Tree, set: &Set) -> Result<(), Error> {
     if recorded == Some(toolchain.comment().as_str()) {
         compare(&committed, &rebuilt)?;
         println!(
-            "{}: {} files are what this compiler builds",
-            set.dir,
+            "{} committed files are what this compiler builds",
             rebuilt.len()
         );
     } else {
         println!(
-            "the committed PTX is by {}; this compiler is another, so its text is checked for itself",
-            recorded.unwrap_or("an unknown compiler")
+            "WARNING: the committed PTX is by {}, and this compiler is {}: its text is checked for itself",
+            recorded.unwrap_or("an unknown compiler"),
+            toolchain.version
         );
         if !committed.keys().eq(rebuilt.keys()) {
             return Err(Error::Check("the committed files are not those of the entry points: run `cargo xtask ptx` and commit".to_owned()));
         }
         let dir = tree.target.join("ptx").join("rebuilt");
         replace(&dir, &rebuilt)?;
-        if set.features.is_empty() {
-            golden(tree, &dir)?;
-        }
+        golden(tree, &dir)?;
         ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
     }
     rules(&rebuilt)

@@ -7,6 +7,7 @@
 //! [`rules`], so that a rule is stated once.
 
 mod error;
+pub mod files;
 pub mod rules;
 pub mod split;
 pub mod statement;

@@ -5,13 +5,15 @@ mod ci;
 mod ptxas;
 mod toolchain;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::Error;
 
 const HELP: &str = "\
-cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx/*.ptx
+cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx/KERNEL/VARIANT.ptx
 cargo xtask ptx --check     build again and compare with the committed files
+cargo xtask ptx --observed  build the kernels that record, take times or have a
+                            seeded defect, into target/ptx/observed
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack
 cargo xtask ci [--skip STEP]...
@@ -41,40 +43,15 @@ impl Tree {
 
     /// The committed PTX.
     fn ptx(&self) -> PathBuf {
-        self.root.join("stm-kernels").join("ptx")
+        build::Set::Silent.dir(self)
     }
-}
-
-/// Reads a text file.
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::File {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// The `.ptx` files of a directory: stem and text, by stem.
-fn read_ptx(dir: &Path) -> Result<std::collections::BTreeMap<String, String>, Error> {
-    let file = |source| Error::File {
-        path: dir.to_owned(),
-        source,
-    };
-    let mut found = std::collections::BTreeMap::new();
-    for entry in std::fs::read_dir(dir).map_err(file)? {
-        let path = entry.map_err(file)?.path();
-        if path.extension().is_some_and(|e| e == "ptx")
-            && let Some(stem) = path.file_stem().and_then(|s| s.to_str())
-        {
-            found.insert(stem.to_owned(), read(&path)?);
-        }
-    }
-    Ok(found)
 }
 
 fn run(arguments: &[&str]) -> Result<(), Error> {
     let tree = Tree::find();
     match arguments {
-        ["ptx"] => build::write(&tree),
+        ["ptx"] => build::write(&tree, build::Set::Silent),
+        ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
         ["ptx", "--check"] => build::check(&tree),
         ["ptxas"] => ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, &tree),
         ["ptxas", "--arch", list] => {

@@ -5,12 +5,13 @@
 //! without a GPU, for GPUs that nobody at hand has.
 
 use crate::toolchain::output;
-use crate::{Tree, read_ptx};
+use crate::Tree;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use xtask::files::read_ptx;
 use xtask::{Error, rules};
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
@@ -27,7 +28,7 @@ fn is_for(file: &str, architecture: &str) -> bool {
 
 /// Whether a file's entry records events or takes times.
 fn has_probe(stem: &str) -> bool {
-    stem.ends_with("_recorded") || stem.ends_with("_profiled")
+    stem.ends_with(".recorded") || stem.ends_with(".profiled")
 }
 
 /// What one entry takes on one GPU.
@@ -242,8 +243,8 @@ mod tests {
 
     #[test]
     fn entries_with_a_probe_are_told_by_their_names() {
-        assert!(has_probe("ra_fast_recorded") && has_probe("ht_cgl_profiled"));
-        assert!(!has_probe("ra_fast") && !has_probe("mutant_no_e1"));
+        assert!(has_probe("ra/fast.recorded") && has_probe("ht/cgl.profiled"));
+        assert!(!has_probe("ra/fast") && !has_probe("gn2/fast-wide"));
     }
 
     #[test]

@@ -24,20 +24,26 @@ use std::fmt::Write as _;
 /// Entries whose names start with this share the file [`LANE_FILE`].
 pub const LANE_PREFIX: &str = "lane_";
 
-/// Stem of the file with one entry per `Lane` method.
-pub const LANE_FILE: &str = "lane_ops";
+/// The file with one entry per `Lane` method.
+pub const LANE_FILE: &str = "lane/ops";
 
-/// What the methods of 128 bits have in their names, and the stem of their file.
-const LANE_WIDE: (&str, &str) = ("_128", "lane_ops_wide");
+/// What the methods of 128 bits have in their names, and their file.
+const LANE_WIDE: (&str, &str) = ("_128", "lane/ops-wide");
 
-/// The most registers that a thread of an entry gets, where the compiler would
-/// take more and fewer threads would be on a multiprocessor. Most of what
-/// spills is on ways that these kernels seldom go.
-///
-/// | entry | on an H200 |
-/// | --- | --- |
-/// | `gn1_fast` | reads that wait for memory, few writes: 168 registers 0.70 ms, 96 registers 0.47 ms |
-const REGISTERS_MAX: &[(&str, u32)] = &[("gn1_fast", 128), ("gn1_fast_table", 128)];
+/// A line of the sources, in assembly that is a comment, that names an entry and
+/// its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
+const ENTRY_NOTE: &str = "// stm-entry ";
+
+/// One that names an entry and the most registers that a thread of it gets:
+/// `// stm-registers gn1_fast 128`.
+const REGISTERS_NOTE: &str = "// stm-registers ";
+
+/// The notes of one kind: the first word and the second, by the first.
+fn notes<'a>(text: &'a str, note: &str) -> BTreeMap<&'a str, &'a str> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix(note)?.split_once(' '))
+        .collect()
+}
 
 /// What a module-level item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +71,8 @@ pub struct Item<'a> {
 /// A module: what the compiler wrote, cut into items.
 #[derive(Debug)]
 pub struct Module<'a> {
+    /// The most registers of a thread, by entry, where there is a limit.
+    registers: BTreeMap<&'a str, &'a str>,
     /// `.version`, `.target` and `.address_size`, a line each.
     pub header: Vec<&'a str>,
     /// Everything else, in order.
@@ -80,6 +88,7 @@ impl<'a> Module<'a> {
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanked = blank_comments(text);
         let mut module = Module {
+            registers: notes(text, REGISTERS_NOTE),
             header: Vec::new(),
             items: Vec::new(),
         };
@@ -174,9 +183,9 @@ impl<'a> Module<'a> {
         let mut out = format!("// {comment}\n{header}\n");
         for item in items() {
             out.push('\n');
-            let cap = REGISTERS_MAX.iter().find(|(entry, _)| *entry == item.name);
+            let limit = self.registers.get(item.name);
             for line in renumber(item.text).lines() {
-                if let (Some((_, registers)), "{") = (cap, line) {
+                if let (Some(registers), "{") = (limit, line) {
                     let _ = writeln!(out, ".maxnreg {registers}");
                 }
                 out.push_str(line.trim_end());
@@ -187,28 +196,34 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: stem and text, by stem. Each entry has its own,
-/// except those of [`LANE_FILE`].
+/// The files of a module: name and text, by name. A name has a folder, and no
+/// extension. Each entry has its own file, which the sources name, except those
+/// of [`LANE_FILE`].
 ///
 /// # Errors
-/// [`Error::Parse`], or [`Error::NoEntries`].
+/// [`Error::Parse`], also for an entry whose file the sources do not name, or
+/// [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
+    let named = notes(text, ENTRY_NOTE);
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for entry in module.entries() {
-        let stem = match entry.strip_prefix(LANE_PREFIX) {
+        let file = match entry.strip_prefix(LANE_PREFIX) {
             Some(method) if method.contains(LANE_WIDE.0) => LANE_WIDE.1,
             Some(_) => LANE_FILE,
-            None => entry,
+            None => named.get(entry).copied().ok_or_else(|| Error::Parse {
+                line: 0,
+                what: format!("the sources name no file for the entry {entry}"),
+            })?,
         };
-        groups.entry(stem).or_default().insert(entry);
+        groups.entry(file).or_default().insert(entry);
     }
     if groups.is_empty() {
         return Err(Error::NoEntries);
     }
     Ok(groups
         .into_iter()
-        .map(|(stem, roots)| (stem.to_owned(), module.subset(&roots, comment)))
+        .map(|(file, roots)| (file.to_owned(), module.subset(&roots, comment)))
         .collect())
 }
 

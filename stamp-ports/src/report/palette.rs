@@ -199,12 +199,18 @@ fn contrast(a: &str, b: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variants::Variant;
+    use crate::variants::AskedVariant;
 
     #[test]
     fn every_variant_and_phase_has_a_look_of_its_own() {
         let names = VARIANTS.map(|hue| hue.name);
-        assert_eq!(names, Variant::PAPER.map(Variant::name));
+        assert_eq!(
+            names,
+            AskedVariant::of_paper()
+                .into_iter()
+                .map(AskedVariant::name)
+                .collect::<Vec<_>>()
+        );
         assert_eq!(PHASES.map(|hue| hue.name), crate::paper::document::PHASES);
         for (i, a) in VARIANTS.iter().enumerate() {
             for b in &VARIANTS[..i] {

@@ -163,18 +163,3 @@ impl core::fmt::Display for Variant {
         f.pad(self.name())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::algorithm::Algorithm;
-
-    #[test]
-    fn every_line_names_the_type_that_names_it() {
-        for &variant in Variant::ALL {
-            assert_eq!(crate::with_algorithm!(variant, A => A::VARIANT), variant);
-            assert_eq!(Variant::from_name(variant.name()), Some(variant));
-        }
-        assert_eq!(Variant::from_name("vbw"), None);
-    }
-}
