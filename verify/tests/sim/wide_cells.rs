@@ -177,9 +177,8 @@ fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
 
 #[test]
 fn half_of_the_random_cases_have_wide_atomics_and_a_line_says_so() {
-    let cases = (0..400u64).map(|seed| {
-        verify::program::generate::case(Variant::Fast, None, seed * 7919)
-    });
+    let cases =
+        (0..400u64).map(|seed| verify::program::generate::case(Variant::Fast, None, seed * 7919));
     let (wide, narrow): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.sim.wide_atomics);
     assert!(wide.len() > 120 && narrow.len() > 120);
     let mut of_64_bits = 0;

@@ -3,18 +3,18 @@
 //! of every attempt, recorded, is opaque. And with a defect seeded into the
 //! transactional memory, the workloads' own checks notice.
 
-use stamp_ports::bank::Bank;
-use stamp_ports::eigenbench::Eigenbench;
-use stamp_ports::workload::Launches;
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Granule, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{self, Buffer, Launch, Stm, StmConfig};
+use crate::driven::{Recorded, Setup, simulations};
+use stamp_ports::Error;
+use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::eigenbench::Eigenbench;
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::StmConfig;
 use stm_core::mutant::Mutant;
 use stm_core::stm_ref::Patience;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
-use verify::history::recorder::decode;
-use verify::history::{Header, InitialMemory};
-use verify::opacity;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::history::InitialMemory;
+use verify::sim::{Sim, SimConfig};
 
 const BANK: Bank = Bank {
     accounts: 21,
@@ -44,117 +44,38 @@ const fn accesses(reads: u32, writes: u32) -> Accesses {
     Accesses { reads, writes }
 }
 
-const SCHEDULES: [Schedule; 4] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: false,
-    },
-    Schedule::Random,
-];
-
-const LAUNCH: (u32, u32) = (2, 6);
-const TRANSACTIONS: u64 = 48;
-/// Words of a lane's recording buffer.
-const RECORD_WORDS: u64 = 1 << 13;
-
-/// What a run came to.
-struct Run {
-    aborted: u64,
-    /// What the driver found wrong with the result.
-    wrong: Option<String>,
-    /// Whether the history is opaque.
-    opaque: bool,
-}
-
 /// Runs a workload once, recorded.
-fn run<A, W>(workload: &W, config: SimConfig) -> Result<Run, host::Error>
-where
-    A: Algorithm,
-    W: Launches<A>,
-{
-    let sim = Sim::new(config);
-    workload.check(TRANSACTIONS).expect("parameters");
-    let mut data = workload
-        .prepare(&sim, config.seed, TRANSACTIONS)
-        .expect("data");
-    let (blocks, threads) = LAUNCH;
-    let lanes = match A::GRANULE {
-        Granule::Block => blocks,
-        Granule::Lane | Granule::LaneInTurn => blocks * threads,
-    };
-    workload
-        .fit(&sim, &mut data, u64::from(lanes))
-        .expect("data of lanes");
-    workload.reset(&mut data).expect("first state");
-    let sizes = StmConfig {
-        locks: 16,
-        stripe_bytes: 4 << (config.seed % 3),
-        capacity: workload.capacity(),
-        patience: Patience {
-            read_polls: 8,
-            acquire_tries: 4,
-            retries_max: 0,
-            ..Patience::DEFAULT
+fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> Result<Recorded, Error> {
+    let setup = Setup {
+        algorithm,
+        shape: (2, 6),
+        config: StmConfig {
+            locks: 16,
+            stripe_bytes: 4 << (config.seed % 3),
+            patience: Patience {
+                read_polls: 8,
+                acquire_tries: 4,
+                retries_max: 0,
+                ..Patience::DEFAULT
+            },
+            ..StmConfig::default()
         },
-        time_limit: None,
+        seed: config.seed,
+        transactions: 48,
     };
-    let mut stm = Stm::new(&sim, Launch::new(blocks, threads), sizes)?;
-    let all = u64::from(blocks * threads);
-    let records = Buffer::<_, u64>::zeroed(&sim, (all * RECORD_WORDS) as usize, "records")?;
-    // SAFETY: that many words a lane, zero, which nothing else uses.
-    let recorder = unsafe { Recorder::new(records.as_mut_ptr(), RECORD_WORDS) };
-    let params = workload.params(&data, stm.observed_handle(recorder), TRANSACTIONS);
-    // SAFETY: the data, the records and the memory live in this function.
-    let (_, statistics) = unsafe { stm.launch::<<W as Launches<A>>::Kernel>(&params) }?;
-    assert_eq!(statistics.commits, TRANSACTIONS, "{config}");
-    let history = decode(
-        &records.download()?,
-        all as u32,
-        RECORD_WORDS,
-        Header::default(),
-        InitialMemory::INFERRED,
-    )
-    .unwrap_or_else(|error| panic!("{config}: {error}"));
-    assert_eq!(history.len() as u64, statistics.attempts, "{config}");
-    Ok(Run {
-        aborted: statistics.aborted(),
-        wrong: workload
-            .verify(&mut data, TRANSACTIONS)
-            .unwrap_or_else(|error| panic!("{config}: {error}")),
-        opaque: opacity::check(&history).is_ok_and(|verdict| verdict.is_opaque()),
-    })
-}
-
-fn configs(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    SCHEDULES.into_iter().flat_map(move |schedule| {
-        (0..seeds).map(move |seed| SimConfig {
-            warp_width: 4,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 30 },
-            votes_order: seed % 2 == 0,
-            seed,
-            ..SimConfig::default()
-        })
-    })
+    setup.record(workload, &Sim::new(config), InitialMemory::INFERRED)
 }
 
 /// Runs a workload under each schedule, and returns how many attempts aborted.
-fn all_right<A, W>(workload: &W) -> u64
-where
-    A: Algorithm,
-    W: Launches<A>,
-{
-    let mut aborted = 0;
-    for config in configs(8) {
-        let what = format!("{} {} on {config}", workload.name(), A::NAME);
-        let run = run::<A, W>(workload, config).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(run.wrong, None, "{what}");
-        assert!(run.opaque, "{what} is not opaque");
-        aborted += run.aborted;
-    }
-    aborted
+fn all_right(workload: &impl Workload, algorithm: Variant) -> u64 {
+    simulations(8)
+        .map(|config| {
+            let what = format!("{} {algorithm} on {config}", workload.name());
+            let run = run(workload, algorithm, config);
+            run.unwrap_or_else(|error| panic!("{what}: {error}"))
+                .right(&what)
+        })
+        .sum()
 }
 
 macro_rules! all_right {
@@ -162,8 +83,8 @@ macro_rules! all_right {
         $(
             #[test]
             fn $test() {
-                let bank = all_right::<$algorithm, _>(&BANK);
-                let eigenbench = all_right::<$algorithm, _>(&EIGENBENCH);
+                let bank = all_right(&BANK, Variant::$algorithm);
+                let eigenbench = all_right(&EIGENBENCH, Variant::$algorithm);
                 // Without conflicts this would test little.
                 assert_eq!([bank > 0, eigenbench > 0], [$aborts; 2]);
             }
@@ -178,17 +99,19 @@ all_right! {
     tbv_sorting_is_verified_and_opaque: TbvSorting, true;
     hv_sorting_is_verified_and_opaque: HvSorting, true;
     hv_backoff_is_verified_and_opaque: HvBackoff, true;
+    fast_is_verified_and_opaque: Fast, true;
+    fast_table_is_verified_and_opaque: FastTable, true;
 }
 
 /// What the driver says of the first result that it refuses, of a memory with
 /// this defect.
-fn noticed<W: Launches<HvSorting>>(workload: &W, mutant: Mutant) -> Option<String> {
-    configs(60).find_map(|config| {
+fn noticed(workload: &impl Workload, mutant: Mutant) -> Option<String> {
+    simulations(60).find_map(|config| {
         let config = SimConfig {
             mutant: Some(mutant as u32),
             ..config
         };
-        run::<HvSorting, W>(workload, config).ok()?.wrong
+        run(workload, Variant::HvSorting, config).ok()?.wrong
     })
 }
 

@@ -1,79 +1,42 @@
 //! Labyrinth and genome, driven as `stamp` drives them, on the CPU and on the
 //! simulator: recorded, the histories judged, the results checked.
 
-use stamp_ports::genome::Genome;
-use stamp_ports::labyrinth::maze::Maze;
-use stamp_ports::labyrinth::{Claim, Labyrinth, Source};
-use stamp_ports::timed::Timed;
-use stamp_ports::workload::Launches;
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
-use stm_core::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig};
+use crate::driven::Setup;
+use stamp_ports::workloads::genome::Genome;
+use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Cpu, Device, StmConfig};
 use stm_kernels::labyrinth::GridSize;
-use verify::history::recorder::decode;
-use verify::history::{Header, InitialMemory};
-use verify::opacity;
+use verify::history::InitialMemory;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Runs a workload once, recorded; its attempts that aborted.
-fn run<A, W, D>(device: &D, workload: &W, initial: InitialMemory, config: StmConfig) -> u64
-where
-    A: Algorithm,
-    W: Launches<A>,
-    D: Device,
-{
-    const BLOCKS: u32 = 3;
-    const WORDS: u64 = 1 << 14;
-    let threads = device.limits().warp_width.max(2);
-    let what = format!("{} {} on {}", workload.name(), A::NAME, device.id());
-    let transactions = workload.transactions().expect("of the input");
-    let launch = Launch {
-        shared_bytes: workload.shared_bytes(),
-        ..Launch::new(BLOCKS, threads)
+fn run<D: Device>(
+    device: &D,
+    workload: &impl Workload,
+    algorithm: Variant,
+    initial: InitialMemory,
+    config: StmConfig,
+) -> u64 {
+    let setup = Setup {
+        algorithm,
+        shape: (3, device.limits().warp_width.max(2)),
+        config,
+        seed: 5,
+        transactions: workload.transactions().expect("of the input"),
     };
-    let config = StmConfig {
-        capacity: workload.capacity(),
-        ..config
-    };
-    let mut stm = Stm::new(device, launch, config).expect("metadata");
-    let lanes = BLOCKS * threads;
-    let records = Buffer::<D, u64>::zeroed(device, (u64::from(lanes) * WORDS) as usize, "records")
-        .expect("records");
-    // SAFETY: the buffer has that many words a lane, zero, and only the lanes
-    // of these launches use it.
-    let probe = unsafe { Recorder::new(records.as_mut_ptr(), WORDS) };
-    let mut data = workload.prepare(device, 5, transactions).expect("data");
-    workload.arrange::<D, A>(&mut data).expect("data");
-    workload.reset(&mut data).expect("data");
-    let mut timed = Timed::new(device, &mut stm, probe, None);
-    workload
-        .run(&mut data, &mut timed, transactions)
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
-    let done = timed.finish().statistics;
-    let expected = workload.commits_expected(&data, transactions);
-    assert_eq!(Some(done.commits), expected.expect("data"), "{what}");
-    let wrong = workload.verify(&mut data, transactions).expect("data");
-    assert_eq!(wrong, None, "{what}");
-    let header = Header {
-        variant: A::NAME.into(),
-        workload: workload.name().into(),
-        device: device.id(),
-        seed: String::new(),
-    };
-    let records = records.download().expect("records");
-    let history = decode(&records, lanes, WORDS, header, initial).expect("a history");
-    assert_eq!(history.len() as u64, done.attempts, "{what}");
-    let verdict = opacity::check(&history).expect("a possible history");
-    assert!(verdict.is_opaque(), "{what}:\n{verdict}");
-    done.aborted()
+    let what = format!("{} {algorithm} on {}", workload.name(), device.id());
+    let run = setup.record(workload, device, initial);
+    run.unwrap_or_else(|error| panic!("{what}: {error}"))
+        .right(&what)
 }
 
 fn labyrinth(seed: u64) -> Labyrinth {
     let size = GridSize { x: 6, y: 6, z: 2 };
     Labyrinth {
         maze: Maze::generate(seed, size, 7, 8).expect("a maze"),
-        source: Source::Generated,
+        file: None,
         claim: if seed.is_multiple_of(2) {
             Claim::Warp
         } else {
@@ -88,32 +51,26 @@ const GENOME: Genome = Genome {
     segments: 90,
 };
 
-/// Both workloads.
-fn both<A, D>(device: &D, seed: u64) -> u64
-where
-    A: Algorithm,
-    Labyrinth: Launches<A>,
-    Genome: Launches<A>,
-    D: Device,
-{
+/// Runs both workloads.
+fn both<D: Device>(device: &D, algorithm: Variant, seed: u64) -> u64 {
     let config = StmConfig {
         locks: 16 << (seed % 3),
         stripe_bytes: 4 << (seed % 2),
         ..StmConfig::default()
     };
     // The grid's first state is what its first readers found.
-    run::<A, _, D>(device, &labyrinth(seed), InitialMemory::INFERRED, config)
-        + run::<A, _, D>(device, &GENOME, InitialMemory::ZERO, config)
+    run(
+        device,
+        &labyrinth(seed),
+        algorithm,
+        InitialMemory::INFERRED,
+        config,
+    ) + run(device, &GENOME, algorithm, InitialMemory::ZERO, config)
 }
 
-fn everywhere<A>()
-where
-    A: Algorithm,
-    Labyrinth: Launches<A>,
-    Genome: Launches<A>,
-{
+fn everywhere(algorithm: Variant) {
     for seed in 0..8 {
-        both::<A, _>(&Cpu::new(), seed);
+        both(&Cpu::new(), algorithm, seed);
     }
     let mut aborted = 0;
     for schedule in [
@@ -133,7 +90,7 @@ where
                 seed,
                 ..SimConfig::default()
             });
-            aborted += both::<A, _>(&sim, seed);
+            aborted += both(&sim, algorithm, seed);
         }
     }
     // Routers must meet, or this tests little.
@@ -145,7 +102,7 @@ macro_rules! variants {
         $(
             #[test]
             fn $name() {
-                everywhere::<$algorithm>();
+                everywhere(Variant::$algorithm);
             }
         )*
     };

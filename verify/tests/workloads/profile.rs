@@ -2,90 +2,58 @@
 //! several lanes and under every schedule a lane's phases are all of its time,
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
-use stamp_ports::ht::Ht;
-use stamp_ports::ra::Ra;
-use stamp_ports::workload::Launches;
-use stm_core::algorithm::{Algorithm, Cgl, Egpgv, HvBackoff, HvSorting, TbvSorting, Vbv};
-use stm_core::host::{Launch, Profile, ProfileRows, Statistics, Stm, StmConfig};
-use stm_core::profile::{Phase, Profiler};
+use crate::driven::{Setup, simulations};
+use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ra::Ra;
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Profile, ProfileRows, Statistics, StmConfig};
+use stm_core::profile::Phase;
 use stm_core::stm_ref::Patience;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
-
-const LAUNCH: (u32, u32) = (2, 6);
-const TRANSACTIONS: u64 = 60;
-
-const SCHEDULES: [Schedule; 4] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: false,
-    },
-    Schedule::Random,
-];
+use verify::sim::{Sim, SimConfig};
 
 /// Runs a workload profiled, and verifies its result. That each lane's phases
 /// are its time is checked where the rows are read.
-fn run<A, W>(workload: &W, transactions: u64, config: SimConfig) -> (Profile, Statistics)
-where
-    A: Algorithm,
-    W: Launches<A>,
-{
+fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Profile, Statistics) {
     let sim = Sim::new(config);
-    let what = format!("{} {} on {config}", workload.name(), A::NAME);
-    let mut data = workload
-        .prepare(&sim, config.seed, transactions)
-        .expect("data");
-    workload.reset(&mut data).expect("first state");
-    let sizes = StmConfig {
-        locks: 16,
-        capacity: workload.capacity(),
-        patience: Patience {
-            read_polls: 8,
-            acquire_tries: 4,
-            retries_max: 0,
-            ..Patience::DEFAULT
+    let what = format!("{} {algorithm} on {config}", workload.name());
+    let setup = Setup {
+        algorithm,
+        shape: (2, 6),
+        config: StmConfig {
+            locks: 16,
+            patience: Patience {
+                read_polls: 8,
+                acquire_tries: 4,
+                retries_max: 0,
+                ..Patience::DEFAULT
+            },
+            ..StmConfig::default()
         },
-        ..StmConfig::default()
+        seed: config.seed,
+        transactions: 60,
     };
-    let launch = Launch::new(LAUNCH.0, LAUNCH.1);
-    let mut stm = Stm::new(&sim, launch, sizes).expect("metadata");
-    let mut rows = ProfileRows::new(&sim, launch).expect("rows");
-    let params = workload.params(&data, stm.observed_handle(rows.probe()), transactions);
-    // SAFETY: the data, the rows and the memory live in this function.
-    let (_, statistics) = unsafe { stm.launch::<<W as Launches<A>>::Kernel>(&params) }
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert_eq!(statistics.commits, transactions, "{what}");
-    let profile = rows
-        .take()
-        .unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert_eq!(
-        workload.verify(&mut data, transactions).expect("a result"),
-        None,
-        "{what}"
-    );
+    let mut stm = setup.stm(workload, &sim).expect("metadata");
+    let mut rows = ProfileRows::new(&sim, stm.shape()).expect("rows");
+    stm.observe(rows.probe());
+    let (statistics, wrong) =
+        (setup.drive(workload, &sim, &mut stm)).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(wrong, None, "{what}");
+    let profile = rows.take();
+    let profile = profile.unwrap_or_else(|error| panic!("{what}: {error}"));
     (profile, statistics)
 }
 
-fn configs(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    SCHEDULES.into_iter().flat_map(move |schedule| {
-        (0..seeds).map(move |seed| SimConfig {
-            warp_width: 4,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 30 },
-            seed,
-            ..SimConfig::default()
-        })
+/// Simulations whose votes all order memory.
+fn profiled(seeds: u64) -> impl Iterator<Item = SimConfig> {
+    simulations(seeds).map(|config| SimConfig {
+        votes_order: SimConfig::default().votes_order,
+        ..config
     })
 }
 
 /// A few words and buckets, so that lanes collide.
-fn all_schedules<A>()
-where
-    A: Algorithm,
-    Ra: Launches<A>,
-    Ht: Launches<A>,
-{
+fn all_schedules(algorithm: Variant) {
     let ra = Ra {
         words: 24,
         reads: 4,
@@ -96,13 +64,10 @@ where
         keys_per_tx: 2,
     };
     let mut aborted = 0;
-    for config in configs(6) {
-        for (profile, statistics) in [
-            run::<A, _>(&ra, TRANSACTIONS, config),
-            run::<A, _>(&ht, TRANSACTIONS, config),
-        ] {
-            let what = format!("{} on {config}: {profile:?}", A::NAME);
-            let lanes = if A::NAME == "egpgv" { 2 } else { 12 };
+    for config in profiled(6) {
+        for (profile, statistics) in [run(&ra, algorithm, config), run(&ht, algorithm, config)] {
+            let what = format!("{algorithm} on {config}: {profile:?}");
+            let lanes = if algorithm == Variant::Egpgv { 2 } else { 12 };
             assert_eq!(profile.lanes, lanes, "{what}");
             let of = |phase: Phase| profile.phases[phase as usize];
             assert!(of(Phase::Native) > 0 && of(Phase::Commit) > 0, "{what}");
@@ -112,18 +77,18 @@ where
             aborted += statistics.aborted();
         }
     }
-    let can_abort = A::NAME != "cgl";
-    assert_eq!(aborted > 0, can_abort, "{}: {aborted} aborted", A::NAME);
+    let can_abort = algorithm != Variant::Cgl;
+    assert_eq!(aborted > 0, can_abort, "{algorithm}: {aborted} aborted");
 }
 
 #[test]
 fn phases_are_all_of_the_time_under_every_schedule() {
-    all_schedules::<Cgl>();
-    all_schedules::<Egpgv>();
-    all_schedules::<Vbv>();
-    all_schedules::<TbvSorting>();
-    all_schedules::<HvSorting>();
-    all_schedules::<HvBackoff>();
+    all_schedules(Variant::Cgl);
+    all_schedules(Variant::Egpgv);
+    all_schedules(Variant::Vbv);
+    all_schedules(Variant::TbvSorting);
+    all_schedules(Variant::HvSorting);
+    all_schedules(Variant::HvBackoff);
 }
 
 #[test]
@@ -138,7 +103,7 @@ fn more_words_read_is_more_time_in_the_sets() {
             warp_width: 4,
             ..SimConfig::default()
         };
-        let (profile, _) = run::<HvSorting, _>(&ra, TRANSACTIONS, config);
+        let (profile, _) = run(&ra, Variant::HvSorting, config);
         let of = |phase: Phase| profile.phases[phase as usize];
         (of(Phase::Buffering), of(Phase::Consistency))
     };
@@ -155,8 +120,8 @@ fn with_one_lock_for_all_lanes_spend_their_time_waiting_for_it() {
         reads: 4,
         writes: 3,
     };
-    for config in configs(2) {
-        let (profile, _) = run::<Cgl, _>(&ra, TRANSACTIONS, config);
+    for config in profiled(2) {
+        let (profile, _) = run(&ra, Variant::Cgl, config);
         let share = profile.share(Phase::Locks);
         // Twelve lanes, one at a time: eleven wait.
         assert!(share > 0.5, "{config}: {share} of {profile:?}");
