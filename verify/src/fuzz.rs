@@ -18,18 +18,18 @@ use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 
-/// What to run, and how long.
+/// What a fuzzing run does, and when it ends.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The variants, in turn; not empty.
     pub variants: Vec<Variant>,
-    /// A seeded defect, to see it caught.
+    /// A seeded defect that the run is to catch.
     pub mutant: Option<Mutant>,
     /// The seed of every run.
     pub seed: u64,
-    /// Stop after so many transactions have committed.
+    /// The run stops when so many transactions have committed.
     pub transactions: Option<u64>,
-    /// Stop after this long.
+    /// The run stops after this time.
     pub time: Option<Duration>,
     /// Worker threads, 1 or more.
     pub threads: usize,
@@ -78,33 +78,33 @@ pub struct Found {
     pub first: Case,
     /// The smallest case that fails.
     pub case: Case,
-    /// What that finds.
+    /// What the smallest case finds.
     pub failure: Failure,
 }
 
 /// What a fuzzing run did.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// For each variant, in the order of the configuration.
+    /// The sums for each variant, in the order of the configuration.
     pub variants: Vec<(Variant, Totals)>,
-    /// How long it took.
+    /// How long the run took.
     pub time: Duration,
     /// Worker threads.
     pub threads: usize,
     /// The seed.
     pub seed: u64,
-    /// What was found; nothing, if all is well.
+    /// The violation that ended the run, if any.
     pub found: Option<Found>,
 }
 
 impl Report {
-    /// Over all variants.
+    /// Returns the sums over all variants.
     pub fn total(&self) -> Totals {
         let all: Vec<Totals> = self.variants.iter().map(|(_, totals)| *totals).collect();
         Totals::sum(&all)
     }
 
-    /// As JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> serde_json::Value {
         let seconds = self.time.as_secs_f64();
         let total = self.total();
@@ -164,7 +164,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Run `k` of a configuration.
+/// Returns the case of run `k` of a configuration.
 pub fn case(config: &Config, k: u64) -> Case {
     let variant = config.variants[(k % config.variants.len() as u64) as usize];
     let bits = draw(config.seed, k, 5);

@@ -93,13 +93,13 @@ impl Directed {
         self
     }
 
-    /// The program of this name.
+    /// Returns the program of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|d| d.name == name)
     }
 
-    /// The transactions in the order of their numbers: those of a lane are
-    /// `lanes` apart.
+    /// Returns the transactions in the order of their numbers: those of a lane
+    /// are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
         let lanes: Vec<Vec<Vec<Op>>> = self
             .lanes
@@ -120,8 +120,8 @@ impl Directed {
         all
     }
 
-    /// The case of a seed: mostly one lane a warp, as lanes of one warp begin
-    /// together.
+    /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp
+    /// begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;

@@ -38,7 +38,8 @@ impl std::fmt::Debug for SimLane<'_> {
 }
 
 impl<'a> SimLane<'a> {
-    /// Lane `lane` of the launch that `machine` runs, on the fibre of `fibre`.
+    /// Makes lane `lane` of the launch that `machine` runs, on the fibre of
+    /// `fibre`.
     ///
     /// # Safety
     /// Until the fibre has ended, the machine is live and used by nobody while
@@ -62,19 +63,20 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// The configuration of the run.
+    /// Returns the configuration of the run.
     pub fn config(&self) -> SimConfig {
         self.machine().config
     }
 
-    /// The number of the deliberate bug that is switched on, if any
+    /// Returns the number of the deliberate bug that is switched on, if any
     /// ([`SimConfig::mutant`]).
     #[inline]
     pub const fn mutant_number(&self) -> Option<u32> {
         self.mutant
     }
 
-    /// The machine. A call's result must be dropped before the fibre is left.
+    /// Returns the machine. A call's result must be dropped before the fibre is
+    /// left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
     fn machine(&self) -> &mut Machine {
@@ -92,13 +94,13 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// The value, or leaves the fibre if the launch is over.
+    /// Returns the value, or leaves the fibre if the launch is over.
     #[inline]
     fn or_leave<T>(&self, result: Result<T, Over>) -> T {
         result.unwrap_or_else(|Over| self.leave())
     }
 
-    /// Lets the schedule choose; returns when it has chosen this lane.
+    /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
     fn switch(&self) {
         let next = self.machine().next();
@@ -164,8 +166,8 @@ impl<'a> SimLane<'a> {
         self.or_leave(result);
     }
 
-    /// A read-modify-write: `new` gives what to write for what was found, or
-    /// nothing.
+    /// Executes a read-modify-write: `new` gives what to write for what was
+    /// found, or nothing.
     #[inline]
     fn modify<const WIDE: bool>(
         &self,
@@ -323,8 +325,8 @@ impl<'a> SimLane<'a> {
         self.machine().space.store::<WIDE>(found, v);
     }
 
-    /// An operation on a word of shared memory: sequentially consistent, which
-    /// is stronger than relaxed.
+    /// Executes an operation on a word of shared memory. It is sequentially
+    /// consistent, which is stronger than relaxed.
     #[inline]
     fn shared(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         if !self.turn(op, u64::from(i)) {
@@ -354,7 +356,8 @@ impl<'a> SimLane<'a> {
         old
     }
 
-    /// Meets the threads of the block: whether the predicate of any holds.
+    /// Meets the threads of the block, and returns whether the predicate of any
+    /// holds.
     #[inline(never)]
     fn meet_block(&self, op: Op, predicate: bool) -> bool {
         let machine = self.machine();
@@ -372,7 +375,8 @@ impl<'a> SimLane<'a> {
         any != 0
     }
 
-    /// Meets the lanes of a mask; the result of the operation for this lane.
+    /// Meets the lanes of a mask, and returns the result of the operation for
+    /// this lane.
     #[inline(never)]
     fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         let machine = self.machine();
@@ -391,12 +395,12 @@ impl<'a> SimLane<'a> {
     }
 }
 
-/// Two words of 64 bits as one of 128.
+/// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-/// The reverse of [`joined`].
+/// Parts what [`joined`] has joined.
 const fn parted(word: u128) -> [u64; 2] {
     [word as u64, (word >> 64) as u64]
 }
