@@ -5,24 +5,7 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
-
-/// Runs what must be refused with status 2 and one line that has all `parts`.
-fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
-    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-    assert!(!errors.contains("panicked"), "{errors}");
-    for part in parts {
-        assert!(
-            errors.contains(part),
-            "{arguments:?}: {errors} lacks {part:?}"
-        );
-    }
-}
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, refused, stamp, text, with};
 
 #[test]
 fn impossible_launches_are_refused() {

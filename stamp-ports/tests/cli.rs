@@ -4,16 +4,8 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, right, stamp, text, with};
 use serde_json::Value;
-
-/// Runs what must succeed, and returns its standard output.
-fn right(arguments: &[&str]) -> String {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    text(&output.stdout)
-}
 
 /// The fields of a run that the project's plan fixes, with their kinds.
 fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
