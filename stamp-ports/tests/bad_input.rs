@@ -83,6 +83,26 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
 }
 
 #[test]
+fn options_that_nothing_asked_for_takes_are_refused() {
+    for (option, value) in [("--lanes-max", "4"), ("--queue-after", "9")] {
+        let scheduler = [option, value, "--variant", "hv-sorting,cgl"];
+        let written = format!("{option} {value}");
+        let parts = [&written, "fast and fast-table", "hv-sorting and cgl"];
+        refused(&with(&TINY_RA, &scheduler), &parts);
+        let all = with(&["tune", "ra", "--device", "cpu"], &scheduler);
+        refused(&all, &parts);
+    }
+    refused(
+        &["run", "ra,ht", "--device", "cpu", "--accounts", "5"],
+        &["--accounts 5", "bank", "ra and ht", "leave it out"],
+    );
+    refused(
+        &["run", "labyrinth,kmeans", "-n", "5"],
+        &["-n 5", "name one instead of labyrinth,kmeans"],
+    );
+}
+
+#[test]
 fn parameters_that_make_no_sense_are_refused() {
     refused(
         &with(&TINY_RA, &["--reads", "0"]),
