@@ -5,13 +5,13 @@
 
 use crate::commands;
 use crate::record::input;
-use crate::variant::Variant;
 use clap::{Arg, Args, Parser, Subcommand};
 use stamp_ports::cli::WorkloadArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 
 /// The whole command line.
@@ -106,7 +106,7 @@ pub type VariantList = std::vec::Vec<Variant>;
 #[derive(Args, Debug)]
 pub struct FuzzArgs {
     /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
     pub variant: VariantList,
     /// Stop after so many minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]
@@ -185,7 +185,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "W", value_parser = input::parse_names)]
     pub workload: WorkloadList,
     /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
     pub variant: VariantList,
     /// cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_device, default_value = "cpu")]
@@ -298,6 +298,27 @@ fn parse_device_mutant(text: &str) -> Result<String, String> {
         "there is no kernel with the defect {text:?}: give all, or one of {}",
         crate::record::MUTANTS.map(Mutant::name).join(", ")
     ))
+}
+
+/// Reads `all`, or names of variants separated by commas.
+fn parse_variants(text: &str) -> Result<VariantList, String> {
+    if text == "all" {
+        return Ok(Variant::ALL.to_vec());
+    }
+    let known = || {
+        let names: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
+        names.join(", ")
+    };
+    text.split(',')
+        .map(|name| {
+            Variant::from_name(name.trim()).ok_or_else(|| {
+                format!(
+                    "unknown variant {name:?}: known are {}; `all` takes every one",
+                    known()
+                )
+            })
+        })
+        .collect()
 }
 
 fn parse_mutant(text: &str) -> Result<Mutant, String> {

@@ -9,11 +9,11 @@ use crate::opacity::{self, report::Verdict};
 use crate::program::{Case, run, shrink::shrink};
 use crate::record::input::{Input, Size, check_options};
 use crate::record::{self, Row, Settings};
-use crate::variant::Variant;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Cuda, Device, StmConfig};
 use stm_core::mutant::Mutant;
 

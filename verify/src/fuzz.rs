@@ -8,13 +8,13 @@
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
-use crate::variant::Variant;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 

@@ -11,7 +11,9 @@
 //! | [`record`](mod@record) | the workloads recorded on any device |
 //! | [`cli`], [`commands`] | the program `verify` |
 
+#[cfg(any())]
 pub mod cli;
+#[cfg(any())]
 pub mod commands;
 pub mod error;
 pub mod fuzz;
@@ -19,6 +21,6 @@ pub mod history;
 pub mod mutants;
 pub mod opacity;
 pub mod program;
+#[cfg(any())]
 pub mod record;
 pub mod sim;
-pub mod variant;

@@ -8,10 +8,10 @@
 
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
-use crate::variant::Variant;
 use serde::Serialize;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 

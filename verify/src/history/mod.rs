@@ -8,13 +8,15 @@
 //! The columns are made for tens of millions of attempts: an attempt costs 44
 //! bytes and an event 12, with each distinct word kept once.
 //!
-//! * [`layout`], [`recorder`]: recording into per-lane buffers, and decoding.
+//! * [`layout`], [`recorder`], [`records`]: recording into the buffers of lanes,
+//!   and decoding.
 //! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
 
 pub mod file;
 pub mod layout;
 pub mod reader;
 pub mod recorder;
+pub mod records;
 pub mod words;
 pub mod writer;
 

@@ -4,11 +4,13 @@
 //! outcome named. The right algorithms pass all of them under every simulation;
 //! each seeded defect fails one of them in some.
 
+use super::case::{Case, Loop, Op, Program};
 use super::generate::{Rng, simulation};
-use super::{Case, Loop, Op, Program, line};
+use super::line;
 use crate::sim::Schedule;
-use crate::variant::Variant;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::mutant::Mutant;
+use stm_core::with_algorithm;
 
 /// A program with a purpose.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +125,7 @@ impl Directed {
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;
-        let lockstep = self.lockstep && matches!(variant, Variant::Fast | Variant::FastTable);
+        let lockstep = self.lockstep && with_algorithm!(variant, A => A::SCHEDULED);
         let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),

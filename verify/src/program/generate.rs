@@ -5,9 +5,9 @@
 //! or two stripes, in at most four transactions: what needs a word to change and
 //! change back shows only there.
 
-use super::{Case, Loop, Op, Program, Value, Words};
+use super::case::{Case, Loop, Op, Program, Value, Words};
 use crate::sim::{MemoryModel, Schedule, SimConfig};
-use crate::variant::Variant;
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 

@@ -1,6 +1,6 @@
 //! The kernel that interprets a program.
 
-use super::{Loop, Op, Program, Value, Words};
+use super::case::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Crew, Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
@@ -67,6 +67,7 @@ fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
 }
 
 /// Reads sums; the value of the last.
+#[inline(never)]
 fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     sums: &TSums<T>,
@@ -91,6 +92,7 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
 }
 
 /// Runs one transaction.
+#[inline(never)]
 fn body<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     words: &A::Array<T>,
@@ -144,6 +146,7 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
 
 /// Runs one transaction by a team: each word by the lane whose it is, and the
 /// value last read known to all.
+#[inline(never)]
 fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     tx: &mut TeamTx<'_, L, A, C>,
     words: &A::Array<T>,
@@ -185,6 +188,35 @@ fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     Ok(())
 }
 
+/// Runs all transactions by teams of warps. The constant keeps an algorithm
+/// without teams from compiling what it cannot run.
+fn teams_of_warps<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
+/// Runs all transactions by teams of blocks, as above.
+fn teams_of_blocks<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_block_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
 impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
     const ENTRY: &'static str = "program";
     type Params = Params<A, T>;
@@ -198,17 +230,9 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                 .for_each(lane, 0..transactions.len() as u64, |tx, i| {
                     body(tx, &params.words, &params.sums, &transactions[i as usize])
                 }),
-            Loop::Team => params
-                .stm
-                .for_each_team(lane, 0..transactions.len() as u64, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                }),
-            Loop::Block => {
-                let range = 0..transactions.len() as u64;
-                params.stm.for_each_block_team(lane, range, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                });
-            }
+            Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
+            Loop::Team => teams_of_warps(lane, params, transactions),
+            Loop::Block => teams_of_blocks(lane, params, transactions),
             Loop::Own => {
                 let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
                 for ops in transactions.iter().skip(first).step_by(lanes) {

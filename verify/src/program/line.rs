@@ -14,11 +14,11 @@
 //! to three sums, or `a`, a sum and what is added, written as a value. Then the
 //! simulation.
 
-use super::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
+use super::case::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
 use crate::error::Error;
-use crate::variant::Variant;
 use std::fmt;
 use std::str::FromStr;
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 
 impl fmt::Display for Op {
@@ -124,10 +124,8 @@ fn variant(part: &str) -> Result<(Variant, Option<Mutant>), Error> {
         None => (part, None),
     };
     let variant = Variant::from_name(name).ok_or_else(|| {
-        bad(
-            part,
-            &format!("one of {}", Variant::ALL.map(Variant::name).join(", ")),
-        )
+        let known: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
+        bad(part, &format!("one of {}", known.join(", ")))
     })?;
     let mutant = mutant
         .map(|name| {

@@ -5,8 +5,10 @@
 //! becomes the new case. That is why `proptest`, which changes one value at a
 //! time and runs once, only draws the cases here.
 
+use super::case::{Case, Loop, Op, Words};
+use super::failure::Failure;
 use super::generate::Rng;
-use super::{Case, Failure, Loop, Op, Words, run};
+use super::run::run;
 use crate::sim::{MemoryModel, Schedule};
 
 /// Simulations that each candidate is tried with.

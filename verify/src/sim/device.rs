@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Error, Launch, Limits, Memory};
+use stm_core::probe::{HostProbe, Observation};
 
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.
@@ -28,8 +29,8 @@ type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 
 /// What a launch did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// The configuration; its text, the program and [`Run::launch`] replay it.
+pub struct RunReport {
+    /// The configuration; its text, the program and [`RunReport::launch`] replay it.
     pub config: SimConfig,
     /// The launch's number since [`Sim::new`] or [`Sim::configure`], from 0. It
     /// is part of the seed.
@@ -46,7 +47,7 @@ pub struct Run {
     ops: [u64; Op::COUNT],
 }
 
-impl Run {
+impl RunReport {
     /// How often an operation was executed, private ones included.
     pub const fn count(&self, op: Op) -> u64 {
         self.ops[op as usize]
@@ -59,7 +60,7 @@ struct Inner {
     running: Cell<bool>,
     launches: Cell<u64>,
     stacks: RefCell<Vec<DefaultStack>>,
-    last: RefCell<Option<(Run, Result<(), SimError>)>>,
+    last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
 }
 
 impl Inner {
@@ -124,7 +125,7 @@ impl Sim {
     }
 
     /// What the last launch did, and how it ended; `None` before the first.
-    pub fn last_run(&self) -> Option<(Run, Result<(), SimError>)> {
+    pub fn last_run(&self) -> Option<(RunReport, Result<(), SimError>)> {
         self.0.last.borrow().clone()
     }
 
@@ -132,7 +133,20 @@ impl Sim {
     ///
     /// # Errors
     /// Whatever ends the launch early. The memory is then as it was left.
-    pub fn run(&self, launch: &Launch, kernel: impl Fn(&SimLane<'_>)) -> Result<Run, SimError> {
+    pub fn run(
+        &self,
+        launch: &Launch,
+        kernel: impl Fn(&SimLane<'_>),
+    ) -> Result<RunReport, SimError> {
+        self.run_kernel(launch, &kernel)
+    }
+
+    /// Does the same for any kernel, so that it is compiled once.
+    fn run_kernel(
+        &self,
+        launch: &Launch,
+        kernel: &dyn Fn(&SimLane<'_>),
+    ) -> Result<RunReport, SimError> {
         launch
             .check(&self.limits())
             .map_err(|error| SimError::Launch(error.to_string()))?;
@@ -154,13 +168,14 @@ impl Sim {
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
         if stacked.is_ok() {
-            run_fibres(self.0.machine.get(), &mut stacks[..lanes as usize], &kernel);
+            let stacks = &mut stacks[..lanes as usize];
+            run_fibres(self.0.machine.get(), stacks, launch.probe, kernel);
         }
         self.0.stacks.replace(stacks);
         self.0.running.set(false);
         stacked?;
         self.0.with(|machine| {
-            let run = Run {
+            let run = RunReport {
                 config: machine.config,
                 launch: number,
                 steps: machine.counts.steps,
@@ -190,7 +205,8 @@ fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
 fn run_fibres<'a>(
     machine: *mut Machine,
     stacks: &'a mut [DefaultStack],
-    kernel: &'a impl Fn(&SimLane<'_>),
+    probe: HostProbe,
+    kernel: &'a dyn Fn(&SimLane<'_>),
 ) {
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
@@ -201,7 +217,7 @@ fn run_fibres<'a>(
                 Fibre::with_stack_unchecked(stack, move |yielder, ()| {
                     // SAFETY: the machine is live while this function runs, and
                     // while a fibre runs nobody else holds a reference to it.
-                    kernel(&SimLane::new(machine, yielder, lane));
+                    kernel(&SimLane::new(machine, yielder, lane, probe));
                 })
             }
         })
@@ -340,7 +356,7 @@ impl Device for Sim {
         })
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
         Ok(Duration::ZERO)
     }
 

@@ -1,15 +1,17 @@
 //! The simulator's [`Lane`]: each operation is a point at which another lane
 //! may run.
 
+use super::config::SimConfig;
+use super::error::SimError;
 use super::machine::{Machine, Over};
 use super::op::Op;
 use super::rounds::bits;
 use super::space::Use;
 use super::views::Acquire;
-use super::{SimConfig, SimError};
 use corosensei::Yielder;
 use stm_core::Lane;
 use stm_core::mutant::Mutant;
+use stm_core::probe::HostProbe;
 
 /// One thread of a simulated launch.
 ///
@@ -23,6 +25,7 @@ pub struct SimLane<'a> {
     thread: u32,
     block: u32,
     mutant: Option<u32>,
+    probe: HostProbe,
 }
 
 impl std::fmt::Debug for SimLane<'_> {
@@ -40,7 +43,12 @@ impl<'a> SimLane<'a> {
     /// # Safety
     /// Until the fibre has ended, the machine is live and used by nobody while
     /// the fibre runs.
-    pub(super) unsafe fn new(machine: *mut Machine, fibre: &'a Yielder<(), ()>, lane: u32) -> Self {
+    pub(super) unsafe fn new(
+        machine: *mut Machine,
+        fibre: &'a Yielder<(), ()>,
+        lane: u32,
+        probe: HostProbe,
+    ) -> Self {
         // SAFETY: the caller's promise; the fibre runs.
         let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
         Self {
@@ -50,6 +58,7 @@ impl<'a> SimLane<'a> {
             thread: lane % threads,
             block: lane / threads,
             mutant,
+            probe,
         }
     }
 
@@ -112,6 +121,7 @@ impl<'a> SimLane<'a> {
         true
     }
 
+    #[inline(never)]
     fn load<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire) -> u64 {
         if !self.turn(op, at) {
             return 0;
@@ -139,6 +149,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
         if !self.turn(op, at) {
             return;
@@ -193,6 +204,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn cas<const WIDE: bool>(
         &self,
         op: Op,
@@ -204,6 +216,7 @@ impl<'a> SimLane<'a> {
         self.modify::<WIDE>(op, at, acquire, |old| (old == expected).then_some(new))
     }
 
+    #[inline(never)]
     fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
         self.modify::<WIDE>(op, at, Acquire::No, |old| {
             Some(if WIDE {
@@ -214,6 +227,7 @@ impl<'a> SimLane<'a> {
         })
     }
 
+    #[inline(never)]
     fn load_128(&self, at: u64) -> u128 {
         if !self.turn(Op::LoadRelaxed128, at) {
             return 0;
@@ -238,6 +252,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn store_128(&self, at: u64, value: u128) {
         if !self.turn(Op::StoreRelaxed128, at) {
             return;
@@ -256,6 +271,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result);
     }
 
+    #[inline(never)]
     fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
         if !self.turn(Op::CasRelaxed128, at) {
             return 0;
@@ -285,6 +301,7 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    #[inline(never)]
     fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
@@ -295,6 +312,7 @@ impl<'a> SimLane<'a> {
         self.machine().space.load::<WIDE>(found)
     }
 
+    #[inline(never)]
     fn private_store<const WIDE: bool>(&self, op: Op, at: u64, v: u64) {
         let machine = self.machine();
         if machine.ending {
@@ -337,6 +355,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Meets the threads of the block: whether the predicate of any holds.
+    #[inline(never)]
     fn meet_block(&self, op: Op, predicate: bool) -> bool {
         let machine = self.machine();
         if machine.ending {
@@ -354,6 +373,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Meets the lanes of a mask; the result of the operation for this lane.
+    #[inline(never)]
     fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
@@ -427,6 +447,13 @@ macro_rules! width {
 // One expansion serves both widths, and one of its conversions is always idle.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
+    type Probe = HostProbe;
+
+    #[inline]
+    fn probe(&self) -> HostProbe {
+        self.probe
+    }
+
     fn thread_index(&self) -> u32 {
         self.thread
     }

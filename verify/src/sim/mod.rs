@@ -67,7 +67,7 @@ mod space;
 mod views;
 
 pub use config::{MemoryModel, Schedule, SimConfig};
-pub use device::{Run, Sim, SimMemory};
+pub use device::{RunReport, Sim, SimMemory};
 pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
 pub use lane::SimLane;
 pub use op::Op;

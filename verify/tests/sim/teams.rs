@@ -2,21 +2,20 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
+use crate::recorded::recorded;
 use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
+use stm_core::algorithm::{
+    Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
+};
 use stm_core::host::{Buffer, Error, Launch, Shared, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::logs::Capacity;
 use stm_core::mutant::Mutant;
-use stm_core::probe::{Recorder, Silent};
 use stm_core::stm_ref::Patience;
 use stm_core::{Crew, Lane, StmRef, TArray, TeamTx, TxResult, View};
-use verify::history::recorder::decode;
-use verify::history::{Header, InitialMemory, Rest};
-use verify::opacity;
+use verify::history::{InitialMemory, Rest};
 use verify::program::{directed::Directed, run};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
-use verify::variant::Variant;
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -149,32 +148,28 @@ fn sizes() -> StmConfig {
 
 /// A run with blocks of so many threads, whose last warp may be short; the
 /// attempts that aborted.
-fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, threads: u32, of_block: bool) -> usize {
-    const WORDS_PER_LANE: u64 = 1 << 14;
+fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let accounts =
         Shared::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
     let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
-    let blocks = if of_block { 3 } else { 2 };
-    let lanes = blocks * threads;
-    let mut stm = Stm::new(&sim, Launch::new(blocks, threads), sizes()).unwrap();
-    let records = Buffer::<_, u64>::zeroed(
-        &sim,
-        (u64::from(lanes) * WORDS_PER_LANE) as usize,
-        "records",
-    )
-    .unwrap();
-    let params = Params::<A> {
-        // SAFETY: that many zero words a lane, for this launch alone.
-        stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), WORDS_PER_LANE) }),
-        accounts: accounts.view::<A>(),
+    let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
+    let view = accounts.view::<A>();
+    let initial = InitialMemory {
+        words: (0..ACCOUNTS)
+            .map(|i| (view.word(i).bits(), u64::from(EACH)))
+            .collect(),
+        rest: Rest::Value(0),
+    };
+    let params = |stm| Params::<A> {
+        stm,
+        accounts: view,
         sums: sums.tarray(),
         of_block,
     };
     // SAFETY: the buffers live, and only these transactions touch them.
-    let (_, statistics) = unsafe { stm.launch::<Bank<A>>(&params) }
-        .unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
+    let run = unsafe { recorded::<Bank<A>, A>(&sim, launch, sizes(), initial, params) };
     let left = accounts.download().unwrap();
     let total = EACH * ACCOUNTS as u32;
     assert_eq!(
@@ -190,24 +185,10 @@ fn bank<A: Algorithm<Probe = Recorder>>(config: SimConfig, threads: u32, of_bloc
     let mixed = if of_block { 1 } else { 2 };
     let singles = u64::from(mixed * threads.saturating_sub(2 * config.warp_width));
     let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
-    assert_eq!(statistics.commits, transactions, "{config}");
-
-    let words = (0..ACCOUNTS).map(|i| (params.accounts.word(i).bits(), u64::from(EACH)));
-    let initial = InitialMemory {
-        words: words.collect(),
-        rest: Rest::Value(0),
-    };
-    let header = Header {
-        variant: A::NAME.into(),
-        workload: "teams".into(),
-        device: "simulator".into(),
-        seed: String::new(),
-    };
-    let words = records.download().unwrap();
-    let history = decode(&words, lanes, WORDS_PER_LANE, header, initial).unwrap();
-    let verdict = opacity::check(&history).unwrap();
+    assert_eq!(run.statistics.commits, transactions, "{config}");
+    let verdict = run.verdict;
     assert!(verdict.is_opaque(), "{}: {config}:\n{verdict}", A::NAME);
-    history.len() - transactions as usize
+    run.history.len() - transactions as usize
 }
 
 const SCHEDULES: [Schedule; 5] = [
@@ -224,7 +205,7 @@ const SCHEDULES: [Schedule; 5] = [
     },
 ];
 
-fn all<A: Algorithm<Probe = Recorder>>(of_block: bool) {
+fn all<A: Algorithm>(of_block: bool) {
     let mut aborted = 0;
     for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
         for schedule in SCHEDULES {
@@ -251,34 +232,34 @@ fn all<A: Algorithm<Probe = Recorder>>(of_block: bool) {
 
 #[test]
 fn audits_by_teams_beside_transfers_are_opaque_with_fast() {
-    all::<Fast<Recorder>>(false);
+    all::<Fast>(false);
 }
 
 #[test]
 fn audits_by_teams_beside_transfers_are_opaque_with_fast_table() {
-    all::<FastTable<Recorder>>(false);
+    all::<FastTable>(false);
 }
 
 #[test]
 fn audits_with_sets_in_memory_are_opaque() {
-    all::<Versioned<Cells, Recorder, 0>>(false);
-    all::<Versioned<Table, Recorder, 0>>(false);
+    all::<Versioned<Cells, 0>>(false);
+    all::<Versioned<Table, 0>>(false);
 }
 
 #[test]
 fn audits_by_blocks_beside_transfers_are_opaque_with_fast() {
-    all::<Fast<Recorder>>(true);
+    all::<Fast>(true);
 }
 
 #[test]
 fn audits_by_blocks_beside_transfers_are_opaque_with_fast_table() {
-    all::<FastTable<Recorder>>(true);
+    all::<FastTable>(true);
 }
 
 #[test]
 fn audits_by_blocks_with_sets_in_memory_are_opaque() {
-    all::<Versioned<Cells, Recorder, 0>>(true);
-    all::<Versioned<Table, Recorder, 0>>(true);
+    all::<Versioned<Cells, 0>>(true);
+    all::<Versioned<Table, 0>>(true);
 }
 
 /// What the lanes of a team do that they should not.
@@ -374,11 +355,7 @@ impl<A: Algorithm> Kernel for Misuse<A> {
 
 /// Two warps of four, or two blocks of five, on words with one lock for two;
 /// what came of it, and the words.
-fn misuse<A: Algorithm<Probe = Silent>>(
-    how: How,
-    seed: u64,
-    of_block: bool,
-) -> (Result<u64, Error>, Vec<u64>) {
+fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Error>, Vec<u64>) {
     let sim = Sim::new(SimConfig {
         warp_width: 4,
         schedule: Schedule::Random,
@@ -414,7 +391,7 @@ fn misuse<A: Algorithm<Probe = Silent>>(
     (commits, words.download().unwrap())
 }
 
-fn misuses<A: Algorithm<Probe = Silent>>(of_block: bool) {
+fn misuses<A: Algorithm>(of_block: bool) {
     let members = if of_block { 5 } else { 4 };
     let misuse = |how, seed| misuse::<A>(how, seed, of_block);
     for seed in 0..40 {

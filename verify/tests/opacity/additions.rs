@@ -1,9 +1,7 @@
 //! Additions in histories: what the checker accepts and refuses, beside brute
 //! force, and that files keep them.
 
-mod opacity_common;
-
-use opacity_common::{
+use crate::common::{
     Rng, Values, aborted, header, history, random_history, read, read_only, update, word, write,
 };
 use std::path::Path;

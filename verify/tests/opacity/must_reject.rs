@@ -1,9 +1,7 @@
 //! Histories with a known verdict: each anomaly beside its innocent twin. The
 //! explanations are checked as well.
 
-mod opacity_common;
-
-use opacity_common::{aborted, history, read, read_only, running, update, write};
+use crate::common::{aborted, history, read, read_only, running, update, write};
 use verify::history::{Attempt, Event};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;

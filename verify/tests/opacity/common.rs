@@ -1,8 +1,5 @@
 //! What the tests of histories share: builders, and random histories.
 
-// Each test binary uses its own part of this.
-#![allow(dead_code)]
-
 use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
 
 pub(crate) fn read(word: u64, value: u64) -> Event {

@@ -1,9 +1,7 @@
 //! What a verdict says beside its violations, and what is refused instead of
 //! judged.
 
-mod opacity_common;
-
-use opacity_common::{aborted, history, read, read_only, running, update, write};
+use crate::common::{aborted, history, read, read_only, running, update, write};
 use verify::error::{Contradiction, Error};
 use verify::history::{Attempt, Event, History, InitialMemory, Rest};
 use verify::opacity::report::Verdict;
@@ -15,7 +13,7 @@ const Y: u64 = 0x2001;
 #[test]
 fn initial_memory_may_be_given_or_inferred() {
     let with = |initial| {
-        let mut history = History::new(opacity_common::header(), initial);
+        let mut history = History::new(crate::common::header(), initial);
         history.push(read_only(0, 0, 0), &[read(X, 5)]).unwrap();
         history.push(update(1, 0, 1, 1), &[write(X, 6)]).unwrap();
         history

@@ -2,9 +2,7 @@
 //! buffer is reported with the size it needs, and nothing else is taken for
 //! records.
 
-mod opacity_common;
-
-use opacity_common::{Rng, Values, header, random_history};
+use crate::common::{Rng, Values, header, random_history};
 use verify::error::Error;
 use verify::history::layout;
 use verify::history::recorder::{LaneRecorder, decode};

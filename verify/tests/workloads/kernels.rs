@@ -5,10 +5,10 @@ use stamp_ports::ht::Ht;
 use stamp_ports::ra::Ra;
 use std::ops::ControlFlow;
 use stm_core::stm_ref::Patience;
+use stm_core::algorithm::Variant;
 use verify::opacity;
 use verify::record::{AllRecorded, Settings, record_made};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
-use verify::variant::Variant;
 
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,

@@ -1,9 +1,7 @@
 //! History files: every history comes back as it was, and every damaged or
 //! foreign file is an error that says where.
 
-mod opacity_common;
-
-use opacity_common::{Rng, Values, aborted, header, random_history, read, update, write};
+use crate::common::{Rng, Values, aborted, header, random_history, read, update, write};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,7 @@
 //! The checker's speed: a million transactions in well under ten seconds on
 //! one core. Only in release builds, where the figure means something.
-#![cfg(not(debug_assertions))]
 
-mod opacity_common;
-
-use opacity_common::{Rng, Values, aborted, header, read, update, write};
+use crate::common::{Rng, Values, aborted, header, read, update, write};
 use std::time::{Duration, Instant};
 use verify::history::{Event, History, InitialMemory};
 use verify::opacity::{check, check_file};

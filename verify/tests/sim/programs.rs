@@ -7,11 +7,11 @@
 //! smallest case found.
 
 use proptest::prelude::*;
+use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
-use verify::program::{Case, Kind, generate, run, shrink::shrink};
-use verify::variant::Variant;
+use verify::program::{Case, FailureKind, generate, run, shrink::shrink};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.
 fn right(case: &Case) -> Result<(), TestCaseError> {
@@ -52,7 +52,7 @@ proptest! {
     #[test]
     fn a_printed_case_parses_to_the_same_case(seed in any::<u64>(), which in 0..ALL.len()) {
         for mutant in [None, Some(Mutant::ALL[seed as usize % Mutant::ALL.len()])] {
-            for variant in Variant::ALL {
+            for &variant in Variant::ALL {
                 for case in [
                     generate::case(variant, mutant, seed),
                     ALL[which].case(variant, mutant, seed),
@@ -88,7 +88,7 @@ fn a_million_transactions_have_no_violation() {
 #[test]
 fn a_case_replays_to_the_same_operation() {
     for seed in 0..200 {
-        for variant in Variant::ALL {
+        for &variant in Variant::ALL {
             let case = generate::case(variant, None, seed);
             let replayed: Case = case.to_string().parse().unwrap();
             assert_eq!(run(&case), run(&replayed), "{case}");
@@ -128,7 +128,7 @@ fn fuzzing_finds_a_defect_and_stops() {
         |_, _| {},
     );
     let found = report.found.unwrap();
-    assert_eq!(found.failure.kind, Kind::NotOpaque);
+    assert_eq!(found.failure.kind, FailureKind::NotOpaque);
     assert!(
         found
             .case

@@ -5,14 +5,13 @@
 //! them for opacity, as the mutants `pair-*` are; here is what it does not say:
 //! which accesses each way makes, and that the two leave the same.
 
-use stm_core::algorithm::{Algorithm, Fast, FastTable};
+use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
 use stm_core::host::{Launch, Shared, Stm, StmConfig};
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::{Kernel, Lane, StmRef, View};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, run};
-use verify::sim::{Op, Run, Schedule, Sim, SimConfig, SimError};
+use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
@@ -50,7 +49,7 @@ impl<A: Algorithm> Kernel for Mixed<A> {
 }
 
 /// The accounts after a run, and what the run did.
-fn mixed<A: Algorithm<Probe = Silent>>(config: SimConfig) -> (Vec<u64>, Run) {
+fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let initial = [1u64 << 63; ACCOUNTS as usize + 1];
@@ -123,7 +122,7 @@ fn configurations() -> impl Iterator<Item = SimConfig> {
 }
 
 /// Accesses of 128 bits in a run.
-fn wide(run: &Run) -> u64 {
+fn wide(run: &RunReport) -> u64 {
     [Op::LoadRelaxed128, Op::StoreRelaxed128, Op::CasRelaxed128]
         .iter()
         .map(|&op| run.count(op))
@@ -167,7 +166,7 @@ fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
     }
     // F3 and, of those that only read some words, F4 are left: for a cell of two
     // words there are F2 twice and F5 as well.
-    let fences = |run: &Run| run.count(Op::Fence);
+    let fences = |run: &RunReport| run.count(Op::Fence);
     assert!(
         fences(&pairs) * 2 < fences(&apart),
         "{} and {} fences",
@@ -178,9 +177,8 @@ fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
 
 #[test]
 fn half_of_the_random_cases_have_wide_atomics_and_a_line_says_so() {
-    let cases = (0..400u64).map(|seed| {
-        verify::program::generate::case(verify::variant::Variant::Fast, None, seed * 7919)
-    });
+    let cases =
+        (0..400u64).map(|seed| verify::program::generate::case(Variant::Fast, None, seed * 7919));
     let (wide, narrow): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.sim.wide_atomics);
     assert!(wide.len() > 120 && narrow.len() > 120);
     let mut of_64_bits = 0;

@@ -5,9 +5,7 @@
 //! for which brute force finds an order by version and samples. And what it
 //! accepts is opaque: brute force finds an order by real time alone.
 
-mod opacity_common;
-
-use opacity_common::{
+use crate::common::{
     Rng, Values, aborted, header, random_history, read, read_only, update, word, write,
 };
 use verify::history::{Attempt, Event, History, InitialMemory, Outcome, Rest};
@@ -164,7 +162,7 @@ fn agrees_with_brute_force_on_all_single_transactions_of_up_to_three_events() {
     for events in &lists {
         for version in [None, Some(1)] {
             for attempt in shapes(events, version, 1) {
-                let history = opacity_common::history(&[(attempt, events)]);
+                let history = crate::common::history(&[(attempt, events)]);
                 let verdict = check(&history).unwrap().is_opaque();
                 assert_eq!(
                     verdict,

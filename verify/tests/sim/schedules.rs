@@ -6,7 +6,7 @@ use std::time::Duration;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Device, Launch, StopAt};
 use verify::sim::{
-    MemoryModel, Op, Run, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
+    MemoryModel, Op, RunReport, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
 };
 
 const ALL: [Schedule; 6] = [
@@ -327,7 +327,7 @@ fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
 }
 
 /// A bit of everything: atomics, stale loads, votes, barriers.
-fn mixture(config: SimConfig) -> Run {
+fn mixture(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
     let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
     let p = words.as_mut_ptr();
@@ -394,7 +394,7 @@ fn a_line_replays_its_run_in_another_process() {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "a_trace_is_printed_for_another_process",
+                "schedules::a_trace_is_printed_for_another_process",
                 "--nocapture",
             ])
             .env(CHILD, config.to_string())

@@ -7,7 +7,6 @@ use stm_core::algorithm::{
 use stm_core::host::{Launch, Shared, Stm, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::logs::Capacity;
-use stm_core::probe::Silent;
 use stm_core::stm_ref::Patience;
 use stm_core::{Lane, StmRef, View};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
@@ -66,7 +65,7 @@ const SCHEDULES: [Schedule; 6] = [
 
 const TRANSACTIONS: u64 = 40;
 
-fn bank<A: Algorithm<Probe = Silent>>(config: SimConfig, stripe_bytes: u64) -> u64 {
+fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let accounts = Shared::from_slice(&sim, layout, &[100u32; 6], "accounts").unwrap();
@@ -108,7 +107,7 @@ fn bank<A: Algorithm<Probe = Silent>>(config: SimConfig, stripe_bytes: u64) -> u
 }
 
 /// Returns how many loads were stale.
-fn all_schedules<A: Algorithm<Probe = Silent>>() -> u64 {
+fn all_schedules<A: Algorithm>() -> u64 {
     let mut stale = 0;
     for schedule in SCHEDULES {
         for seed in 0..60 {

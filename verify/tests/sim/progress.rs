@@ -6,7 +6,7 @@
 //! 2014, section 2.2, under lockstep) is tested in `sim_schedules.rs`. Here the
 //! same conflicts go through transactions.
 
-use verify::program::{Case, Kind, run};
+use verify::program::{Case, FailureKind, run};
 use verify::sim::Schedule;
 
 /// Runs `line` with each schedule and many seeds; all of it must end.
@@ -110,7 +110,7 @@ fn the_coarse_lock_needs_turns_under_a_stack() {
             "cgl 1x4 own init=0 : {transactions} : sim:w4,stack,sc,seed={seed},steps=20000,idle=5000"
         );
         let failure = run(&line.parse().unwrap()).unwrap_err();
-        assert_eq!(failure.kind, Kind::Livelock, "{line}: {failure}");
+        assert_eq!(failure.kind, FailureKind::Livelock, "{line}: {failure}");
     }
 }
 

@@ -3,20 +3,18 @@
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
+use crate::recorded::recorded;
 use std::marker::PhantomData;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvSorting, Table, Vbv, Versioned,
 };
-use stm_core::host::{Buffer, Launch, Shared, Stm, StmConfig};
+use stm_core::host::{Buffer, Launch, Shared, StmConfig};
 use stm_core::kernel::Kernel;
 use stm_core::logs::Capacity;
 use stm_core::mutant::Mutant;
-use stm_core::probe::Recorder;
 use stm_core::stm_ref::Patience;
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, View};
-use verify::history::recorder::decode;
-use verify::history::{Header, InitialMemory, Rest};
-use verify::opacity;
+use verify::history::{InitialMemory, Rest};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 const NODES: u64 = 24;
@@ -88,15 +86,14 @@ impl<A: Algorithm> Kernel for List<A> {
     }
 }
 
-/// What a run came to.
-struct Run {
+/// The outcome of a run.
+struct Outcome {
     aborted: usize,
     opaque: bool,
     empty: u32,
 }
 
-fn run<A: Algorithm<Probe = Recorder>>(config: SimConfig) -> Run {
-    const WORDS_PER_LANE: u64 = 1 << 14;
+fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let head = Shared::from_slice(&sim, layout, &[0u32], "head").unwrap();
@@ -104,7 +101,6 @@ fn run<A: Algorithm<Probe = Recorder>>(config: SimConfig) -> Run {
     let values = Shared::from_slice(&sim, layout, &[0u64; NODES as usize], "values").unwrap();
     let empty = Buffer::<_, u32>::zeroed(&sim, 1, "empty").unwrap();
     let launch = Launch::new(2, config.warp_width.max(4));
-    let lanes = launch.blocks * launch.threads;
     let settings = StmConfig {
         locks: 16,
         stripe_bytes: 8,
@@ -119,21 +115,20 @@ fn run<A: Algorithm<Probe = Recorder>>(config: SimConfig) -> Run {
         },
         ..StmConfig::default()
     };
-    let mut stm = Stm::new(&sim, launch, settings).unwrap();
-    let words = (u64::from(lanes) * WORDS_PER_LANE) as usize;
-    let records = Buffer::<_, u64>::zeroed(&sim, words, "records").unwrap();
-    let params = Params::<A> {
-        // SAFETY: that many zero words a lane, for this launch alone.
-        stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), WORDS_PER_LANE) }),
+    let initial = InitialMemory {
+        words: Vec::new(),
+        rest: Rest::Value(0),
+    };
+    let params = |stm| Params::<A> {
+        stm,
         head: head.view::<A>(),
         nexts: nexts.view::<A>(),
         values: values.view::<A>(),
         empty: empty.tarray(),
     };
     // SAFETY: the buffers live, and only these transactions touch them.
-    let (_, statistics) = unsafe { stm.launch::<List<A>>(&params) }
-        .unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
-    assert_eq!(statistics.commits, NODES, "{config}");
+    let run = unsafe { recorded::<List<A>, A>(&sim, launch, settings, initial, params) };
+    assert_eq!(run.statistics.commits, NODES, "{config}");
 
     let values = values.download().unwrap();
     let nexts = nexts.download().unwrap();
@@ -146,22 +141,9 @@ fn run<A: Algorithm<Probe = Recorder>>(config: SimConfig) -> Run {
     }
     assert_eq!(seen, NODES, "{}: {config}: nodes are lost", A::NAME);
 
-    let header = Header {
-        variant: A::NAME.into(),
-        workload: "captured".into(),
-        device: "simulator".into(),
-        seed: String::new(),
-    };
-    let initial = InitialMemory {
-        words: Vec::new(),
-        rest: Rest::Value(0),
-    };
-    let words = records.download().unwrap();
-    let history = decode(&words, lanes, WORDS_PER_LANE, header, initial).unwrap();
-    let verdict = opacity::check(&history).unwrap();
-    Run {
-        aborted: history.len() - NODES as usize,
-        opaque: verdict.is_opaque(),
+    Outcome {
+        aborted: run.history.len() - NODES as usize,
+        opaque: run.verdict.is_opaque(),
         empty: empty.download().unwrap()[0],
     }
 }
@@ -188,7 +170,7 @@ fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
     })
 }
 
-fn all<A: Algorithm<Probe = Recorder>>(runs: usize) {
+fn all<A: Algorithm>(runs: usize) {
     let mut aborted = 0;
     for config in configs(None).take(runs) {
         let run = run::<A>(config);
@@ -204,28 +186,28 @@ fn all<A: Algorithm<Probe = Recorder>>(runs: usize) {
 
 #[test]
 fn lists_of_captured_nodes_are_opaque_with_fast() {
-    all::<Fast<Recorder>>(160);
-    all::<Versioned<Cells, Recorder, 0>>(64);
+    all::<Fast>(160);
+    all::<Versioned<Cells, 0>>(64);
 }
 
 #[test]
 fn lists_of_captured_nodes_are_opaque_with_fast_table() {
-    all::<FastTable<Recorder>>(160);
-    all::<Versioned<Table, Recorder, 0>>(64);
+    all::<FastTable>(160);
+    all::<Versioned<Table, 0>>(64);
 }
 
 #[test]
 fn where_nothing_is_captured_they_are_written() {
-    all::<Cgl<Recorder>>(32);
-    all::<Egpgv<Recorder>>(32);
-    all::<Vbv<Recorder>>(32);
-    all::<HvSorting<Recorder>>(32);
+    all::<Cgl>(32);
+    all::<Egpgv>(32);
+    all::<Vbv>(32);
+    all::<HvSorting>(32);
 }
 
 #[test]
 fn without_the_fence_before_the_clock_walkers_meet_empty_nodes() {
     let found = configs(Some(Mutant::NoF3))
         .take(4_000)
-        .position(|config| !run::<Fast<Recorder>>(config).opaque);
+        .position(|config| !run::<Fast>(config).opaque);
     assert!(found.is_some(), "4,000 runs, and none went wrong");
 }

@@ -2,8 +2,8 @@
 //! them under many simulations. That each can fail is what the mutants gate
 //! (`mutants.rs`) shows, with the same programs.
 
+use stm_core::algorithm::Variant;
 use verify::program::{directed, run, shrink::shrink};
-use verify::variant::Variant;
 
 /// Simulations of each program with each variant.
 const SEEDS: u64 = 600;
@@ -11,7 +11,7 @@ const SEEDS: u64 = 600;
 fn passes(name: &str) {
     let directed = directed::Directed::named(name).unwrap();
     let mut transactions = 0;
-    for variant in Variant::ALL {
+    for &variant in Variant::ALL {
         for seed in 0..SEEDS {
             let case = directed.case(variant, None, seed);
             match run(&case) {
