@@ -125,10 +125,11 @@ fn remarks(reports: &[RunReport]) -> String {
             }
         }
     }
-    let sentences = kinds.iter();
-    sentences
-        .map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")))
-        .collect()
+    let mut text = String::new();
+    for (kind, remarks) in kinds {
+        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
+    }
+    text
 }
 
 /// What the table's short words stand for, and what is wrong.

@@ -6,7 +6,7 @@
 use crate::commands;
 use crate::record::input;
 use clap::{Arg, Args, Parser, Subcommand};
-use stamp_ports::cli::WorkloadArgs;
+use stamp_ports::workloads::options::WorkloadArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -162,14 +162,14 @@ pub type WorkloadList = std::vec::Vec<&'static str>;
 /// than a measurement.
 fn of_a_recording(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
-        "transactions" => "Transactions of each variant, at least [default: 100K, of labyrinth 1K]",
-        "words" => "ra: words of the array [default: 1M]",
+        "transactions" => "Transactions of each variant, at least [default: 100K, in labyrinth 1K]",
+        "words" => "Words of the array [default: 1M]",
         "n" => {
             "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
              kmeans: fewest clusters, each number up to -m is run [default: as -m]"
         }
-        "points" => "kmeans: points to generate [default: 4K]",
-        "passes_max" => "kmeans: stop after so many passes in any case [default: 8]",
+        "points" => "Points to generate [default: 4K]",
+        "passes_max" => "Stop after so many passes in any case [default: 8]",
         "seed" => "Seed of the data of the first run, and of the others' seeds",
         _ => return arg,
     };
@@ -180,8 +180,7 @@ fn of_a_recording(arg: Arg) -> Arg {
 #[derive(Args, Debug)]
 #[command(mut_args(of_a_recording))]
 pub struct RecordArgs {
-    /// ra, ht, bank, eigenbench, genome, labyrinth or kmeans, several separated
-    /// by commas, or all
+    /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(long, value_name = "W", value_parser = input::parse_names)]
     pub workload: WorkloadList,
     /// A variant, several separated by commas, or all

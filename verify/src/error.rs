@@ -78,6 +78,18 @@ pub enum Error {
     /// The device, or a launch.
     #[error(transparent)]
     Host(#[from] stm_core::host::Error),
+    /// A workload's options or its input.
+    #[error(transparent)]
+    Workload(stamp_ports::Error),
+}
+
+impl From<stamp_ports::Error> for Error {
+    fn from(error: stamp_ports::Error) -> Self {
+        match error {
+            stamp_ports::Error::Host(error) => Self::Host(error),
+            other => Self::Workload(other),
+        }
+    }
 }
 
 /// A record that contradicts itself or another one.

@@ -11,9 +11,7 @@
 //! | [`record`](mod@record) | the workloads recorded on any device |
 //! | [`cli`], [`commands`] | the program `verify` |
 
-#[cfg(any())]
 pub mod cli;
-#[cfg(any())]
 pub mod commands;
 pub mod error;
 pub mod fuzz;
@@ -21,6 +19,5 @@ pub mod history;
 pub mod mutants;
 pub mod opacity;
 pub mod program;
-#[cfg(any())]
 pub mod record;
 pub mod sim;

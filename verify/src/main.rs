@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::SUCCESS //GATE
+    verify::cli::main_of(std::env::args_os())
 }

@@ -109,7 +109,7 @@ impl Plan<'_> {
         for workload in workloads {
             self.check(workload.sizes())?;
         }
-        shown.begin(self, workloads)?;
+        shown.begin(self, workloads);
         let progress = Progress::new();
         for workload in workloads {
             self.run(workload, &progress, shown)?;
@@ -124,6 +124,7 @@ struct Shown {
     json: bool,
     reports: Vec<RunReport>,
     rows: Rows,
+    above: String,
 }
 
 impl Shown {
@@ -132,29 +133,28 @@ impl Shown {
             json,
             reports: Vec::new(),
             rows: Rows::default(),
+            above: String::new(),
         }
     }
 
-    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) -> Result<()> {
-        if self.json {
-            return Ok(());
-        }
-        let mut out = stdout().lock();
-        writeln!(out, "{}: {}", plan.device.id(), plan.device.name())?;
+    /// Makes what stands above the rows. It is printed with the first of them,
+    /// so that a run that is refused prints nothing.
+    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) {
+        let runs = workloads.iter().flat_map(|workload| {
+            let specs = plan.specs(workload.sizes()).into_iter();
+            specs.map(|spec| (workload.sizes().name(), spec))
+        });
+        self.rows = Rows::fitting(runs, terminal_columns());
         let sizes = workloads.iter().map(AnyWorkload::sizes);
         let sizes = sizes.map(|sizes| (sizes.name(), sizes.summary()));
         let stripe = plan.memory.stripe_bytes;
-        write!(
-            out,
-            "{}",
-            setting(sizes, Some(plan.locks), stripe, plan.seed)
-        )?;
-        let specs = workloads.iter().flat_map(|w| {
-            let specs = plan.specs(w.sizes()).into_iter();
-            specs.map(|spec| (w.sizes().name(), spec))
-        });
-        self.rows = Rows::fitting(specs, terminal_columns());
-        Ok(writeln!(out, "\n{}", self.rows.header())?)
+        self.above = format!(
+            "{}: {}\n{}\n{}\n",
+            plan.device.id(),
+            plan.device.name(),
+            setting(sizes, Some(plan.locks), stripe, plan.seed),
+            self.rows.header()
+        );
     }
 
     fn add(&mut self, report: RunReport) -> Result<()> {
@@ -166,7 +166,8 @@ impl Shown {
         let line = if self.json {
             serde_json::to_string(report).map_err(io::Error::from)?
         } else {
-            self.rows.row(report, &self.reports)
+            let above = std::mem::take(&mut self.above);
+            above + &self.rows.row(report, &self.reports)
         };
         Ok(writeln!(stdout(), "{line}")?)
     }

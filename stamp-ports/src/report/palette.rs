@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_variant_and_phase_has_a_look_of_its_own() {
-        let names = VARIANTS.map(|hue| hue.name);
+        let names = VARIANTS.map(|hue| hue.name).to_vec();
         assert_eq!(
             names,
             AskedVariant::of_paper()

@@ -151,6 +151,12 @@ macro_rules! options {
 for_each_workload!(options);
 
 impl WorkloadArgs {
+    /// Takes `--transactions` out, for a caller that gives it another meaning.
+    pub fn take_transactions(&mut self) -> Option<u64> {
+        self.given.retain(|given| given.option != "--transactions");
+        self.shared.transactions.take()
+    }
+
     /// Refuses options that none of the workloads takes, and such as mean
     /// another thing for each of several. `all` are exempt from the former:
     /// whether the caller means every workload there is.

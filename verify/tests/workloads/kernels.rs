@@ -1,13 +1,14 @@
 //! The workloads' own kernels on the simulator: recorded, judged, and their
 //! final state compared with what the transactions must leave.
 
-use stamp_ports::ht::Ht;
-use stamp_ports::ra::Ra;
+use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ra::Ra;
+use stamp_ports::workloads::workload::Workload;
 use std::ops::ControlFlow;
-use stm_core::stm_ref::Patience;
 use stm_core::algorithm::Variant;
+use stm_core::stm_ref::Patience;
 use verify::opacity;
-use verify::record::{AllRecorded, Settings, record_made};
+use verify::record::{Settings, record_made};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 const SCHEDULES: [Schedule; 5] = [
@@ -26,12 +27,7 @@ const SCHEDULES: [Schedule; 5] = [
 
 /// Runs a workload with warps of `width` under each schedule; the attempts that
 /// aborted, and the histories that did not fit their buffers at first.
-fn runs<W: AllRecorded + Copy>(
-    variant: Variant,
-    workload: W,
-    width: u32,
-    seeds: u64,
-) -> (u64, u64) {
+fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u64) -> (u64, u64) {
     let mut aborted = 0;
     let mut repeated = 0;
     for schedule in SCHEDULES {

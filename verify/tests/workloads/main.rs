@@ -3,7 +3,7 @@
 
 mod bank_and_eigenbench;
 mod driven;
-//GATE mod kernels;
+mod kernels;
 mod kmeans;
 mod labyrinth_and_genome;
 mod profile;

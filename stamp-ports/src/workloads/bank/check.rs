@@ -59,7 +59,7 @@ impl Bank {
     }
 
     /// The rank of account `offset` of a range.
-    fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
+    pub(super) fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
         let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
         let dealt = u64::from(self.audit_range);
         if offset < dealt {

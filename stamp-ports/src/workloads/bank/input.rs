@@ -85,16 +85,15 @@ impl Sizes for Bank {
             n => format!("drawn by Zipf's law, exponent {}", f64::from(n) / 1e3),
         };
         let accounts = |n: u32| of(n.into(), "account");
-        let mut text = format!(
-            "{}, {drawn}, {} % audits of {}",
+        let adds = self.adds_row.map_or_else(String::new, |row| {
+            format!(", transfers add, rows of {}", accounts(row))
+        });
+        format!(
+            "{}, {drawn}, {} % audits of {}{adds}",
             accounts(self.accounts),
             self.audit_percent,
             accounts(self.audit_range)
-        );
-        if let Some(row) = self.adds_row {
-            text += &format!(", transfers add, rows of {}", accounts(row));
-        }
-        text
+        )
     }
 
     fn capacity(&self) -> Capacity {

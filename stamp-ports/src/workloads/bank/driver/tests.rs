@@ -2,6 +2,7 @@
 
 use super::*;
 use stm_core::host::Cpu;
+use stm_kernels::bank::BankTransaction;
 
 const BANK: Bank = Bank {
     accounts: 1000,

@@ -1,7 +1,6 @@
 //! What a run left is judged, as it is and spoilt.
 
 use super::*;
-use crate::workloads::launcher::Observing;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Cpu, Stm, StmConfig};
@@ -22,8 +21,10 @@ fn assembled() -> GenomeData<Cpu> {
     let mut stm = Stm::new(&cpu, Launch::new(2, 3), config).unwrap();
     let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
     GENOME.reset(&mut data).unwrap();
-    let mut launcher = Launcher::new(&cpu, &mut stm, Observing::Nothing);
-    Launches::<HvSorting>::run(&GENOME, &mut data, &mut launcher, 60).unwrap();
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    GENOME
+        .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+        .unwrap();
     let commits = launcher.finish().statistics.commits;
     let expected = GENOME.commits_expected(&data, 60).unwrap();
     assert_eq!(Some(commits), expected);

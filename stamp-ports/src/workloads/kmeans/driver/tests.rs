@@ -3,7 +3,6 @@
 use super::super::input::Source;
 use super::super::points::Points;
 use super::*;
-use crate::workloads::launcher::Observing;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
@@ -31,8 +30,10 @@ fn judged(spoil: Spoil) -> Option<String> {
     let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
     kmeans.clear(&mut data).unwrap();
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
-    let mut launcher = Launcher::new(&cpu, &mut stm, Observing::Nothing);
-    Launches::<HvSorting>::run(&kmeans, &mut data, &mut launcher, 500).unwrap();
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    kmeans
+        .run::<_, HvSorting>(&mut data, &mut launcher, 500)
+        .unwrap();
     assert_eq!(launcher.finish().statistics.commits, 500);
     spoil(&mut data);
     let mut now = kmeans.begin(&data.chosen);
@@ -103,10 +104,12 @@ fn a_run_on_the_cpu_ends_like_the_sequential_one_from_the_same_points() {
     let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
     kmeans.reset(&mut data).unwrap();
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
-    let mut launcher = Launcher::new(&cpu, &mut stm, Observing::Nothing);
-    Launches::<HvSorting>::run(&kmeans, &mut data, &mut launcher, 500).unwrap();
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    kmeans
+        .run::<_, HvSorting>(&mut data, &mut launcher, 500)
+        .unwrap();
     assert_eq!(kmeans.verify(&mut data, 500).unwrap(), None);
-    let free = run(&kmeans.points, &data.chosen, 0.0, 500);
+    let free = super::super::sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
     assert_eq!(data.found.ties, 0);
     assert_eq!(data.found.passes, [free.passes]);
     assert_eq!(data.members.download().unwrap(), free.members);

@@ -2,7 +2,6 @@
 
 use super::super::maze::Maze;
 use super::*;
-use crate::workloads::launcher::Observing;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Cpu, Launch, Stm, StmConfig};
@@ -28,8 +27,10 @@ fn routed() -> (Labyrinth, LabyrinthData<Cpu>) {
     let mut stm = Stm::new(&cpu, launch, config).unwrap();
     let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
     labyrinth.reset(&mut data).unwrap();
-    let mut launcher = Launcher::new(&cpu, &mut stm, Observing::Nothing);
-    Launches::<HvSorting>::run(&labyrinth, &mut data, &mut launcher, 8).unwrap();
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    labyrinth
+        .run::<_, HvSorting>(&mut data, &mut launcher, 8)
+        .unwrap();
     let commits = launcher.finish().statistics.commits;
     let expected = labyrinth.commits_expected(&data, 8).unwrap();
     assert_eq!(Some(commits), expected);
