@@ -10,7 +10,6 @@ use super::line;
 use crate::sim::Schedule;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::mutant::Mutant;
-use stm_core::with_algorithm;
 
 /// A program with a purpose.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +124,7 @@ impl Directed {
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;
-        let lockstep = self.lockstep && with_algorithm!(variant, A => A::SCHEDULED);
+        let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
