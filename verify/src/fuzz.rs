@@ -179,33 +179,33 @@ pub fn case(config: &Config, k: u64) -> Case {
 /// Runs that a worker takes at a time.
 const BATCH: u64 = 64;
 
-/// What the workers share.
-struct Shared {
+/// What all workers use.
+struct Common {
     next: AtomicU64,
     stop: AtomicBool,
     totals: Mutex<Vec<Totals>>,
     found: Mutex<Option<(Case, Failure)>>,
 }
 
-fn work(config: &Config, shared: &Shared) {
+fn work(config: &Config, common: &Common) {
     let variants = config.variants.len();
     // Relaxed throughout: the flag and the counter carry no data.
-    while !shared.stop.load(Ordering::Relaxed) {
-        let first = shared.next.fetch_add(BATCH, Ordering::Relaxed);
+    while !common.stop.load(Ordering::Relaxed) {
+        let first = common.next.fetch_add(BATCH, Ordering::Relaxed);
         let mut totals = vec![Totals::default(); variants];
         for k in first..first + BATCH {
             let case = case(config, k);
             match run(&case) {
                 Ok(done) => totals[(k % variants as u64) as usize].add(&done),
                 Err(failure) => {
-                    shared.stop.store(true, Ordering::Relaxed);
-                    let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
+                    common.stop.store(true, Ordering::Relaxed);
+                    let mut found = common.found.lock().unwrap_or_else(PoisonError::into_inner);
                     found.get_or_insert((case, failure));
                     return;
                 }
             }
         }
-        let mut all = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = common.totals.lock().unwrap_or_else(PoisonError::into_inner);
         for (sum, new) in all.iter_mut().zip(totals) {
             *sum = Totals::sum(&[*sum, new]);
         }
@@ -216,18 +216,18 @@ fn work(config: &Config, shared: &Shared) {
 /// a check fails. `progress` is called about every second.
 pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Report {
     let start = Instant::now();
-    let shared = Shared {
+    let common = Common {
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         totals: Mutex::new(vec![Totals::default(); config.variants.len()]),
         found: Mutex::new(None),
     };
-    let sum = || Totals::sum(&shared.totals.lock().unwrap_or_else(PoisonError::into_inner));
+    let sum = || Totals::sum(&common.totals.lock().unwrap_or_else(PoisonError::into_inner));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..config.threads)
-            .map(|_| scope.spawn(|| work(config, &shared)))
+            .map(|_| scope.spawn(|| work(config, &common)))
             .collect();
-        let mut told = start;
+        let mut reported = start;
         while !workers
             .iter()
             .all(std::thread::ScopedJoinHandle::is_finished)
@@ -237,20 +237,20 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
             if config.transactions.is_some_and(|n| total.transactions >= n)
                 || config.time.is_some_and(|time| start.elapsed() >= time)
             {
-                shared.stop.store(true, Ordering::Relaxed);
+                common.stop.store(true, Ordering::Relaxed);
             }
-            if told.elapsed() >= Duration::from_secs(1) {
-                told = Instant::now();
+            if reported.elapsed() >= Duration::from_secs(1) {
+                reported = Instant::now();
                 progress(total, start.elapsed());
             }
         }
     });
     let time = start.elapsed();
-    let totals = shared
+    let totals = common
         .totals
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let found = shared
+    let found = common
         .found
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)

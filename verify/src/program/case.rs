@@ -224,9 +224,9 @@ impl Program {
                     writes.insert(to);
                 }
                 Op::Read(words) => {
-                    // A word that the transaction has written is not looked at.
-                    let looked_at = |&w: &u8| own(w) && !writes.contains(&w);
-                    reads.extend(words.as_slice().iter().copied().filter(looked_at));
+                    // A word that the transaction has written is not read from memory.
+                    let from_memory = |&w: &u8| own(w) && !writes.contains(&w);
+                    reads.extend(words.as_slice().iter().copied().filter(from_memory));
                 }
                 Op::Write(word, _) => {
                     if own(*word) {

@@ -248,7 +248,7 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "swap-and-back",
-        "ABA in an extension: 0 and 0 were never there together, and pass one look at the values",
+        "ABA in an extension: 0 and 0 were never there together, and pass one check of the values",
         &["r0 r1", "w0=1 w1=0 / w0=0 w1=1"],
         &[0, 1],
     ),
@@ -260,8 +260,8 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "many-swaps",
-        "the same often, on one stripe: what needs a look in the middle of a write-back as well \
-         (an extension without locks or without its second fence, one look at the sequence)",
+        "the same often, on one stripe: what only a check in the middle of a write-back \
+         shows (an extension without locks or without its second fence, one load of the sequence)",
         &[
             "r0 r1 / r1 r0 / r0 r1",
             "r1 r0 / r0 r1",
@@ -403,7 +403,7 @@ pub const ALL: &[Directed] = &[
     Directed::new(
         "torn-row",
         "a reader that sees one of two additions made together to one row: additions not \
-         announced, ended early, a header looked at once, the fences A2 to A4",
+         announced, ended early, a header loaded once, the fences A2 to A4",
         &["s01 s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],
         &[0],
     )
@@ -451,8 +451,8 @@ pub const ALL: &[Directed] = &[
     .sums(&[0, 0], 2),
     Directed::new(
         "block-torn-pair",
-        "a team of a block that sees one of two words written together: threads that are told \
-         of another clock, warps that extend on their own",
+        "a team of a block that sees one of two words written together: threads that get \
+         another clock, warps that extend on their own",
         &["r0 r1 / r1 r0", "w0=1 w1=1 / w1=2 w0=2"],
         &[0, 0],
     )

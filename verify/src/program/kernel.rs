@@ -240,7 +240,7 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                         .stm
                         .atomically(lane, |tx| body(tx, &params.words, &params.sums, ops));
                     if end.is_err() {
-                        return; // the launch was told to stop
+                        return; // the launch is being stopped
                     }
                 }
             }
