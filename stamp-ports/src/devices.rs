@@ -3,7 +3,10 @@
 use crate::error::{Error, Result};
 use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
-use stm_core::host::{self, Cpu, Cuda, Device, Limits};
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory};
+use stm_core::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,14 +54,15 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
 
 /// A kind of device, for defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum DeviceKind {
     /// OS threads.
     Cpu,
     /// A GPU.
     Cuda,
 }
 
-/// A device of either kind.
+/// A device of either kind. It is a [`Device`] itself, so that what runs on any
+/// device is compiled once.
 #[derive(Clone, Debug)]
 pub enum AnyDevice {
     /// The CPU.
@@ -67,18 +71,98 @@ pub enum AnyDevice {
     Cuda(Cuda),
 }
 
-/// Evaluates `$body` with `$d` a reference to the device, whichever it is.
-#[macro_export]
-macro_rules! on_device {
-    ($any:expr, $d:ident => $body:expr) => {
+/// The memory of an [`AnyDevice`].
+#[derive(Debug)]
+pub enum AnyMemory {
+    /// The CPU's.
+    Cpu(<Cpu as Device>::Memory),
+    /// A GPU's.
+    Cuda(<Cuda as Device>::Memory),
+}
+
+/// Evaluates `$body` with `$x` bound to the CPU's or the GPU's part of an
+/// [`AnyDevice`] or [`AnyMemory`].
+macro_rules! either {
+    ($of:ident, $any:expr, $x:ident => $body:expr) => {
         match $any {
-            $crate::devices::AnyDevice::Cpu($d) => $body,
-            $crate::devices::AnyDevice::Cuda($d) => $body,
+            $of::Cpu($x) => $body,
+            $of::Cuda($x) => $body,
         }
     };
 }
 
+impl Memory for AnyMemory {
+    fn address(&self) -> *mut u8 {
+        either!(AnyMemory, self, m => m.address())
+    }
+
+    fn bytes(&self) -> usize {
+        either!(AnyMemory, self, m => m.bytes())
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), host::Error> {
+        either!(AnyMemory, self, m => m.write(offset, data))
+    }
+
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), host::Error> {
+        either!(AnyMemory, self, m => m.read(offset, data))
+    }
+
+    fn clear(&mut self) -> Result<(), host::Error> {
+        either!(AnyMemory, self, m => m.clear())
+    }
+}
+
+impl Device for AnyDevice {
+    type Memory = AnyMemory;
+
+    fn name(&self) -> String {
+        either!(AnyDevice, self, d => d.name())
+    }
+
+    fn id(&self) -> String {
+        either!(AnyDevice, self, d => d.id())
+    }
+
+    fn limits(&self) -> Limits {
+        either!(AnyDevice, self, d => d.limits())
+    }
+
+    fn atomics_bits(&self) -> u32 {
+        either!(AnyDevice, self, d => d.atomics_bits())
+    }
+
+    fn available_bytes(&self) -> Result<u64, host::Error> {
+        either!(AnyDevice, self, d => d.available_bytes())
+    }
+
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<AnyMemory, host::Error> {
+        Ok(match self {
+            Self::Cpu(cpu) => AnyMemory::Cpu(cpu.allocate(bytes, what)?),
+            Self::Cuda(gpu) => AnyMemory::Cuda(gpu.allocate(bytes, what)?),
+        })
+    }
+
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, host::Error> {
+        either!(AnyDevice, self, d => d.prepare::<K>(observation))
+    }
+
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, host::Error> {
+        // SAFETY: the caller's promise.
+        either!(AnyDevice, self, d => unsafe { d.launch::<K>(launch, params) })
+    }
+}
+
 impl AnyDevice {
+    /// The CPU.
+    pub fn cpu() -> Self {
+        Self::Cpu(Cpu::new())
+    }
+
     /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
     /// the CPU, and the reason.
     ///
@@ -134,26 +218,21 @@ impl AnyDevice {
     }
 
     /// Its kind.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> DeviceKind {
         match self {
-            Self::Cpu(_) => Kind::Cpu,
-            Self::Cuda(_) => Kind::Cuda,
+            Self::Cpu(_) => DeviceKind::Cpu,
+            Self::Cuda(_) => DeviceKind::Cuda,
         }
     }
 
-    /// `cpu`, `cuda:0`.
-    pub fn id(&self) -> String {
-        on_device!(self, d => d.id())
-    }
-
-    /// What it is, for a person.
-    pub fn name(&self) -> String {
-        on_device!(self, d => d.name())
-    }
-
-    /// What it can launch and hold.
-    pub fn limits(&self) -> Limits {
-        on_device!(self, d => d.limits())
+    /// Threads that a GPU holds at a time; 0 on the CPU, which has no such limit.
+    pub fn resident_threads(&self) -> u64 {
+        match self {
+            Self::Cpu(_) => 0,
+            Self::Cuda(gpu) => {
+                u64::from(gpu.info().resident_threads) * u64::from(self.limits().processors)
+            }
+        }
     }
 
     /// All that is known about it.
@@ -185,7 +264,7 @@ impl AnyDevice {
             threads_max: limits.threads_max,
             blocks_max: limits.blocks_max,
             shared_bytes_max: limits.shared_bytes_max,
-            available_bytes: on_device!(self, d => d.available_bytes())?,
+            available_bytes: self.available_bytes()?,
             gpu,
         })
     }

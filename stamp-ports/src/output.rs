@@ -1,7 +1,7 @@
 //! Tables for people.
 
+use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, of, short};
-use crate::runner::Report;
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
 
@@ -34,7 +34,8 @@ fn initials(reason: &str) -> String {
         .collect()
 }
 
-fn aborts(report: &Report) -> String {
+/// The reasons of aborts and how many each has, in short.
+pub(crate) fn aborts(report: &RunReport) -> String {
     let mut text = String::new();
     for (reason, &n) in report.aborts.iter().filter(|&(_, &n)| n != 0) {
         let gap = if text.is_empty() { "" } else { " " };
@@ -44,7 +45,7 @@ fn aborts(report: &Report) -> String {
 }
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.
-pub fn over_cgl(report: &Report, all: &[Report]) -> Option<f64> {
+pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
     let cgl = all
         .iter()
         .find(|r| r.variant == "cgl" && r.workload == report.workload && r.tx_per_s > 0.0)?;
@@ -53,7 +54,7 @@ pub fn over_cgl(report: &Report, all: &[Report]) -> Option<f64> {
 
 /// The table of runs, with what is needed to read it below. Where the aborts
 /// do not fit into `columns`, they go below their row.
-pub fn table(reports: &[Report], columns: Option<usize>) -> String {
+pub fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     let header = [
         "workload", "variant", "launch", "tx", "tx/s", "commits", "over cgl", "verified", "aborts",
     ];
@@ -98,31 +99,28 @@ pub fn table(reports: &[Report], columns: Option<usize>) -> String {
     lines.join("\n") + "\n" + &legend(reports)
 }
 
-/// The time of transactions apart from the search, of runs that tell it.
-fn claims(reports: &[Report]) -> String {
-    let claims: Vec<String> = reports
-        .iter()
-        .filter_map(|report| {
-            let of = |name: &str| {
-                report
-                    .observed
-                    .get(name)
-                    .and_then(serde_json::Value::as_f64)
-            };
-            let (us, share) = (of("claim_us")?, of("claim_share")?);
-            let (us, share) = (digits3(us), digits3(share * 100.0));
-            Some(format!("{} {us} us ({share} %)", report.variant))
-        })
-        .collect();
-    if claims.is_empty() {
-        return String::new();
+/// What a person has to know about single runs, remarks of one kind in one
+/// sentence.
+fn remarks(reports: &[RunReport]) -> String {
+    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
+    for report in reports {
+        for (kind, remark) in &report.remarks {
+            let remark = format!("{} {remark}", report.variant);
+            match kinds.iter_mut().find(|(of, _)| of == kind) {
+                Some((_, found)) => found.push(remark),
+                None => kinds.push((kind, vec![remark])),
+            }
+        }
     }
-    let of = "\nOne claim of a path, and the share of claims in the routers' time";
-    format!("{of}: {}.", claims.join(", "))
+    let mut text = String::new();
+    for (kind, remarks) in kinds {
+        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
+    }
+    text
 }
 
 /// What the table's short words stand for, and what is wrong.
-fn legend(reports: &[Report]) -> String {
+pub(crate) fn legend(reports: &[RunReport]) -> String {
     let mut text = String::new();
     let mut reasons: Vec<&str> = Vec::new();
     for report in reports {
@@ -140,7 +138,7 @@ fn legend(reports: &[Report]) -> String {
             .collect();
         let _ = write!(text, "\nAborts: {}.", names.join(", "));
     }
-    text += &claims(reports);
+    text += &remarks(reports);
     let resolved: Vec<String> = reports
         .iter()
         .filter(|r| r.variant != r.resolved)
@@ -149,7 +147,7 @@ fn legend(reports: &[Report]) -> String {
     if !resolved.is_empty() {
         let _ = write!(text, "\n`optimized` chose {}.", resolved.join(", "));
     }
-    let wrong: Vec<&Report> = reports.iter().filter(|r| !r.verified).collect();
+    let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.verified).collect();
     for report in &wrong {
         let _ = write!(
             text,
@@ -169,79 +167,41 @@ fn legend(reports: &[Report]) -> String {
 }
 
 /// What ran: a line for each workload with its sizes, and one for the
-/// transactional memory.
-pub fn setting(reports: &[Report]) -> String {
+/// transactional memory. Without `locks`, their numbers differ by run.
+pub fn setting<'a>(
+    workloads: impl Iterator<Item = (&'a str, String)>,
+    locks: Option<u64>,
+    stripe_bytes: u64,
+    seed: u64,
+) -> String {
     let mut text = String::new();
-    for (i, report) in reports.iter().enumerate() {
-        if reports[..i].iter().any(|r| r.workload == report.workload) {
-            continue;
-        }
-        let p = |name: &str| {
-            report
-                .parameters
-                .get(name)
-                .and_then(serde_json::Value::as_u64)
-        };
-        let mut parts: Vec<String> = [
-            ("words", "word"),
-            ("buckets", "bucket"),
-            ("reads", "read"),
-            ("writes", "write"),
-            ("keys_per_tx", "key"),
-            ("accounts", "account"),
-            ("zipf_thousandths", ""),
-            ("audit_percent", ""),
-            ("adds_row", ""),
-            ("hot_words", "hot word"),
-            ("hot_reads", "read"),
-            ("hot_writes", "write"),
-            ("paths", "path"),
-            ("walls", "wall"),
-            ("g", "base"),
-            ("n", "segment"),
-            ("s", "base"),
-            ("points", "point"),
-            ("dims", "coordinate"),
-            ("clusters_max", "cluster"),
-        ]
-        .into_iter()
-        .filter_map(|(name, what)| Some((p(name)?, what, name)))
-        .map(|(n, what, name)| match name {
-            "writes" | "keys_per_tx" | "hot_writes" => of(n, what) + " a transaction",
-            "s" => of(n, what) + " a segment",
-            "zipf_thousandths" if n == 0 => "drawn uniformly".into(),
-            "zipf_thousandths" => format!("drawn by Zipf's law, exponent {}", n as f64 / 1e3),
-            "audit_percent" => {
-                let range = of(p("audit_range").unwrap_or(0), "account");
-                format!("{n} % audits of {range}")
-            }
-            "adds_row" => format!("transfers add, rows of {}", of(n, "account")),
-            _ => of(n, what),
-        })
-        .collect();
-        if report.parameters.get("adds") == Some(&true.into()) {
-            parts.push("transactions add".into());
-        }
-        if let (Some(x), Some(y), Some(z)) = (p("x"), p("y"), p("z")) {
-            parts.insert(0, format!("{x} x {y} x {z} cells"));
-        }
-        let _ = writeln!(text, "{}: {}", report.workload, parts.join(", "));
+    for (name, summary) in workloads {
+        let _ = writeln!(text, "{name}: {summary}");
     }
-    if let Some(report) = reports.first() {
-        let stripe = report.parameters.get("stripe_bytes");
-        let locks = if reports.iter().all(|r| r.locks == report.locks) {
-            of(report.locks, "lock")
-        } else {
-            "locks as below".into()
-        };
-        let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
-        let _ = writeln!(
-            text,
-            "stm: {locks}, stripes of {stripe} bytes; seed {}",
-            report.seed
-        );
-    }
+    let locks = locks.map_or_else(|| "locks as below".into(), |n| of(n, "lock"));
+    let _ = writeln!(
+        text,
+        "stm: {locks}, stripes of {stripe_bytes} bytes; seed {seed}"
+    );
     text
+}
+
+/// The [`setting`] of runs that are done.
+pub fn setting_of(reports: &[RunReport]) -> String {
+    let Some(first) = reports.first() else {
+        return String::new();
+    };
+    let is_new = |i: usize| {
+        reports[..i]
+            .iter()
+            .all(|r| r.workload != reports[i].workload)
+    };
+    let workloads = (0..reports.len()).filter(|&i| is_new(i));
+    let workloads = workloads.map(|i| (reports[i].workload, reports[i].summary.clone()));
+    let same = reports.iter().all(|r| r.locks == first.locks);
+    let stripe = first.parameters.get("stripe_bytes");
+    let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
+    setting(workloads, same.then_some(first.locks), stripe, first.seed)
 }
 
 #[cfg(test)]

@@ -1,83 +1,76 @@
-//! The variants' names, and from a name to an algorithm's type.
+//! Variants as they are asked for: the algorithms of the registry, and
+//! `optimized`, which is one of two of them.
 
 use crate::error::{Error, Result};
+use stm_core::algorithm::Variant;
 
-/// A variant, as named at the command line. All but `optimized` are an
-/// algorithm; that one is chosen from two.
+/// A variant, as named at the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Variant {
-    /// One coarse-grained lock.
-    Cgl,
-    /// One transaction a block, blocking locks.
-    Egpgv,
-    /// Value-based validation, one sequence lock.
-    Vbv,
-    /// Time-stamp validation, sorted locks.
-    TbvSorting,
-    /// Hierarchical validation, sorted locks.
-    HvSorting,
-    /// Hierarchical validation, locks as met with back-off.
-    HvBackoff,
-    /// Snapshots that are extended, versions beside the values.
-    Fast,
-    /// Snapshots that are extended, versions in the table of locks.
-    FastTable,
-    /// The better of two by the sizes.
+pub enum AskedVariant {
+    /// An algorithm.
+    Algorithm(Variant),
+    /// The better of two by the sizes (section 4.2 of Xu et al. 2014).
     Optimized,
 }
 
-impl Variant {
-    /// All of them, the baseline first.
-    pub const ALL: [Self; 9] = [
-        Self::Cgl,
-        Self::Egpgv,
-        Self::Vbv,
-        Self::TbvSorting,
-        Self::HvSorting,
-        Self::HvBackoff,
-        Self::Fast,
-        Self::FastTable,
-        Self::Optimized,
-    ];
+impl From<Variant> for AskedVariant {
+    fn from(algorithm: Variant) -> Self {
+        Self::Algorithm(algorithm)
+    }
+}
 
-    /// Those of Xu et al. 2014.
-    pub const PAPER: [Self; 7] = [
-        Self::Cgl,
-        Self::Egpgv,
-        Self::Vbv,
-        Self::TbvSorting,
-        Self::HvSorting,
-        Self::HvBackoff,
-        Self::Optimized,
-    ];
+impl AskedVariant {
+    /// All of them, the baseline first.
+    pub fn all() -> Vec<Self> {
+        let algorithms = Variant::ALL.iter().copied().map(Self::from);
+        algorithms.chain([Self::Optimized]).collect()
+    }
+
+    /// Those of Xu et al. 2014; `optimized` last, as it reuses the search of what
+    /// it stands for.
+    pub fn of_paper() -> Vec<Self> {
+        let mut all = Self::all();
+        all.retain(|variant| variant.is_paper());
+        all
+    }
 
     /// Its name at the command line and in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Cgl => "cgl",
-            Self::Egpgv => "egpgv",
-            Self::Vbv => "vbv",
-            Self::TbvSorting => "tbv-sorting",
-            Self::HvSorting => "hv-sorting",
-            Self::HvBackoff => "hv-backoff",
-            Self::Fast => "fast",
-            Self::FastTable => "fast-table",
+            Self::Algorithm(algorithm) => algorithm.name(),
             Self::Optimized => "optimized",
         }
     }
 
-    /// One line about it.
+    /// One sentence about it.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Cgl => "one coarse-grained lock: the baseline",
-            Self::Egpgv => "one transaction a block, waits for locks (Cederman 2010)",
-            Self::Vbv => "validation by value, one sequence lock (NOrec)",
-            Self::TbvSorting => "validation by time stamp, locks in order",
-            Self::HvSorting => "by time stamp, then by value; locks in order: GPU-STM",
-            Self::HvBackoff => "the same, locks as met, backing off",
-            Self::Fast => "versions beside values, snapshots extended, one clock tick a warp",
-            Self::FastTable => "the same with the lock table, for memory of any layout",
+            Self::Algorithm(algorithm) => algorithm.about(),
             Self::Optimized => "hv-sorting if stripes outnumber locks, else tbv-sorting",
+        }
+    }
+
+    /// Whether it is one of Xu et al. 2014.
+    pub const fn is_paper(self) -> bool {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.is_paper(),
+            Self::Optimized => true,
+        }
+    }
+
+    /// Whether the time of its phases can be taken.
+    pub const fn has_profile(self) -> bool {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.has_profile(),
+            Self::Optimized => true,
+        }
+    }
+
+    /// Whether it throttles a warp's lanes and queues transactions that conflict.
+    pub const fn has_scheduler(self) -> bool {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.has_teams(),
+            Self::Optimized => false,
         }
     }
 
@@ -85,17 +78,20 @@ impl Variant {
     /// call for. Where stripes share locks, time stamps alone report conflicts
     /// that are none, and comparing values pays (section 4.2).
     #[must_use]
-    pub const fn resolve(self, stripes: u64, locks: u64) -> Self {
+    pub const fn resolve(self, stripes: u64, locks: u64) -> Variant {
         match self {
-            Self::Optimized if stripes > locks => Self::HvSorting,
-            Self::Optimized => Self::TbvSorting,
-            other => other,
+            Self::Algorithm(algorithm) => algorithm,
+            Self::Optimized if stripes > locks => Variant::HvSorting,
+            Self::Optimized => Variant::TbvSorting,
         }
     }
 
     /// Whether the lock table matters to it.
     pub const fn uses_lock_table(self) -> bool {
-        !matches!(self, Self::Cgl | Self::Vbv | Self::Fast)
+        !matches!(
+            self,
+            Self::Algorithm(Variant::Cgl | Variant::Vbv | Variant::Fast)
+        )
     }
 }
 
@@ -103,15 +99,16 @@ impl Variant {
 ///
 /// # Errors
 /// An unknown name, with the nearest known one.
-pub fn parse_variants(text: &str) -> Result<Vec<Variant>> {
+pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
+    let all = AskedVariant::all();
     if text == "all" {
-        return Ok(Variant::ALL.to_vec());
+        return Ok(all);
     }
     let mut found = Vec::new();
     for name in text.split(',').map(str::trim) {
-        let known = Variant::ALL.into_iter().find(|v| v.name() == name);
+        let known = all.iter().copied().find(|v| v.name() == name);
         let variant = known.ok_or_else(|| {
-            let names = Variant::ALL.map(Variant::name);
+            let names: Vec<&str> = all.iter().map(|v| v.name()).collect();
             Error::Usage(format!(
                 "unknown variant {name:?}: {}; `all` takes every one",
                 suggestion(name, &names)
@@ -122,6 +119,14 @@ pub fn parse_variants(text: &str) -> Result<Vec<Variant>> {
         }
     }
     Ok(found)
+}
+
+/// Says that the time of a variant's phases cannot be taken.
+pub fn no_profile_of(variant: AskedVariant) -> Error {
+    Error::Usage(format!(
+        "--profile has no kernels for {}: give --variant hv-sorting, or others of the paper's",
+        variant.name()
+    ))
 }
 
 /// The known name that is near to a wrong one, if any is.
@@ -143,76 +148,24 @@ pub fn suggestion(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Evaluates `$body` with the type `$A` standing for the algorithm of a
-/// [`Variant`] that [`Variant::resolve`] returned.
-#[macro_export]
-macro_rules! with_algorithm {
-    ($variant:expr, $A:ident => $body:expr) => {
-        match $variant {
-            $crate::variants::Variant::Cgl => {
-                type $A = stm_core::algorithm::Cgl;
-                $body
-            }
-            $crate::variants::Variant::Egpgv => {
-                type $A = stm_core::algorithm::Egpgv;
-                $body
-            }
-            $crate::variants::Variant::Vbv => {
-                type $A = stm_core::algorithm::Vbv;
-                $body
-            }
-            $crate::variants::Variant::TbvSorting => {
-                type $A = stm_core::algorithm::TbvSorting;
-                $body
-            }
-            // `resolve` never returns `Optimized`.
-            $crate::variants::Variant::HvSorting | $crate::variants::Variant::Optimized => {
-                type $A = stm_core::algorithm::HvSorting;
-                $body
-            }
-            $crate::variants::Variant::HvBackoff => {
-                type $A = stm_core::algorithm::HvBackoff;
-                $body
-            }
-            $crate::variants::Variant::Fast => {
-                type $A = stm_core::algorithm::Fast;
-                $body
-            }
-            $crate::variants::Variant::FastTable => {
-                type $A = stm_core::algorithm::FastTable;
-                $body
-            }
-        }
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_core::algorithm::Algorithm;
-
-    #[test]
-    fn names_are_those_of_the_algorithms() {
-        for variant in Variant::ALL {
-            if variant != Variant::Optimized {
-                assert_eq!(with_algorithm!(variant, A => A::NAME), variant.name());
-            }
-        }
-    }
 
     #[test]
     fn optimized_looks_at_stripes_and_locks() {
-        let resolve = |s, l| Variant::Optimized.resolve(s, l);
+        let resolve = |s, l| AskedVariant::Optimized.resolve(s, l);
         assert_eq!(resolve(9, 8), Variant::HvSorting);
         assert_eq!(resolve(8, 8), Variant::TbvSorting);
-        assert_eq!(Variant::Vbv.resolve(9, 8), Variant::Vbv);
+        let vbv = AskedVariant::from(Variant::Vbv);
+        assert_eq!(vbv.resolve(9, 8), Variant::Vbv);
     }
 
     #[test]
     fn a_list_keeps_its_order_and_drops_repetitions() {
         assert_eq!(
             parse_variants("vbv, cgl,vbv").unwrap(),
-            [Variant::Vbv, Variant::Cgl]
+            [Variant::Vbv, Variant::Cgl].map(AskedVariant::from)
         );
         assert_eq!(parse_variants("all").unwrap().len(), 9);
     }

@@ -5,24 +5,7 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
-
-/// Runs what must be refused with status 2 and one line that has all `parts`.
-fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
-    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-    assert!(!errors.contains("panicked"), "{errors}");
-    for part in parts {
-        assert!(
-            errors.contains(part),
-            "{arguments:?}: {errors} lacks {part:?}"
-        );
-    }
-}
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, refused, stamp, text, with};
 
 #[test]
 fn impossible_launches_are_refused() {
@@ -96,6 +79,26 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
     refused(
         &with(&TINY_RA, &["--read-capacity", "4294967295"]),
         &["read set is 4294967295", "1048576", "--read-capacity"],
+    );
+}
+
+#[test]
+fn options_that_nothing_asked_for_takes_are_refused() {
+    for (option, value) in [("--lanes-max", "4"), ("--queue-after", "9")] {
+        let scheduler = [option, value, "--variant", "hv-sorting,cgl"];
+        let written = format!("{option} {value}");
+        let parts = [&written, "fast and fast-table", "hv-sorting and cgl"];
+        refused(&with(&TINY_RA, &scheduler), &parts);
+        let all = with(&["tune", "ra", "--device", "cpu"], &scheduler);
+        refused(&all, &parts);
+    }
+    refused(
+        &["run", "ra,ht", "--device", "cpu", "--accounts", "5"],
+        &["--accounts 5", "bank", "ra and ht", "leave it out"],
+    );
+    refused(
+        &["run", "labyrinth,kmeans", "-n", "5"],
+        &["-n 5", "name one instead of labyrinth,kmeans"],
     );
 }
 

@@ -4,16 +4,8 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, right, stamp, text, with};
 use serde_json::Value;
-
-/// Runs what must succeed, and returns its standard output.
-fn right(arguments: &[&str]) -> String {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    text(&output.stdout)
-}
 
 /// The fields of a run that the project's plan fixes, with their kinds.
 fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
@@ -217,6 +209,32 @@ fn all_runs_every_workload() {
             "kmeans"
         ]
     );
+}
+
+#[test]
+fn several_workloads_are_named_in_one_argument() {
+    let base = ["run", "ht,ra", "--device", "cpu", "--transactions", "100"];
+    let out = right(&with(
+        &base,
+        &["--words", "1K", "--buckets", "64", "--json"],
+    ));
+    let names: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
+        .collect();
+    assert_eq!(names, ["ht", "ra"]);
+}
+
+#[test]
+fn paths_that_are_left_unrouted_are_told() {
+    // More ends than a path between each pair leaves room for.
+    let grid = ["-x", "8", "-y", "8", "-z", "1", "-n", "14"];
+    let base = with(&["run", "labyrinth", "--device", "cpu"], &grid);
+    let run: Value = serde_json::from_str(&right(&with(&base, &["--json"]))).expect("an object");
+    assert!(run["observed"]["unrouted"].as_u64() > Some(0), "{run}");
+    let out = right(&base);
+    assert!(out.contains("Paths without a route"), "{out}");
+    assert!(out.contains("of 14 paths"), "{out}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! `stamp bench floor` from outside: rivals are verified, floors are called
 //! unsafe, and the transactional memory stands beside both.
 
-#[allow(dead_code)] // not all of it is of use here
 mod common;
 
 use common::{stamp, text};

@@ -2,42 +2,30 @@
 //! that repeat, one chain whose links all meet. Every rebuilt gene is compared
 //! with the generated one.
 
-use stamp_ports::genome::Genome;
-use stamp_ports::runner::{Report, Session, Spec};
-use stamp_ports::variants::Variant;
-use stamp_ports::workload::Workload;
-use std::time::Duration;
-use stm_core::host::{Cpu, StmConfig};
+mod common;
 
-fn spec(genome: &Genome, variant: Variant, shape: (u32, u32), locks: u64) -> Spec {
-    Spec {
-        variant,
+use common::Setting;
+use stamp_ports::devices::AnyDevice;
+use stamp_ports::measure::run_report::RunReport;
+use stamp_ports::measure::runner::Runner;
+use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::genome::Genome;
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+
+const fn setting(seed: u64, shape: (u32, u32), locks: u64) -> Setting {
+    Setting {
+        seed,
         shape,
-        config: StmConfig {
-            locks,
-            capacity: genome.capacity(),
-            // A variant that cannot finish is to fail here, not to hang.
-            time_limit: Some(Duration::from_mins(1)),
-            ..StmConfig::default()
-        },
-        transactions: genome.segments.into(),
-        repeat: 1,
+        locks,
+        stripe_bytes: 4,
+        transactions: 0,
     }
 }
 
 /// Assembles with every variant; all genes were compared.
-fn all_variants(genome: &Genome, seed: u64, shape: (u32, u32), locks: u64) -> Vec<Report> {
-    let cpu = Cpu::new();
-    let mut session = Session::new(&cpu, genome, seed, genome.segments.into()).expect("data");
-    let run = |variant: Variant| {
-        let what = format!("{} {genome:?} {shape:?}, {locks} locks", variant.name());
-        let report = session
-            .measure(&spec(genome, variant, shape, locks))
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(report.verified, "{what}: {:?}", report.error);
-        report
-    };
-    Variant::ALL.into_iter().map(run).collect()
+fn all_variants(genome: Genome, seed: u64, shape: (u32, u32), locks: u64) -> Vec<RunReport> {
+    common::all_variants(genome, setting(seed, shape, locks))
 }
 
 const fn genome(bases: u32, segment: u32, segments: u32) -> Genome {
@@ -54,12 +42,12 @@ fn genes_are_rebuilt_whatever_the_sizes() {
     // third; covered many times, and hardly at all.
     for (bases, segment) in [(300, 16), (300, 31), (300, 32), (300, 33), (300, 90)] {
         for segments in [1, 40, 3000] {
-            all_variants(&genome(bases, segment, segments), 3, (2, 4), 1 << 12);
+            all_variants(genome(bases, segment, segments), 3, (2, 4), 1 << 12);
         }
     }
     // One segment that is the gene, and two.
     for bases in [32, 33] {
-        all_variants(&genome(bases, 32, 5), 1, (2, 2), 16);
+        all_variants(genome(bases, 32, 5), 1, (2, 2), 16);
     }
 }
 
@@ -68,7 +56,7 @@ fn links_that_meet_at_the_ends_of_chains_lose_nothing() {
     let mut aborted = 0;
     for (seed, locks, shape) in [(1, 1, (2, 8)), (2, 4, (5, 3)), (3, 1 << 12, (2, 8))] {
         // Every place of the gene has a segment: all links are of one overlap.
-        for report in all_variants(&genome(1024, 32, 20_000), seed, shape, locks) {
+        for report in all_variants(genome(1024, 32, 20_000), seed, shape, locks) {
             aborted += report.aborts.values().sum::<u64>();
             assert_eq!(report.observed["distinct_segments"], 993);
             assert_eq!(report.commits, 20_000 + 992);
@@ -79,7 +67,7 @@ fn links_that_meet_at_the_ends_of_chains_lose_nothing() {
 
 #[test]
 fn the_kernels_are_told_apart_in_the_report() {
-    for report in all_variants(&genome(300, 32, 500), 1, (2, 1), 1 << 10) {
+    for report in all_variants(genome(300, 32, 500), 1, (2, 1), 1 << 10) {
         let of = |name: &str| {
             let found = report.kernels.iter().find(|k| k.kernel.starts_with(name));
             found.unwrap_or_else(|| panic!("{name} in {:?}", report.kernels))
@@ -97,17 +85,19 @@ fn the_kernels_are_told_apart_in_the_report() {
 
 #[test]
 fn the_time_limit_holds_for_all_launches_together() {
-    let genome = genome(4096, 64, 400_000);
-    let cpu = Cpu::new();
-    let mut session = Session::new(&cpu, &genome, 1, 400_000).expect("data");
-    let mut spec = spec(&genome, Variant::HvSorting, (2, 1), 1 << 12);
+    let (cpu, genome) = (
+        AnyDevice::cpu(),
+        AnyWorkload::from(genome(4096, 64, 400_000)),
+    );
+    let mut runner = Runner::new(&cpu, &genome, 1, 400_000).expect("data");
+    let mut spec = setting(1, (2, 1), 1 << 12).spec(&genome, Variant::HvSorting.into());
     let limit = Duration::from_millis(2);
     spec.config.time_limit = Some(limit);
-    let stopped = session.measure(&spec).expect("a report");
+    let stopped = runner.measure(&spec).expect("a report");
     assert!(!stopped.verified && stopped.commits < 400_000 + 4000);
     let error = stopped.error.expect("what is wrong");
     assert!(error.contains("time limit of 2ms"), "{error}");
     // And the same memory and data go on.
     spec.config.time_limit = None;
-    assert!(session.measure(&spec).expect("time enough").verified);
+    assert!(runner.measure(&spec).expect("time enough").verified);
 }

@@ -1,19 +1,15 @@
 //! k-means with every variant on the CPU: where everything collides, on STAMP's
 //! own file, and through the program with good and bad files. Every run checks
-//! each of its passes, as `stamp_ports::kmeans` says.
+//! each of its passes, as `stamp_ports::workloads::kmeans` says.
 
-#[allow(dead_code)] // other tests use the rest
 mod common;
 
-use common::{stamp, text};
+use common::{Setting, refused, stamp, text};
 use serde_json::Value;
-use stamp_ports::kmeans::{Kmeans, Points, Source};
-use stamp_ports::runner::{Report, Session, Spec};
-use stamp_ports::variants::Variant;
+use stamp_ports::measure::run_report::RunReport;
+use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
-use stm_core::host::{Cpu, StmConfig};
 
 fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
     let mut points = Points::generate(7, points, dims, clusters.1);
@@ -31,44 +27,28 @@ fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
 }
 
 /// Runs every variant, and returns the reports, all of which were verified.
-fn all_variants(kmeans: &Kmeans, shape: (u32, u32), locks: u64, stripe_bytes: u64) -> Vec<Report> {
-    use stamp_ports::workload::Workload;
-    let cpu = Cpu::new();
-    let config = StmConfig {
+fn all_variants(
+    kmeans: &Kmeans,
+    shape: (u32, u32),
+    locks: u64,
+    stripe_bytes: u64,
+) -> Vec<RunReport> {
+    let setting = Setting {
+        seed: 11,
+        shape,
         locks,
         stripe_bytes,
-        capacity: kmeans.capacity(),
-        // A variant that cannot finish is to fail here, not to hang.
-        time_limit: Some(Duration::from_mins(1)),
-        ..StmConfig::default()
+        transactions: 0,
     };
-    let transactions = kmeans.points.len() as u64;
-    let mut session = Session::new(&cpu, kmeans, 11, transactions).expect("data");
-    Variant::ALL
-        .into_iter()
-        .map(|variant| {
-            let spec = Spec {
-                variant,
-                shape,
-                config,
-                transactions,
-                repeat: 1,
-            };
-            let what = format!(
-                "{} {shape:?}, {locks} locks, stripes of {stripe_bytes}",
-                variant.name()
-            );
-            let report = session
-                .measure(&spec)
-                .unwrap_or_else(|error| panic!("{what}: {error}"));
-            assert!(report.verified, "{what}: {:?}", report.error);
-            let passes = report.observed["passes"].as_array().expect("a list");
-            let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
-            assert!(passes > 0, "{what}");
-            assert_eq!(report.commits, passes * transactions, "{what}");
-            report
-        })
-        .collect()
+    let points = kmeans.points.len() as u64;
+    let reports = common::all_variants(kmeans.clone(), setting);
+    for report in &reports {
+        let passes = report.observed["passes"].as_array().expect("a list");
+        let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
+        assert!(passes > 0, "{}", report.variant);
+        assert_eq!(report.commits, passes * points, "{}", report.variant);
+    }
+    reports
 }
 
 #[test]
@@ -230,22 +210,6 @@ fn a_generated_file_is_the_same_input_as_generating_in_the_run() {
     assert_eq!(one["observed"], other["observed"]);
     assert_eq!(one["commits"], other["commits"]);
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
-}
-
-/// Runs what must be refused with status 2 and one line that has all `parts`.
-fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
-    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-    for part in parts {
-        assert!(
-            errors.contains(part),
-            "{arguments:?}: {errors} lacks {part:?}"
-        );
-    }
 }
 
 fn run_refused(arguments: &[&str], parts: &[&str]) {

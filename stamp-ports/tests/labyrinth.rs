@@ -1,62 +1,50 @@
 //! Labyrinth with every variant on the CPU: STAMP's inputs, and grids in which
 //! routers are in each other's way. Every routing is checked cell by cell.
 
+mod common;
+
+use common::Setting;
+use stamp_ports::devices::AnyDevice;
 use stamp_ports::error::Error;
-use stamp_ports::labyrinth::maze::{Maze, Place, Request};
-use stamp_ports::labyrinth::{Claim, Labyrinth, Source};
-use stamp_ports::runner::{Report, Session, Spec};
-use stamp_ports::variants::Variant;
-use stamp_ports::workload::Workload;
+use stamp_ports::measure::run_report::RunReport;
+use stamp_ports::measure::runner::Runner;
+use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze, Place, Request};
 use std::path::Path;
-use std::time::Duration;
-use stm_core::host::{Cpu, StmConfig};
-use stm_core::logs::Capacity;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 use stm_kernels::labyrinth::GridSize;
 
-fn config(labyrinth: &Labyrinth, locks: u64, stripe_bytes: u64) -> StmConfig {
-    StmConfig {
+const fn setting(shape: (u32, u32), locks: u64, stripe_bytes: u64) -> Setting {
+    Setting {
+        seed: 1,
+        shape,
         locks,
         stripe_bytes,
-        capacity: labyrinth.capacity(),
-        // A variant that cannot finish is to fail here, not to hang.
-        time_limit: Some(Duration::from_mins(1)),
-        ..StmConfig::default()
+        transactions: 0,
     }
 }
 
 /// Routes with every variant; all routings were checked.
-fn all_variants(labyrinth: &Labyrinth, shape: (u32, u32), config: StmConfig) -> Vec<Report> {
-    let cpu = Cpu::new();
-    let transactions = labyrinth.transactions().expect("as many as paths");
-    let mut session = Session::new(&cpu, labyrinth, 1, transactions).expect("data");
-    let run = |variant: Variant| {
-        let spec = Spec {
-            variant,
-            shape,
-            config,
-            transactions,
-            repeat: 1,
-        };
-        let what = format!("{} {shape:?} {config:?}", variant.name());
-        let report = session
-            .measure(&spec)
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert!(report.verified, "{what}: {:?}", report.error);
-        report
-    };
-    Variant::ALL.into_iter().map(run).collect()
+fn all_variants(
+    labyrinth: &Labyrinth,
+    shape: (u32, u32),
+    locks: u64,
+    stripe_bytes: u64,
+) -> Vec<RunReport> {
+    common::all_variants(labyrinth.clone(), setting(shape, locks, stripe_bytes))
 }
 
 fn generated(seed: u64, size: (u32, u32, u32), paths: u32, walls: u32) -> Labyrinth {
     let (x, y, z) = size;
     Labyrinth {
         maze: Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"),
-        source: Source::Generated,
+        file: None,
         claim: Claim::Warp,
     }
 }
 
-fn observed(report: &Report, name: &str) -> u64 {
+fn observed(report: &RunReport, name: &str) -> u64 {
     report.observed[name].as_u64().expect("a count")
 }
 
@@ -92,11 +80,10 @@ fn every_input_of_stamp_is_routed_with_every_variant() {
         assert_eq!(maze.requests.len(), number('n') as usize, "{name}");
         let labyrinth = Labyrinth {
             maze,
-            source: Source::File(name.clone()),
+            file: Some(name.clone()),
             claim: Claim::Warp,
         };
-        let config = config(&labyrinth, 1 << 16, 4);
-        for report in all_variants(&labyrinth, (3, 4), config) {
+        for report in all_variants(&labyrinth, (3, 4), 1 << 16, 4) {
             assert_eq!(report.parameters["input"], name.as_str());
             assert!(2 * observed(&report, "routed") > report.transactions);
             assert_eq!(observed(&report, "routed"), report.commits);
@@ -121,7 +108,7 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
         }
         for (locks, stripe) in [(1, 4), (4, 16), (1 << 10, 64)] {
             for shape in [(8, 1), (4, 3), (2, 8)] {
-                for report in all_variants(&labyrinth, shape, config(&labyrinth, locks, stripe)) {
+                for report in all_variants(&labyrinth, shape, locks, stripe) {
                     cancelled += report.aborts["user"];
                     unrouted += observed(&report, "unrouted");
                 }
@@ -155,10 +142,10 @@ fn two_requests_for_one_corridor_leave_one_unrouted() {
                 request(at(0, 1), at(1, 0)),
             ],
         },
-        source: Source::Generated,
+        file: None,
         claim: Claim::Warp,
     };
-    for report in all_variants(&labyrinth, (3, 2), config(&labyrinth, 16, 4)) {
+    for report in all_variants(&labyrinth, (3, 2), 16, 4) {
         assert_eq!(observed(&report, "routed"), 1);
         assert_eq!(observed(&report, "unrouted"), 2);
         assert_eq!(observed(&report, "longest_path"), 3);
@@ -177,10 +164,10 @@ fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
                 destination: at(0),
             }],
         },
-        source: Source::Generated,
+        file: None,
         claim: Claim::Warp,
     };
-    for report in all_variants(&labyrinth, (7, 3), config(&labyrinth, 16, 4)) {
+    for report in all_variants(&labyrinth, (7, 3), 16, 4) {
         assert_eq!(observed(&report, "path_cells"), 2);
     }
 }
@@ -193,20 +180,12 @@ fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
         request.source.x.abs_diff(request.destination.x) + 1
     };
     assert!(needed > 2);
-    let cpu = Cpu::new();
-    let mut session = Session::new(&cpu, &labyrinth, 1, 1).expect("data");
+    let (cpu, labyrinth) = (AnyDevice::cpu(), AnyWorkload::from(labyrinth));
+    let mut runner = Runner::new(&cpu, &labyrinth, 1, 1).expect("data");
     for (reads, writes) in [(needed, needed), (needed - 1, needed), (needed, needed - 1)] {
-        let spec = Spec {
-            variant: Variant::HvSorting,
-            shape: (1, 1),
-            config: StmConfig {
-                capacity: Capacity { reads, writes },
-                ..config(&labyrinth, 16, 4)
-            },
-            transactions: 1,
-            repeat: 1,
-        };
-        let result = session.measure(&spec);
+        let mut spec = setting((1, 1), 16, 4).spec(&labyrinth, Variant::HvSorting.into());
+        spec.config.capacity = Capacity { reads, writes };
+        let result = runner.measure(&spec);
         if reads.min(writes) == needed {
             assert!(result.expect("fits").verified);
             continue;

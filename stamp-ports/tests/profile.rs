@@ -4,16 +4,18 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, stamp, text, with};
+use common::{Setting, TINY_HT, TINY_RA, stamp, text, with};
 use serde_json::Value;
-use stamp_ports::ht::Ht;
-use stamp_ports::profile::{Profiled, profile};
-use stamp_ports::ra::Ra;
-use stamp_ports::runner::{Report, Session, Spec};
-use stamp_ports::variants::Variant;
-use std::time::Duration;
-use stm_core::host::{Cpu, Profile, StmConfig};
-use stm_core::profile::Phase;
+use stamp_ports::devices::AnyDevice;
+use stamp_ports::measure::run_report::RunReport;
+use stamp_ports::measure::runner::Runner;
+use stamp_ports::variants::AskedVariant;
+use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ra::Ra;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Profile, StmConfig};
+use stm_core::observe::Phase;
 
 const RA: Ra = Ra {
     words: 32,
@@ -22,36 +24,38 @@ const RA: Ra = Ra {
 };
 
 fn run(
-    workload: &impl Profiled,
-    variant: Variant,
+    workload: &AnyWorkload,
+    variant: AskedVariant,
     transactions: u64,
     repeat: u32,
-) -> (Report, Profile) {
-    let cpu = Cpu::new();
-    let mut session = Session::new(&cpu, workload, 5, transactions).expect("data");
-    let spec = Spec {
-        variant,
+) -> (RunReport, Profile) {
+    let cpu = AnyDevice::cpu();
+    let mut runner = Runner::new(&cpu, workload, 5, transactions).expect("data");
+    let setting = Setting {
+        seed: 5,
         shape: (2, 4),
-        config: StmConfig {
-            locks: 16,
-            capacity: workload.capacity(),
-            time_limit: Some(Duration::from_mins(1)),
-            ..StmConfig::default()
-        },
+        locks: 16,
+        stripe_bytes: 4,
         transactions,
-        repeat,
     };
-    let (report, profile) = profile(&mut session, &spec).expect("a run");
+    let mut spec = setting.spec(workload, variant);
+    spec.repeat = repeat;
+    let (report, profile) = runner.profile(&spec).expect("a run");
     assert!(report.verified, "{}: {:?}", variant.name(), report.error);
     (report, profile.expect("a profile of a verified run"))
 }
 
-fn phases_of_every_variant(workload: &impl Profiled) {
-    for variant in Variant::PAPER {
-        let what = format!("{} {}", workload.name(), variant.name());
-        let (report, profile) = run(workload, variant, 3000, 1);
+fn phases_of_every_variant(workload: impl Into<AnyWorkload>) {
+    let workload = workload.into();
+    for variant in AskedVariant::of_paper() {
+        let what = format!("{} {}", workload.sizes().name(), variant.name());
+        let (report, profile) = run(&workload, variant, 3000, 1);
         // One lane a block runs transactions with `egpgv`.
-        let lanes = if variant == Variant::Egpgv { 2 } else { 8 };
+        let lanes = if variant == Variant::Egpgv.into() {
+            2
+        } else {
+            8
+        };
         assert_eq!(profile.lanes, lanes, "{what}");
         let of = |phase: Phase| profile.phases[phase as usize];
         for phase in [
@@ -65,7 +69,7 @@ fn phases_of_every_variant(workload: &impl Profiled) {
         }
         // The coarse lock keeps nothing consistent but by being held.
         let checks = of(Phase::Consistency) > 0;
-        assert_eq!(checks, variant != Variant::Cgl, "{what}");
+        assert_eq!(checks, variant != Variant::Cgl.into(), "{what}");
         let breakdown = report.profile.expect("in the report, too");
         assert!(breakdown.cost > 0.0, "{what}");
         let whole: f64 = breakdown.shares.values().sum();
@@ -75,12 +79,12 @@ fn phases_of_every_variant(workload: &impl Profiled) {
 
 #[test]
 fn phases_of_the_random_array_are_all_of_the_time() {
-    phases_of_every_variant(&RA);
+    phases_of_every_variant(RA);
 }
 
 #[test]
 fn phases_of_the_hash_table_are_all_of_the_time() {
-    phases_of_every_variant(&Ht {
+    phases_of_every_variant(Ht {
         buckets: 16,
         keys_per_tx: 2,
     });
@@ -89,29 +93,24 @@ fn phases_of_the_hash_table_are_all_of_the_time() {
 #[test]
 fn a_launch_does_not_see_the_rows_of_the_one_before() {
     // Left-over rows would fail the check of a lane's sum.
-    let (_, profile) = run(&RA, Variant::HvSorting, 500, 5);
+    let (_, profile) = run(&RA.into(), Variant::HvSorting.into(), 500, 5);
     assert_eq!(profile.lanes, 8);
 }
 
 #[test]
 fn without_conflicts_no_time_is_aborted() {
-    let cpu = Cpu::new();
-    let mut session = Session::new(&cpu, &RA, 5, 500).expect("data");
-    for variant in Variant::PAPER {
-        let spec = Spec {
-            variant,
+    let (cpu, ra) = (AnyDevice::cpu(), AnyWorkload::from(RA));
+    let mut runner = Runner::new(&cpu, &ra, 5, 500).expect("data");
+    for variant in AskedVariant::of_paper() {
+        let setting = Setting {
+            seed: 5,
             shape: (1, 1),
-            config: StmConfig {
-                capacity: stm_core::logs::Capacity {
-                    reads: 16,
-                    writes: 16,
-                },
-                ..StmConfig::default()
-            },
+            locks: StmConfig::default().locks,
+            stripe_bytes: 4,
             transactions: 500,
-            repeat: 1,
         };
-        let (report, profile) = profile(&mut session, &spec).expect("a run");
+        let spec = setting.spec(&ra, variant);
+        let (report, profile) = runner.profile(&spec).expect("a run");
         let phases = profile.expect("verified").phases;
         assert_eq!(report.aborts.values().sum::<u64>(), 0);
         assert_eq!(phases[Phase::Aborted as usize], 0, "{}", variant.name());

@@ -1,38 +1,12 @@
 //! Labyrinth and genome at the command line: what `generate` writes `run`
 //! reads, and what cannot be carried out is refused on one line with status 2.
 
-// Not every file of tests needs all of it.
-#[allow(dead_code)]
 mod common;
 
-use common::{stamp, text};
+use common::{refused, right};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-/// Runs what must be refused with status 2 and one line that has all `parts`.
-fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert_eq!(text(&output.stdout), "", "{arguments:?}");
-    assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
-    assert_eq!(errors.lines().count(), 1, "{arguments:?}: {errors}");
-    for part in parts {
-        assert!(
-            errors.contains(part),
-            "{arguments:?}: {errors} lacks {part:?}"
-        );
-    }
-}
-
-/// Runs what must succeed, and returns its standard output.
-fn right(arguments: &[&str]) -> String {
-    let output = stamp(arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    text(&output.stdout)
-}
 
 fn one_run(arguments: &[&str]) -> Value {
     let run: Value = serde_json::from_str(&right(arguments)).expect("one object");
@@ -159,7 +133,7 @@ fn sizes_that_make_no_sense_are_refused() {
         &labyrinth(&["-i", "a.txt", "-n", "5"]),
         &["-n 5", "--input"],
     );
-    refused(&["run", "ra", "-n", "5"], &["-n 5", "labyrinth and genome"]);
+    refused(&["run", "ra", "-n", "5"], &["-n 5", "genome and labyrinth"]);
     // Nothing of `all` runs before everything is known to make sense.
     let all = |option, bad| ["run", "all", "--device", "cpu", option, bad];
     refused(&all("-x", "0"), &["0 x 512 x 7"]);

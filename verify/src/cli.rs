@@ -5,14 +5,14 @@
 
 use crate::commands;
 use crate::record::input;
-use crate::variant::Variant;
 use clap::{Arg, Args, Parser, Subcommand};
-use stamp_ports::cli::WorkloadArgs;
+use stamp_ports::workloads::options::WorkloadArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use stm_core::mutant::Mutant;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
 
 /// The whole command line.
 #[derive(Parser, Debug)]
@@ -88,7 +88,7 @@ Examples:
     Record(Box<RecordArgs>),
 }
 
-/// Of `check`.
+/// The arguments of `verify check`.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     /// History files
@@ -102,11 +102,11 @@ pub struct CheckArgs {
 /// Several variants in one argument.
 pub type VariantList = std::vec::Vec<Variant>;
 
-/// Of `fuzz`.
+/// The arguments of `verify fuzz`.
 #[derive(Args, Debug)]
 pub struct FuzzArgs {
     /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
     pub variant: VariantList,
     /// Stop after so many minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]
@@ -131,7 +131,7 @@ pub struct FuzzArgs {
     pub json: bool,
 }
 
-/// Of `mutants`.
+/// The arguments of `verify mutants`.
 #[derive(Args, Debug)]
 pub struct MutantsArgs {
     /// Only name them
@@ -142,7 +142,7 @@ pub struct MutantsArgs {
     pub json: bool,
 }
 
-/// Of `replay`.
+/// The arguments of `verify replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
     /// The line
@@ -162,30 +162,29 @@ pub type WorkloadList = std::vec::Vec<&'static str>;
 /// than a measurement.
 fn of_a_recording(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
-        "transactions" => "Transactions of each variant, at least [default: 100K, of labyrinth 1K]",
-        "words" => "ra: words of the array [default: 1M]",
+        "transactions" => "Transactions of each variant, at least [default: 100K, in labyrinth 1K]",
+        "words" => "Words of the array [default: 1M]",
         "n" => {
             "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
              kmeans: fewest clusters, each number up to -m is run [default: as -m]"
         }
-        "points" => "kmeans: points to generate [default: 4K]",
-        "passes_max" => "kmeans: stop after so many passes in any case [default: 8]",
+        "points" => "Points to generate [default: 4K]",
+        "passes_max" => "Stop after so many passes in any case [default: 8]",
         "seed" => "Seed of the data of the first run, and of the others' seeds",
         _ => return arg,
     };
     arg.help(help)
 }
 
-/// Of `record`.
+/// The arguments of `verify record`.
 #[derive(Args, Debug)]
 #[command(mut_args(of_a_recording))]
 pub struct RecordArgs {
-    /// ra, ht, bank, eigenbench, genome, labyrinth or kmeans, several separated
-    /// by commas, or all
+    /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(long, value_name = "W", value_parser = input::parse_names)]
     pub workload: WorkloadList,
     /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = Variant::parse_list, default_value = "all")]
+    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
     pub variant: VariantList,
     /// cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_device, default_value = "cpu")]
@@ -300,6 +299,27 @@ fn parse_device_mutant(text: &str) -> Result<String, String> {
     ))
 }
 
+/// Reads `all`, or names of variants separated by commas.
+fn parse_variants(text: &str) -> Result<VariantList, String> {
+    if text == "all" {
+        return Ok(Variant::ALL.to_vec());
+    }
+    let known = || {
+        let names: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
+        names.join(", ")
+    };
+    text.split(',')
+        .map(|name| {
+            Variant::from_name(name.trim()).ok_or_else(|| {
+                format!(
+                    "unknown variant {name:?}: known are {}; `all` takes every one",
+                    known()
+                )
+            })
+        })
+        .collect()
+}
+
 fn parse_mutant(text: &str) -> Result<Mutant, String> {
     Mutant::from_name(text)
         .ok_or_else(|| format!("unknown mutant {text:?}: `verify mutants --list` names them"))
@@ -381,6 +401,16 @@ mod tests {
             let line = one_line(&error);
             assert!(line.contains(part) && !line.contains('\n'), "{line}");
         }
+    }
+
+    #[test]
+    fn variants_are_all_or_named() {
+        let all = parse_variants("all").unwrap();
+        assert_eq!(all, Variant::ALL);
+        let two = parse_variants("vbv, cgl").unwrap();
+        assert_eq!(two, [Variant::Vbv, Variant::Cgl]);
+        let error = parse_variants("vbw").unwrap_err();
+        assert!(error.contains("\"vbw\": known are cgl, "), "{error}");
     }
 
     #[test]

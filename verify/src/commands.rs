@@ -9,13 +9,14 @@ use crate::opacity::{self, report::Verdict};
 use crate::program::{Case, run, shrink::shrink};
 use crate::record::input::{Input, Size, check_options};
 use crate::record::{self, Row, Settings};
-use crate::variant::Variant;
+use stamp_ports::devices::AnyDevice;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use stm_core::host::{Cpu, Cuda, Device, StmConfig};
-use stm_core::mutant::Mutant;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Cuda, Device, StmConfig};
+use stm_core::observe::Mutant;
 
 /// Runs a command; the exit status.
 pub fn execute(command: &Command) -> ExitCode {
@@ -207,11 +208,13 @@ fn record_command(args: &RecordArgs) -> Result<bool, Error> {
                 "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`".into(),
             ));
         };
-        return record_mutants(&Cuda::new(ordinal)?, args, which);
+        return record_mutants(&AnyDevice::Cuda(Cuda::new(ordinal)?), args, which);
     }
     match args.device {
-        DeviceName::Cpu => record_on(&Cpu::new(), Size::Cpu, args),
-        DeviceName::Cuda(ordinal) => record_on(&Cuda::new(ordinal)?, Size::Gpu, args),
+        DeviceName::Cpu => record_on(&AnyDevice::cpu(), Size::Cpu, args),
+        DeviceName::Cuda(ordinal) => {
+            record_on(&AnyDevice::Cuda(Cuda::new(ordinal)?), Size::Gpu, args)
+        }
     }
 }
 
@@ -232,20 +235,24 @@ fn default_shape(size: Size, workload: &str, variant: Variant) -> (u32, u32) {
 
 fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     Settings {
-        transactions: args.input.transactions.unwrap_or(input.transactions()),
+        transactions: args
+            .input
+            .shared
+            .transactions
+            .unwrap_or(input.transactions()),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
         stripe_bytes: args.stripe_bytes,
-        patience: StmConfig::default().patience,
-        seed: args.input.seed,
+        retry_limits: StmConfig::default().retry_limits,
+        seed: args.input.shared.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,
         time_limit: Some(Duration::from_mins(10)),
     }
 }
 
-/// What became of the histories of one variant.
+/// The verdicts about the histories of one variant.
 #[derive(Default)]
 struct Judged {
     checked: u64,
@@ -254,9 +261,9 @@ struct Judged {
     first: Option<Verdict>,
 }
 
-fn record_on<D: Device>(device: &D, size: Size, args: &RecordArgs) -> Result<bool, Error> {
+fn record_on(device: &AnyDevice, size: Size, args: &RecordArgs) -> Result<bool, Error> {
     check_options(&args.workload, &args.input)?;
-    if args.input.transactions == Some(0) || args.attempts == 0 {
+    if args.input.shared.transactions == Some(0) || args.attempts == 0 {
         return Err(Error::Usage(
             "--transactions and --attempts must be 1 or more".into(),
         ));
@@ -269,7 +276,7 @@ fn record_on<D: Device>(device: &D, size: Size, args: &RecordArgs) -> Result<boo
     }
     let mut right = true;
     for name in &args.workload {
-        let input = Input::new(name, &args.input, size);
+        let input = Input::new(name, &args.input, size)?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()));
             say(format_args!(
@@ -294,8 +301,8 @@ fn record_on<D: Device>(device: &D, size: Size, args: &RecordArgs) -> Result<boo
     Ok(right)
 }
 
-fn record_variant<D: Device>(
-    device: &D,
+fn record_variant(
+    device: &AnyDevice,
     args: &RecordArgs,
     variant: Variant,
     input: &Input,
@@ -310,7 +317,7 @@ fn record_variant<D: Device>(
             number += 1;
         }
         if judge {
-            judged.look(&history)?;
+            judged.judge(&history)?;
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -321,14 +328,14 @@ fn record_variant<D: Device>(
 /// Runs kernels with seeded defects on a device: which of them does the
 /// hardware show, and how soon? True if each ended as it may: a defect that no
 /// run showed is reported, and is no failure of ours.
-fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Result<bool, Error> {
+fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool, Error> {
     let [name] = args.workload[..] else {
         return Err(Error::Usage(
             "seeded defects on a device run ra: give --workload ra".into(),
         ));
     };
     check_options(&[name], &args.input)?;
-    let input = Input::new(name, &args.input, Size::Gpu);
+    let input = Input::new(name, &args.input, Size::Gpu)?;
     let settings = settings(args, &input, (132, 256));
     say(format_args!(
         "{:<25}{:>9}{:>14}{:>14}{:>11}  {}",
@@ -341,7 +348,7 @@ fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Resu
         let mut judged = Judged::default();
         let mut impossible = None;
         let row = record::record_mutant(device, mutant, &input, &settings, |history| {
-            match judged.look(&history) {
+            match judged.judge(&history) {
                 Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
                 other => other?,
             }
@@ -384,7 +391,7 @@ fn record_mutants<D: Device>(device: &D, args: &RecordArgs, which: &str) -> Resu
 
 impl Judged {
     /// Judges one more history.
-    fn look(&mut self, history: &History) -> Result<(), Error> {
+    fn judge(&mut self, history: &History) -> Result<(), Error> {
         let start = Instant::now();
         let verdict = opacity::check(history)?;
         self.time += start.elapsed();

@@ -24,4 +24,3 @@ pub mod record;
 pub mod rng;
 pub mod sim;
 mod table;
-pub mod variant;

@@ -8,6 +8,7 @@
 
 use crate::devices::Description;
 use crate::error::{Error, Result};
+use crate::measure::tried::Tried;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -163,34 +164,6 @@ pub struct KernelPart {
     pub commits: u64,
     /// Attempts that did not.
     pub aborts: u64,
-}
-
-/// A launch that a search tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
-    /// The workload.
-    pub workload: String,
-    /// The algorithm.
-    pub variant: String,
-    /// Version locks.
-    pub locks: u64,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// Those that committed.
-    pub commits: u64,
-    /// Attempts that did not.
-    pub aborts: u64,
-    /// The kernel's time.
-    pub time_ms: f64,
-    /// Transactions a second; 0 for a launch that did not run.
-    pub tx_per_s: f64,
-    /// Why the figures are not those of a whole launch, if they are not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
 }
 
 /// A point of Figure 3.

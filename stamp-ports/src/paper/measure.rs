@@ -1,26 +1,29 @@
 //! The points: one measurement each, of a workload whose data is there.
 
 use super::document::{
-    Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint, Tried,
+    Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
 use crate::error::Result;
-use crate::launches;
-use crate::profile::{Profiled, profile};
-use crate::progress::Progress;
-use crate::runner::{Report, Session, Spec, resolve};
-use crate::tune::Search;
-use crate::variants::Variant;
-use crate::workload::{AllAlgorithms, Workload};
+use crate::measure::launches;
+use crate::measure::progress::Progress;
+use crate::measure::run_report::RunReport;
+use crate::measure::run_spec::{RunSpec, resolve};
+use crate::measure::runner::Runner;
+use crate::measure::search::Search;
+use crate::measure::tried::Tried;
+use crate::variants::AskedVariant;
+use crate::workloads::workload::Sizes;
 use std::time::{Duration, Instant};
-use stm_core::host::{Device, StmConfig};
+use stm_core::algorithm::Variant;
+use stm_core::host::StmConfig;
 
 /// A workload on a device.
-pub struct Bench<'s, 'a, D: Device, W: AllAlgorithms> {
+pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
-    pub(super) search: Search<'s, 'a, D, W>,
+    pub(super) search: Search<'s, 'a>,
 }
 
 /// What a launch that was given up leaves instead of figures, if another launch
@@ -41,7 +44,7 @@ fn abort_rate(commits: u64, aborts: u64) -> f64 {
 }
 
 /// The transactional memory for a workload.
-pub fn config_of(workload: &impl Workload, locks: u64) -> StmConfig {
+fn config_of(workload: &dyn Sizes, locks: u64) -> StmConfig {
     StmConfig {
         locks,
         capacity: workload.capacity(),
@@ -49,21 +52,21 @@ pub fn config_of(workload: &impl Workload, locks: u64) -> StmConfig {
     }
 }
 
-impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
+impl<'s, 'a> Bench<'s, 'a> {
     /// Of a session with data for up to so many transactions.
-    pub fn new(
+    pub(super) fn new(
         plan: &'s Plan,
         room: &'s Room,
-        session: &'s mut Session<'a, D, W>,
+        runner: &'s mut Runner<'a>,
         transactions: u64,
     ) -> Self {
-        let config = config_of(session.workload, LOCKS);
+        let config = config_of(runner.workload(), LOCKS);
         let shapes = plan.search_shapes(room);
         Self {
             plan,
             room,
             search: Search::new(
-                session,
+                runner,
                 &shapes,
                 plan.search_effort(false),
                 transactions,
@@ -72,8 +75,13 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         }
     }
 
-    fn resolved(&self, variant: Variant) -> Variant {
-        let workload = self.search.session.workload;
+    /// The workload's name.
+    pub(super) fn name(&self) -> &'static str {
+        self.search.runner.workload().name()
+    }
+
+    fn resolved(&self, variant: AskedVariant) -> Variant {
+        let workload = self.search.runner.workload();
         resolve(
             workload,
             variant,
@@ -87,18 +95,18 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     ///
     /// # Errors
     /// After which nothing can run on the device. Others are in the point.
-    pub fn speedup(
+    pub(super) fn speedup(
         &mut self,
-        variant: Variant,
+        variant: AskedVariant,
         known: &[Speedup],
         progress: &Progress,
     ) -> Result<(Speedup, Vec<Tried>)> {
         let resolved = self.resolved(variant);
-        let workload = self.search.session.workload.name();
+        let workload = self.search.runner.workload().name();
         let before = known
             .iter()
             .find(|s| s.workload == workload && s.variant == resolved.name() && s.error.is_none());
-        let whole = self.search.session.workload.transactions().is_some();
+        let whole = self.search.runner.workload().transactions().is_some();
         self.search.effort = self.plan.search_effort(whole);
         let best = match before {
             Some(s) => Some(((s.blocks, s.threads), s.tx_per_s, s.tried)),
@@ -139,11 +147,11 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
 
     /// Measurements of one launch until the time for them is spent. The first
     /// of several warms up: its result counts, its time does not.
-    fn repeats(&mut self, spec: &Spec) -> Result<Vec<Report>> {
+    fn repeats(&mut self, spec: &RunSpec) -> Result<Vec<RunReport>> {
         let began = Instant::now();
         let mut reports = Vec::new();
         loop {
-            let report = self.search.session.measure(spec)?;
+            let report = self.search.runner.measure(spec)?;
             let wrong = !report.verified;
             reports.push(report);
             let enough = reports.len() > self.plan.repeat as usize;
@@ -153,19 +161,19 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         }
     }
 
-    fn point(&self, spec: &Spec, reports: &[Report]) -> Speedup {
-        let session = &*self.search.session;
+    fn point(&self, spec: &RunSpec, reports: &[RunReport]) -> Speedup {
+        let runner = &*self.search.runner;
         let wrong = reports.iter().find(|r| !r.verified);
-        let mut timed: Vec<&Report> = match reports {
+        let mut timed: Vec<&RunReport> = match reports {
             [_, rest @ ..] if !rest.is_empty() => rest.iter().collect(),
             all => all.iter().collect(),
         };
         timed.sort_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
         let median = timed.get(timed.len() / 2).copied();
         let shown = wrong.or(median);
-        let rate = |report: Option<&&Report>| report.map_or(0.0, |r| r.tx_per_s);
+        let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
         Speedup {
-            workload: session.workload.name().into(),
+            workload: runner.workload().name().into(),
             variant: spec.variant.name().into(),
             resolved: self.resolved(spec.variant).name().into(),
             blocks: spec.shape.0,
@@ -219,7 +227,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
         Ok(probed.unwrap_or_else(|error| Tried {
-            workload: self.search.session.workload.name().into(),
+            workload: self.search.runner.workload().name().into(),
             variant: variant.name().into(),
             locks,
             blocks: shape.0,
@@ -237,7 +245,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     ///
     /// # Errors
     /// As [`Self::speedup`].
-    pub fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
+    pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
         let tried = self.probe(variant, LOCKS, shape)?;
         Ok(ThreadPoint {
             abort_rate: abort_rate(tried.commits, tried.aborts),
@@ -255,7 +263,7 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     ///
     /// # Errors
     /// As [`Self::speedup`].
-    pub fn eigenbench(
+    pub(super) fn eigenbench(
         &mut self,
         variant: Variant,
         hot_words: u64,
@@ -278,15 +286,20 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
 
     /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the
     /// default one.
-    fn described(&self, known: &[Speedup]) -> Spec {
-        let name = self.search.session.workload.name();
+    fn described(&self, known: &[Speedup]) -> RunSpec {
+        let name = self.search.runner.workload().name();
         let known = known
             .iter()
             .find(|s| s.workload == name && s.variant == DESCRIBED.name() && s.tx_per_s > 0.0);
         let shape = known.map_or_else(
             || {
                 let resolved = self.resolved(DESCRIBED);
-                launches::launch(name, resolved, self.room.kind, &self.room.limits)
+                launches::launch(
+                    self.search.runner.workload(),
+                    resolved,
+                    self.room.kind,
+                    &self.room.limits,
+                )
             },
             |s| (s.blocks, s.threads),
         );
@@ -300,13 +313,13 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     ///
     /// # Errors
     /// As [`Self::speedup`]. Inside, why there is none.
-    pub fn breakdown(&mut self, known: &[Speedup]) -> Result<std::result::Result<Breakdown, String>>
-    where
-        W: Profiled,
-    {
+    pub(super) fn breakdown(
+        &mut self,
+        known: &[Speedup],
+    ) -> Result<std::result::Result<Breakdown, String>> {
         let mut spec = self.described(known);
         spec.repeat = self.plan.profiles;
-        let (report, _) = match given_up(profile(self.search.session, &spec))? {
+        let (report, _) = match given_up(self.search.runner.profile(&spec))? {
             Ok(found) => found,
             Err(why) => return Ok(Err(why)),
         };
@@ -333,25 +346,26 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
     ///
     /// # Errors
     /// As [`Self::speedup`]. Inside, why there are none.
-    pub fn characteristics(
+    pub(super) fn characteristics(
         &mut self,
         known: &[Speedup],
-    ) -> Result<std::result::Result<Vec<Characteristics>, String>>
-    where
-        W: recorded::Recordable,
-    {
-        let name = self.search.session.workload.name();
+    ) -> Result<std::result::Result<Vec<Characteristics>, String>> {
+        let name = self.search.runner.workload().name();
         let resolved = self.resolved(DESCRIBED);
         let spec = self.described(known);
-        let run = match given_up(self.search.session.launch_once(&spec))? {
+        let run = match given_up(self.search.runner.launch_once(&spec))? {
             Ok(run) => run,
             Err(why) => return Ok(Err(why)),
         };
-        let accesses = self.accesses(name)?;
+        let accesses = self.accesses()?;
         let row = |workload: &str, commits, aborts| Characteristics {
             workload: workload.into(),
             variant: DESCRIBED.name().into(),
-            shared_words: self.search.session.workload.shared_words(spec.transactions),
+            shared_words: self
+                .search
+                .runner
+                .workload()
+                .shared_words(spec.transactions),
             reads_per_tx: None,
             writes_per_tx: None,
             transactions: commits,
@@ -376,27 +390,21 @@ impl<'s, 'a, D: Device, W: AllAlgorithms> Bench<'s, 'a, D, W> {
         Ok(Ok(rows))
     }
 
-    fn accesses(&self, name: &str) -> Result<Option<Accesses>>
-    where
-        W: recorded::Recordable,
-    {
-        let session = &*self.search.session;
-        let shape = self.plan.recorded_shape(self.room, name);
-        let fixed = session.workload.transactions();
-        let transactions = fixed.unwrap_or(self.plan.recorded.min(self.search.transactions));
-        let config = StmConfig {
-            time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
-            ..self.search.config
-        };
-        let recorded = recorded::record(
-            session.device,
-            session.workload,
-            session.seed(),
+    fn accesses(&mut self) -> Result<Option<Accesses>> {
+        let workload = self.search.runner.workload();
+        let fixed = workload.transactions();
+        let shape = self.plan.recorded_shape(self.room, workload.by_blocks());
+        let spec = RunSpec {
+            variant: recorded::ALGORITHM.into(),
             shape,
-            config,
-            transactions,
-            self.plan.record_bytes,
-        );
+            config: StmConfig {
+                time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
+                ..self.search.config
+            },
+            transactions: fixed.unwrap_or(self.plan.recorded.min(self.search.transactions)),
+            repeat: 1,
+        };
+        let recorded = recorded::record(self.search.runner, &spec, self.plan.record_bytes);
         Ok(given_up(recorded)?.ok().flatten())
     }
 }

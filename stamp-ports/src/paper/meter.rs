@@ -3,7 +3,7 @@
 //! far. On a terminal a line that changes, else a line a point.
 
 use super::plan::Section;
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;

@@ -1,12 +1,16 @@
 //! What `stamp bench paper` measures: the inputs and the points of each figure,
 //! all tables of it in this file.
 
-use crate::devices::Kind;
+use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
-use crate::launches;
-use crate::tune::Effort;
-use crate::variants::Variant;
+use crate::measure::launches;
+use crate::measure::search::Effort;
+use crate::variants::AskedVariant;
+use crate::workloads::AnyInput;
+use crate::workloads::input::Occasion;
+use crate::workloads::workload::Sizes;
 use std::time::Duration;
+use stm_core::algorithm::Variant;
 use stm_core::host::Limits;
 
 /// A section of the document that can be measured alone.
@@ -65,26 +69,6 @@ pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
     Ok(found)
 }
 
-/// The inputs, as options of `stamp run`: the full ones are the paper's Table 1,
-/// which the defaults are, and the quick ones.
-pub const INPUTS: [(&str, &str, &str); 7] = [
-    ("ra", "", "--words 64K --transactions 16K"),
-    ("ht", "", "--buckets 16K --transactions 16K"),
-    ("genome", "", "-g 512 -s 16 -n 16K"),
-    ("labyrinth", "", "-x 24 -y 24 -z 3 -n 24"),
-    (
-        "kmeans",
-        "",
-        "--points 1K --dims 7 --centres 8 --passes-max 20",
-    ),
-    ("eigenbench", "", "--hot-words 64K --transactions 16K"),
-    ("bank", "", "--accounts 16K --transactions 16K"),
-];
-
-/// The variants of Figures 2 and 3, the baseline first; `optimized` last, as it
-/// reuses the search of what it stands for.
-pub const VARIANTS: [Variant; 7] = Variant::PAPER;
-
 /// The variants of Figure 4.
 pub const FIG4_VARIANTS: [Variant; 2] = [Variant::TbvSorting, Variant::HvSorting];
 /// Figure 4: shared words, and as many locks; in the full run and the quick one.
@@ -94,7 +78,7 @@ const FIG4_SIZES: [&[u32]; 2] = [
 ];
 
 /// The variant that Table 1 and Figure 5 describe.
-pub const DESCRIBED: Variant = Variant::Optimized;
+pub const DESCRIBED: AskedVariant = AskedVariant::Optimized;
 
 /// Version locks, but for Figure 4: the paper's.
 pub const LOCKS: u64 = 1 << 20;
@@ -180,7 +164,7 @@ const QUICK: Plan = Plan {
 #[derive(Clone, Debug)]
 pub struct Room {
     /// The kind of device.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Its limits.
     pub limits: Limits,
     /// Threads that it holds at a time.
@@ -194,8 +178,8 @@ impl Room {
         let mut shapes = Vec::new();
         for &b in blocks {
             for &t in threads {
-                let fits =
-                    self.kind == Kind::Cpu || u64::from(b) * u64::from(t) <= 2 * self.resident;
+                let fits = self.kind == DeviceKind::Cpu
+                    || u64::from(b) * u64::from(t) <= 2 * self.resident;
                 if b > 0 && fits && !shapes.contains(&(b, t)) {
                     shapes.push((b, t));
                 }
@@ -211,10 +195,25 @@ impl Plan {
         if quick { QUICK } else { FULL }
     }
 
-    /// The options of a workload's input.
-    pub fn input(&self, workload: &str) -> &'static str {
-        let input = INPUTS.iter().find(|(name, _, _)| *name == workload);
-        input.map_or("", |(_, full, quick)| if self.quick { quick } else { full })
+    /// A workload's input: the full one is the paper's Table 1, which the
+    /// defaults are.
+    pub fn input(&self, workload: &str) -> Option<AnyInput> {
+        let occasion = if self.quick {
+            Occasion::Quick
+        } else {
+            Occasion::Measurement
+        };
+        AnyInput::sized(workload, occasion)
+    }
+
+    /// The most transactions of a launch.
+    pub fn transactions(&self, workload: &dyn Sizes) -> u64 {
+        let most = if self.quick {
+            launches::QUICK_TRANSACTIONS
+        } else {
+            launches::TRANSACTIONS
+        };
+        workload.transactions().unwrap_or(most)
     }
 
     /// How long the search tries a launch. Where the input says how many
@@ -242,10 +241,10 @@ impl Plan {
     pub fn search_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
-            (Kind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
-            (Kind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
-            (Kind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
-            (Kind::Cuda, false) => {
+            (DeviceKind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
+            (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
+            (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
+            (DeviceKind::Cuda, false) => {
                 let blocks = [1, 4, 16, p / 2, p, 2 * p, 4 * p, 8 * p];
                 room.shapes(&blocks, &[32, 64, 256])
             }
@@ -254,22 +253,22 @@ impl Plan {
 
     /// Figure 3: the launches, by threads; on a GPU from a warp to all that it
     /// holds, and beyond.
-    pub fn thread_shapes(&self, room: &Room, workload: &str) -> Vec<(u32, u32)> {
+    pub fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
-        match (room.kind, self.quick, workload) {
-            (Kind::Cpu, true, _) => room.shapes(&[1, p, 2 * p], &[1]),
+        match (room.kind, self.quick, by_blocks) {
+            (DeviceKind::Cpu, true, _) => room.shapes(&[1, p, 2 * p], &[1]),
             // Blocks beyond the cores wait; threads do not.
-            (Kind::Cpu, false, _) => {
+            (DeviceKind::Cpu, false, _) => {
                 let mut shapes = room.shapes(&[1], &[1]);
                 shapes.extend(room.shapes(&[p], &[1, 2, 4, 8]));
                 shapes
             }
-            (Kind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
-            // A router is a block, whatever its threads.
-            (Kind::Cuda, false, "labyrinth") => {
+            (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
+            // A block is one worker, whatever its threads.
+            (DeviceKind::Cuda, false, true) => {
                 room.shapes(&[1, 4, 16, 64, p, 4 * p, 8 * p, 16 * p], &[256])
             }
-            (Kind::Cuda, false, _) => {
+            (DeviceKind::Cuda, false, _) => {
                 let mut shapes = room.shapes(&[1], &[32]);
                 let blocks = [1, 4, 16, 64, p, 4 * p, 16 * p, 32 * p, 64 * p];
                 shapes.extend(room.shapes(&blocks, &[64]));
@@ -289,31 +288,26 @@ impl Plan {
         sizes.iter().map(|&n| u64::from(n)).collect()
     }
 
-    /// Figure 4: the options of `EigenBench`, but its shared words.
-    pub const fn fig4_input(&self) -> &'static str {
-        if self.quick { "--transactions 16K" } else { "" }
-    }
-
     /// Figure 4: the launches.
     pub fn fig4_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
-            (Kind::Cpu, true) => room.shapes(&[p], &[1]),
-            (Kind::Cpu, false) => room.shapes(&[p], &[1, 4]),
-            (Kind::Cuda, true) => room.shapes(&[p], &[64]),
-            (Kind::Cuda, false) => room.shapes(&[16, 64, p, 4 * p, 16 * p], &[64]),
+            (DeviceKind::Cpu, true) => room.shapes(&[p], &[1]),
+            (DeviceKind::Cpu, false) => room.shapes(&[p], &[1, 4]),
+            (DeviceKind::Cuda, true) => room.shapes(&[p], &[64]),
+            (DeviceKind::Cuda, false) => room.shapes(&[16, 64, p, 4 * p, 16 * p], &[64]),
         }
     }
 
     /// Table 1: the launch that is recorded. Few conflicts: aborted attempts
     /// take room in the records.
-    pub fn recorded_shape(&self, room: &Room, workload: &str) -> (u32, u32) {
+    pub fn recorded_shape(&self, room: &Room, by_blocks: bool) -> (u32, u32) {
         let p = room.limits.processors;
-        match (room.kind, workload) {
-            (Kind::Cpu, _) => (p, 1),
-            // Its threads expand the grid together, but one runs transactions.
-            (Kind::Cuda, "labyrinth") => (p, 128),
-            (Kind::Cuda, _) => (p, 32),
+        match (room.kind, by_blocks) {
+            (DeviceKind::Cpu, _) => (p, 1),
+            // Its threads work together, but one runs transactions.
+            (DeviceKind::Cuda, true) => (p, 128),
+            (DeviceKind::Cuda, _) => (p, 32),
         }
     }
 }
@@ -321,9 +315,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WORKLOADS;
+    use crate::workloads::WORKLOADS;
 
-    fn room(kind: Kind, processors: u32, resident: u64) -> Room {
+    fn room(kind: DeviceKind, processors: u32, resident: u64) -> Room {
         Room {
             kind,
             limits: Limits {
@@ -339,16 +333,18 @@ mod tests {
 
     #[test]
     fn every_workload_has_an_input() {
-        for (name, _) in WORKLOADS {
-            assert!(INPUTS.iter().any(|(input, _, _)| *input == name), "{name}");
+        for &(name, _) in WORKLOADS {
+            for quick in [true, false] {
+                assert!(Plan::new(quick).input(name).is_some(), "{name}");
+            }
         }
     }
 
     #[test]
     fn threads_grow_from_a_warp_to_beyond_what_the_gpu_holds() {
-        let gpu = room(Kind::Cuda, 132, 132 * 2048);
-        for workload in ["ra", "labyrinth"] {
-            let shapes = Plan::new(false).thread_shapes(&gpu, workload);
+        let gpu = room(DeviceKind::Cuda, 132, 132 * 2048);
+        for by_blocks in [false, true] {
+            let shapes = Plan::new(false).thread_shapes(&gpu, by_blocks);
             let threads: Vec<u64> = shapes
                 .iter()
                 .map(|&(b, t)| u64::from(b) * u64::from(t))
@@ -357,20 +353,20 @@ mod tests {
             assert!(threads.contains(&gpu.resident));
             assert_eq!(threads.last(), Some(&(2 * gpu.resident)));
         }
-        assert_eq!(Plan::new(false).thread_shapes(&gpu, "ra")[0], (1, 32));
+        assert_eq!(Plan::new(false).thread_shapes(&gpu, false)[0], (1, 32));
     }
 
     #[test]
     fn every_plan_has_points_on_every_device() {
         for (quick, room) in [true, false].into_iter().flat_map(|quick| {
             [
-                (quick, room(Kind::Cpu, 1, 0)),
-                (quick, room(Kind::Cuda, 1, 1024)),
+                (quick, room(DeviceKind::Cpu, 1, 0)),
+                (quick, room(DeviceKind::Cuda, 1, 1024)),
             ]
         }) {
             let plan = Plan::new(quick);
             assert!(!plan.search_shapes(&room).is_empty());
-            assert!(!plan.thread_shapes(&room, "labyrinth").is_empty());
+            assert!(!plan.thread_shapes(&room, true).is_empty());
             assert!(!plan.fig4_shapes(&room).is_empty());
         }
     }

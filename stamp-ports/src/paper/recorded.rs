@@ -6,20 +6,15 @@
 //! with as much room as it asked for, within bounds.
 
 use crate::error::Result;
-use crate::timed::Timed;
-use crate::workload::Launches;
-use stm_core::algorithm::HvSorting;
-use stm_core::history_layout as layout;
-use stm_core::host::{Buffer, Device, Launch, Stm, StmConfig};
-use stm_core::probe::Recorder;
+use crate::measure::run_spec::RunSpec;
+use crate::measure::runner::Runner;
+use stm_core::algorithm::Variant;
+use stm_core::host::Buffer;
+use stm_core::observe::history_layout as layout;
+use stm_core::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// The algorithm that records.
-type Recording = HvSorting<Recorder>;
-
-/// A workload whose transactions can be recorded.
-pub trait Recordable: Launches<Recording> {}
-
-impl<W: Launches<Recording>> Recordable for W {}
+pub const ALGORITHM: Variant = Variant::HvSorting;
 
 /// Words of a lane's records for each of its transactions, at first.
 const WORDS_A_TRANSACTION: u64 = 64;
@@ -76,40 +71,31 @@ impl Accesses {
     }
 }
 
-/// Counts the accesses of so many transactions in a launch of this shape;
-/// `None` if the records do not fit `bytes_max`.
+/// Counts the accesses of a run's transactions; `None` if the records do not fit
+/// `bytes_max`.
 ///
 /// # Errors
-/// Of the launch.
-pub fn record<D: Device, W: Recordable>(
-    device: &D,
-    workload: &W,
-    seed: u64,
-    (blocks, threads): (u32, u32),
-    config: StmConfig,
-    transactions: u64,
-    bytes_max: u64,
-) -> Result<Option<Accesses>> {
-    let lanes = u64::from(blocks) * u64::from(threads);
-    let launch = Launch {
-        shared_bytes: workload.shared_bytes(),
-        ..Launch::new(blocks, threads)
-    };
-    let mut data = workload.prepare(device, seed, transactions)?;
-    workload.fit(device, &mut data, lanes)?;
-    let mut words = transactions.div_ceil(lanes) * WORDS_A_TRANSACTION + WORDS_A_LANE;
+/// The launch's errors.
+pub fn record(runner: &mut Runner<'_>, spec: &RunSpec, bytes_max: u64) -> Result<Option<Accesses>> {
+    let lanes = u64::from(spec.shape.0) * u64::from(spec.shape.1);
+    let mut words = spec.transactions.div_ceil(lanes) * WORDS_A_TRANSACTION + WORDS_A_LANE;
     for _ in 0..TRIES {
         if words.saturating_mul(lanes) > bytes_max / 8 {
             return Ok(None);
         }
-        workload.reset(&mut data)?;
-        let mut stm = Stm::new(device, launch, config)?;
-        let records = Buffer::<D, u64>::zeroed(device, (lanes * words) as usize, "the records")?;
+        let len = (lanes * words) as usize;
+        let records = Buffer::<_, u64>::zeroed(runner.device(), len, "the records")?;
         // SAFETY: the buffer has that many words for each lane, zero, and only
         // the lanes of these launches use it while they run.
-        let probe = unsafe { Recorder::new(records.as_mut_ptr(), words) };
-        let mut timed = Timed::new(device, &mut stm, probe, config.time_limit);
-        Launches::<Recording>::run(workload, &mut data, &mut timed, transactions)?;
+        let probe = unsafe {
+            let base = records.as_mut_ptr();
+            let buffer = ProbeBuffer {
+                base,
+                words_per_lane: words,
+            };
+            HostProbe::new(Observation::Record, buffer)
+        };
+        runner.run_observed(spec, probe)?;
         let records = records.download()?;
         let of_lanes = || records.chunks_exact(words as usize);
         let needed = of_lanes().map(|lane| lane[0]).max().unwrap_or(0);
@@ -129,9 +115,11 @@ pub fn record<D: Device, W: Recordable>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ra::Ra;
-    use crate::workload::Workload;
-    use stm_core::host::Cpu;
+    use crate::devices::AnyDevice;
+    use crate::workloads::AnyWorkload;
+    use crate::workloads::ra::Ra;
+    use crate::workloads::workload::Sizes;
+    use stm_core::host::StmConfig;
 
     const RA: Ra = Ra {
         words: 1 << 10,
@@ -144,7 +132,16 @@ mod tests {
             capacity: RA.capacity(),
             ..StmConfig::default()
         };
-        record(&Cpu::new(), &RA, 1, (2, 1), config, transactions, bytes_max).unwrap()
+        let (cpu, workload) = (AnyDevice::cpu(), AnyWorkload::from(RA));
+        let mut runner = Runner::new(&cpu, &workload, 1, transactions).unwrap();
+        let spec = RunSpec {
+            variant: ALGORITHM.into(),
+            shape: (2, 1),
+            config,
+            transactions,
+            repeat: 1,
+        };
+        record(&mut runner, &spec, bytes_max).unwrap()
     }
 
     #[test]

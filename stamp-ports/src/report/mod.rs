@@ -35,7 +35,6 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
-use crate::cli::ReportArgs;
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::out_file::write_whole;
@@ -74,11 +73,11 @@ fn printable(text: &str) -> String {
 /// # Errors
 /// One line: no folder, no document in it, another format, a file that cannot
 /// be written.
-pub fn report(args: &ReportArgs) -> Result<bool> {
-    let paper = read(&args.folder)?;
-    let files = files(&paper, args.title.as_deref());
+pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
+    let paper = read(folder)?;
+    let files = files(&paper, title);
     for (name, text) in &files {
-        let path = args.folder.join(name);
+        let path = folder.join(name);
         write_whole(&path, text).map_err(|error| {
             Error::Usage(format!(
                 "cannot write {}: {error}: make the folder one that can be written",
@@ -89,7 +88,7 @@ pub fn report(args: &ReportArgs) -> Result<bool> {
     writeln!(
         stdout(),
         "{} and {}",
-        args.folder.join(PAGE).display(),
+        folder.join(PAGE).display(),
         of(files.len() as u64 - 1, "figure")
     )?;
     Ok(true)

@@ -4,12 +4,13 @@
 //! outcome named. The right algorithms pass all of them under every simulation;
 //! each seeded defect fails one of them in some.
 
+use super::case::{Case, Loop, Op, Program};
 use super::generate::simulation;
-use super::{Case, Loop, Op, Program, line};
+use super::line;
 use crate::rng::Rng;
 use crate::sim::Schedule;
-use crate::variant::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::observe::Mutant;
 
 /// A program with a purpose.
 #[derive(Clone, Copy, Debug)]
@@ -92,13 +93,13 @@ impl Directed {
         self
     }
 
-    /// The program of this name.
+    /// Returns the program of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|d| d.name == name)
     }
 
-    /// The transactions in the order of their numbers: those of a lane are
-    /// `lanes` apart.
+    /// Returns the transactions in the order of their numbers: those of a lane
+    /// are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
         let lanes: Vec<Vec<Vec<Op>>> = self
             .lanes
@@ -119,12 +120,12 @@ impl Directed {
         all
     }
 
-    /// The case of a seed: mostly one lane a warp, as lanes of one warp begin
-    /// together.
+    /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp
+    /// begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;
-        let lockstep = self.lockstep && matches!(variant, Variant::Fast | Variant::FastTable);
+        let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
@@ -248,7 +249,7 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "swap-and-back",
-        "ABA in an extension: 0 and 0 were never there together, and pass one look at the values",
+        "ABA in an extension: 0 and 0 were never there together, and pass one check of the values",
         &["r0 r1", "w0=1 w1=0 / w0=0 w1=1"],
         &[0, 1],
     ),
@@ -260,8 +261,8 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "many-swaps",
-        "the same often, on one stripe: what needs a look in the middle of a write-back as well \
-         (an extension without locks or without its second fence, one look at the sequence)",
+        "the same often, on one stripe: what only a check in the middle of a write-back \
+         shows (an extension without locks or without its second fence, one load of the sequence)",
         &[
             "r0 r1 / r1 r0 / r0 r1",
             "r1 r0 / r0 r1",
@@ -403,7 +404,7 @@ pub const ALL: &[Directed] = &[
     Directed::new(
         "torn-row",
         "a reader that sees one of two additions made together to one row: additions not \
-         announced, ended early, a header looked at once, the fences A2 to A4",
+         announced, ended early, a header loaded once, the fences A2 to A4",
         &["s01 s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],
         &[0],
     )
@@ -451,8 +452,8 @@ pub const ALL: &[Directed] = &[
     .sums(&[0, 0], 2),
     Directed::new(
         "block-torn-pair",
-        "a team of a block that sees one of two words written together: threads that are told \
-         of another clock, warps that extend on their own",
+        "a team of a block that sees one of two words written together: threads that get \
+         another clock, warps that extend on their own",
         &["r0 r1 / r1 r0", "w0=1 w1=1 / w1=2 w0=2"],
         &[0, 0],
     )

@@ -5,11 +5,11 @@
 //! or two stripes, in at most four transactions: what needs a word to change and
 //! change back shows only there.
 
-use super::{Case, Loop, Op, Program, Value, Words};
+use super::case::{Case, Loop, Op, Program, Value, Words};
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
-use crate::variant::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what the longest programs need. A
@@ -17,7 +17,7 @@ use stm_core::mutant::Mutant;
 const STEPS_MAX: u64 = 200_000;
 const IDLE_MAX: u64 = 60_000;
 
-/// A simulation for a program with warps of `width`.
+/// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     let lanes = program.lanes();
     // Lanes of one warp that each loop on their own: a lane that waits for one
@@ -108,7 +108,7 @@ fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> 
         .collect()
 }
 
-/// A random program, and the width of its warps.
+/// Returns a random program, and the width of its warps.
 pub fn program(rng: &mut Rng) -> (Program, u32) {
     let toggling = rng.chance(50);
     let (words, stripe_words, transactions) = if toggling {
@@ -196,7 +196,7 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-/// The random case of a seed.
+/// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 1);
     let (mut program, mut width) = program(&mut rng);

@@ -4,9 +4,9 @@
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
+use super::case::{Case, Op, Value};
+use super::failure::{Failure, FailureKind};
 use super::kernel::together;
-use super::run::{Failure, Kind};
-use super::{Case, Op, Value};
 use crate::history::{Event, History, Outcome, sum};
 use crate::opacity;
 
@@ -22,16 +22,16 @@ pub(super) struct Left<'a> {
     pub(super) complete: bool,
 }
 
-/// All checks of a history.
+/// Makes all checks of a history.
 pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     match opacity::check(left.history) {
-        Err(error) => return Err(Failure::new(Kind::Impossible, error.to_string())),
+        Err(error) => return Err(Failure::new(FailureKind::Impossible, error.to_string())),
         Ok(verdict) if !verdict.is_opaque() => {
             let text = verdict
                 .violations
                 .first()
                 .map_or_else(String::new, ToString::to_string);
-            return Err(Failure::new(Kind::NotOpaque, text));
+            return Err(Failure::new(FailureKind::NotOpaque, text));
         }
         Ok(_) => {}
     }
@@ -39,7 +39,7 @@ pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     memory_is_replay(case, left)
 }
 
-/// What one attempt should do next, as its events are matched.
+/// The state of an attempt while its events are matched with its transaction.
 struct Follower<'a> {
     addresses: &'a [u64],
     /// Values of the attempt's own writes, by word.
@@ -55,8 +55,8 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// Matches the events of an attempt; the number of events of a whole one,
-    /// or what is wrong.
+    /// Matches the events of an attempt. Returns whether it came to the end of
+    /// its transaction, or what is wrong.
     fn follow(&mut self, ops: &[Op], events: &[Event]) -> Result<bool, String> {
         let mut events = events.iter().copied();
         let mut ops = ops.iter().peekable();
@@ -176,7 +176,7 @@ impl Follower<'_> {
 
 fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     let program = &case.program;
-    let wrong = |text| Err(Failure::new(Kind::NotFollowed, text));
+    let wrong = |text| Err(Failure::new(FailureKind::NotFollowed, text));
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
     for (i, ops) in program.transactions.iter().enumerate() {
         lanes[program.place(case.variant, case.sim.warp_width, i).0 as usize].push((i, ops));
@@ -198,7 +198,7 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
             own: vec![None; left.addresses.len()],
             first_sum: program.initial.len(),
             row: program.row,
-            adds: case.variant.adds(),
+            adds: case.variant.has_sums(),
             last: 0,
             mask: if program.wide {
                 u64::MAX
@@ -261,7 +261,7 @@ fn memory_is_replay(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(
-        Kind::Memory,
+        FailureKind::Memory,
         format!(
             "memory is {:?}, and the commits in version order leave {expected:?}",
             left.memory

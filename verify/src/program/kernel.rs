@@ -1,6 +1,6 @@
 //! The kernel that interprets a program.
 
-use super::{Loop, Op, Program, Value, Words};
+use super::case::{Loop, Op, Program, Value, Words};
 use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Crew, Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
@@ -19,7 +19,7 @@ unsafe impl Send for ProgramRef {}
 unsafe impl Sync for ProgramRef {}
 
 impl ProgramRef {
-    /// A reference for a kernel's parameters.
+    /// Makes a reference for a kernel's parameters.
     ///
     /// # Safety
     /// While the kernel runs the program lives and nobody changes it; the
@@ -43,7 +43,7 @@ pub(super) struct Params<A: Algorithm, T: Summand> {
 }
 
 impl Value {
-    /// The value to write after a read of `last`.
+    /// Returns the value to write after a read of `last`.
     pub(super) const fn after(self, last: u64) -> u64 {
         match self {
             Self::Const(value) => value,
@@ -53,20 +53,21 @@ impl Value {
     }
 }
 
-/// Whether these sums are read, or added to, together.
+/// Returns whether these sums are read, or added to, together.
 pub(super) fn together(row: u32, sums: &[u8]) -> bool {
     let row_of = |sum: &u8| u32::from(*sum) / row;
     sums.windows(2)
         .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
 }
 
-/// Where a sum is: its row, and its number there.
+/// Returns where a sum is: its row, and its number there.
 fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
     let (sum, row) = (u32::from(sum), sums.row_len());
     ((sum / row).into(), sum % row)
 }
 
-/// Reads sums; the value of the last.
+/// Reads sums, and returns the value of the last.
+#[inline(never)]
 fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     sums: &TSums<T>,
@@ -91,6 +92,7 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
 }
 
 /// Runs one transaction.
+#[inline(never)]
 fn body<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
     words: &A::Array<T>,
@@ -142,8 +144,9 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
     Ok(())
 }
 
-/// Runs one transaction by a team: each word by the lane whose it is, and the
-/// value last read known to all.
+/// Runs one transaction by a team. Each lane accesses the words that belong to
+/// it, and all lanes learn the value last read.
+#[inline(never)]
 fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     tx: &mut TeamTx<'_, L, A, C>,
     words: &A::Array<T>,
@@ -185,6 +188,35 @@ fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     Ok(())
 }
 
+/// Runs all transactions by teams of warps. The constant keeps an algorithm
+/// without teams from compiling what it cannot run.
+fn teams_of_warps<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
+/// Runs all transactions by teams of blocks, under the same condition.
+fn teams_of_blocks<L: Lane, A: Algorithm, T: Summand>(
+    lane: &L,
+    params: &Params<A, T>,
+    transactions: &[Vec<Op>],
+) {
+    if A::TEAMS {
+        let range = 0..transactions.len() as u64;
+        params.stm.for_each_block_team(lane, range, |tx, i| {
+            team_body(tx, &params.words, &transactions[i as usize])
+        });
+    }
+}
+
 impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
     const ENTRY: &'static str = "program";
     type Params = Params<A, T>;
@@ -198,17 +230,9 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                 .for_each(lane, 0..transactions.len() as u64, |tx, i| {
                     body(tx, &params.words, &params.sums, &transactions[i as usize])
                 }),
-            Loop::Team => params
-                .stm
-                .for_each_team(lane, 0..transactions.len() as u64, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                }),
-            Loop::Block => {
-                let range = 0..transactions.len() as u64;
-                params.stm.for_each_block_team(lane, range, |tx, i| {
-                    team_body(tx, &params.words, &transactions[i as usize])
-                });
-            }
+            Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
+            Loop::Team => teams_of_warps(lane, params, transactions),
+            Loop::Block => teams_of_blocks(lane, params, transactions),
             Loop::Own => {
                 let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
                 for ops in transactions.iter().skip(first).step_by(lanes) {
@@ -216,7 +240,7 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                         .stm
                         .atomically(lane, |tx| body(tx, &params.words, &params.sums, ops));
                     if end.is_err() {
-                        return; // the launch was told to stop
+                        return; // the launch is being stopped
                     }
                 }
             }

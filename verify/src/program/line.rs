@@ -14,12 +14,12 @@
 //! to three sums, or `a`, a sum and what is added, written as a value. Then the
 //! simulation.
 
-use super::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
+use super::case::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
 use crate::error::Error;
-use crate::variant::Variant;
 use std::fmt;
 use std::str::FromStr;
-use stm_core::mutant::Mutant;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,10 +124,8 @@ fn variant(part: &str) -> Result<(Variant, Option<Mutant>), Error> {
         None => (part, None),
     };
     let variant = Variant::from_name(name).ok_or_else(|| {
-        bad(
-            part,
-            &format!("one of {}", Variant::ALL.map(Variant::name).join(", ")),
-        )
+        let known: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
+        bad(part, &format!("one of {}", known.join(", ")))
     })?;
     let mutant = mutant
         .map(|name| {
@@ -185,7 +183,7 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 }
 
 impl Program {
-    /// Takes one part of a line.
+    /// Sets what one part of a line names.
     fn set(&mut self, part: &str) -> Result<(), Error> {
         let key = part.split_once('=').map_or("", |(key, _)| key);
         let value = part.split_once('=').map_or("", |(_, value)| value);
@@ -215,7 +213,7 @@ impl Program {
         Ok(())
     }
 
-    /// Whether a run of the program makes sense; errors name what does not.
+    /// Checks whether a run of the program makes sense.
     ///
     /// # Errors
     /// [`Error::Usage`].

@@ -1,23 +1,21 @@
 //! A run on the simulator and what it found.
 
+use super::case::{Case, Loop, Program};
+use super::failure::{Failure, FailureKind};
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Params, ProgramRef};
-use super::{Case, Loop, Program};
 use crate::error::Error;
-use crate::history::recorder::decode;
+use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
-use crate::variant::{Variant, with_recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
-use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
-use stm_core::host::{self, Buffer, Launch, Pod, Shared, Stm, StmConfig, Sums};
-use stm_core::logs::Capacity;
-use stm_core::probe::Recorder;
-use stm_core::stm_ref::Patience;
-use stm_core::word::WordAddress;
-use stm_core::{Element, Summand, View};
+use stm_core::Capacity;
+use stm_core::RetryLimits;
+use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
+use stm_core::host::{self, Launch, Pod, Stm, StmConfig, Sums, TxArray};
+use stm_core::memory::WordAddress;
+use stm_core::{Element, Summand, View, with_algorithm};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,72 +31,7 @@ pub struct Done {
     pub unfair: bool,
 }
 
-/// What kind of wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Kind {
-    /// Lanes ran and came to nothing.
-    Livelock,
-    /// The simulator ended the run: a wild access, a wrong mask, a deadlock.
-    Simulator,
-    /// A lock was left held, a version above the clock, or counts that do not
-    /// add up.
-    Corrupt,
-    /// A fault was reported that is none, or one that is was not.
-    Fault,
-    /// A recording buffer held something that no probe writes.
-    Record,
-    /// Records that no right run can produce.
-    Impossible,
-    /// An attempt saw no state that existed.
-    NotOpaque,
-    /// An attempt did something else than its transaction says.
-    NotFollowed,
-    /// Memory is not what the commits leave.
-    Memory,
-}
-
-impl Kind {
-    /// In a few words, for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Livelock => "livelock",
-            Self::Simulator => "simulator error",
-            Self::Corrupt => "corrupt metadata",
-            Self::Fault => "wrong fault",
-            Self::Record => "corrupt record",
-            Self::Impossible => "impossible history",
-            Self::NotOpaque => "not opaque",
-            Self::NotFollowed => "program not followed",
-            Self::Memory => "wrong memory",
-        }
-    }
-}
-
-/// What a run found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failure {
-    /// What kind of wrong.
-    pub kind: Kind,
-    /// What exactly.
-    pub text: String,
-}
-
-impl Failure {
-    pub(super) fn new(kind: Kind, text: impl Into<String>) -> Self {
-        Self {
-            kind,
-            text: text.into(),
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.text.trim_end())
-    }
-}
-
-/// Words of each lane's recording buffer, at first.
+/// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
 thread_local! {
@@ -120,7 +53,7 @@ fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
 /// Runs a case and judges it.
 ///
 /// # Errors
-/// What it found.
+/// A check failed; the error says which.
 pub fn run(case: &Case) -> Result<Done, Failure> {
     let mut words_per_lane = RECORD_WORDS;
     loop {
@@ -128,12 +61,12 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
         // part on the stack, as the end of those of long transactions.
         let result = match case.variant {
             Variant::Fast if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Cells, Recorder, 0>>(case, words_per_lane)
+                of_width::<Versioned<Cells, 0>>(case, words_per_lane)
             }
             Variant::FastTable if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Table, Recorder, 0>>(case, words_per_lane)
+                of_width::<Versioned<Table, 0>>(case, words_per_lane)
             }
-            variant => with_recorded!(variant, A => of_width::<A>(case, words_per_lane)),
+            variant => with_algorithm!(variant, A => of_width::<A>(case, words_per_lane)),
         };
         match result {
             Ok(result) => return result,
@@ -145,7 +78,7 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
 
 fn of_width<A>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
 {
     if case.program.wide {
         attempt::<A, u64>(case, words_per_lane)
@@ -158,7 +91,7 @@ where
 /// how much is needed.
 fn attempt<A, T>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     T: Summand + Pod,
 {
     let config = SimConfig {
@@ -196,12 +129,12 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
         capacity: Capacity { reads, writes },
-        patience: Patience {
+        retry_limits: RetryLimits {
             read_polls: program.patience.0,
             acquire_tries: program.patience.1,
             retries_max: 0,
-            elder_after: program.patience.1,
-            ..Patience::DEFAULT
+            queue_after: program.patience.1,
+            ..RetryLimits::DEFAULT
         },
         time_limit: None,
     }
@@ -209,14 +142,14 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
 
 fn launch<A, T>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Result<Done, Failure>, Stop>
 where
-    A: Algorithm<Probe = Recorder>,
+    A: Algorithm,
     T: Summand + Pod,
 {
     let program = &case.program;
-    let setup = |error: host::Error| Failure::new(Kind::Simulator, error.to_string());
+    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
     let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
     let layout = <A::Array<T> as View<T>>::LAYOUT;
-    let words = Shared::from_slice(sim, layout, &initial, "words").map_err(setup)?;
+    let words = TxArray::from_slice(sim, layout, &initial, "words").map_err(setup)?;
     let sums = sums::<T>(program, sim).map_err(setup)?;
     let mut stm = Stm::new(
         sim,
@@ -224,14 +157,11 @@ where
         sizes::<T>(program),
     )
     .map_err(setup)?;
-    let lanes = program.lanes();
-    let records =
-        Buffer::<_, u64>::zeroed(sim, (u64::from(lanes) * words_per_lane) as usize, "records")
-            .map_err(setup)?;
+    let records = Records::new(sim, &stm.shape(), words_per_lane)
+        .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?;
+    stm.observe(records.probe());
     let params = Params::<A, T> {
-        // SAFETY: the buffer has that many words a lane, zero, and only the
-        // lanes of this launch use it.
-        stm: stm.observed_handle(unsafe { Recorder::new(records.as_mut_ptr(), words_per_lane) }),
+        stm: stm.handle::<A>(),
         words: words.view::<A>(),
         sums: sums.view(),
         // SAFETY: the program outlives the launch, which runs on the host.
@@ -248,10 +178,10 @@ where
         .chain((0..program.sums.len()).map(of_sum))
         .map(WordAddress::bits)
         .collect();
-    let history = history(case, &records, words_per_lane, &addresses)?;
+    let history = history(case, &records, &addresses)?;
     let sums = sums
         .download()
-        .map_err(|error| Failure::new(Kind::Corrupt, error.to_string()))?;
+        .map_err(|error| Failure::new(FailureKind::Corrupt, error.to_string()))?;
     let memory: Vec<u64> = words
         .download()
         .map_err(setup)?
@@ -275,7 +205,7 @@ where
             statistics.commits,
             program.transactions.len()
         );
-        return Ok(Err(Failure::new(Kind::Corrupt, text)));
+        return Ok(Err(Failure::new(FailureKind::Corrupt, text)));
     }
     Ok(Ok(Done {
         transactions: statistics.commits,
@@ -285,7 +215,7 @@ where
     }))
 }
 
-/// The program's sums; the last row is filled up with zeros.
+/// Returns the program's sums; the last row is filled up with zeros.
 fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, host::Error> {
     let mut values: Vec<T> = program.sums.iter().map(|&v| T::from_bits64(v)).collect();
     let whole = values.len().next_multiple_of(program.row as usize);
@@ -293,39 +223,40 @@ fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, 
     Sums::from_slice(sim, program.row, &values, "sums")
 }
 
-/// Whether the launch ran to its end; an expected fault is no failure.
+/// Returns whether the launch ran to its end; an expected fault is no failure.
 fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Result<bool, Stop> {
     let overflows = case.program.overflows(case.variant, case.sim.warp_width);
     match ended {
         Ok(()) if overflows => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
-            Err(Failure::new(Kind::Fault, text).into())
+            Err(Failure::new(FailureKind::Fault, text).into())
         }
         Ok(()) => Ok(true),
         Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
         Err(error @ host::Error::Corrupt { .. }) => {
-            Err(Failure::new(Kind::Corrupt, error.to_string()).into())
+            Err(Failure::new(FailureKind::Corrupt, error.to_string()).into())
         }
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
-        Err(other) => Err(Failure::new(Kind::Fault, other.to_string()).into()),
+        Err(other) => Err(Failure::new(FailureKind::Fault, other.to_string()).into()),
     }
 }
 
 fn simulator_error(case: &Case, sim: &Sim) -> Stop {
     let Some((_, Err(error))) = sim.last_run() else {
-        return Failure::new(Kind::Simulator, "no error was kept").into();
+        return Failure::new(FailureKind::Simulator, "no error was kept").into();
     };
     match &error {
         SimError::Livelock {
             why: Stuck::NoneEnded(_),
             ..
         } if may_starve(case) => Stop::Unfair,
-        SimError::Livelock { .. } => Failure::new(Kind::Livelock, error.to_string()).into(),
-        _ => Failure::new(Kind::Simulator, error.to_string()).into(),
+        SimError::Livelock { .. } => Failure::new(FailureKind::Livelock, error.to_string()).into(),
+        _ => Failure::new(FailureKind::Simulator, error.to_string()).into(),
     }
 }
 
-/// Whether lanes that change memory and never end say nothing about the code.
+/// Returns whether lanes that change memory and never end say nothing about the
+/// code.
 fn may_starve(case: &Case) -> bool {
     let program = &case.program;
     let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;
@@ -346,12 +277,7 @@ fn may_starve(case: &Case) -> bool {
     }
 }
 
-fn history(
-    case: &Case,
-    records: &Buffer<Sim, u64>,
-    words_per_lane: u64,
-    addresses: &[u64],
-) -> Result<History, Stop> {
+fn history(case: &Case, records: &Records<Sim>, addresses: &[u64]) -> Result<History, Stop> {
     let initial = InitialMemory {
         words: addresses
             .iter()
@@ -366,18 +292,12 @@ fn history(
         device: "simulator".into(),
         seed: String::new(),
     };
-    let buffers = records
-        .download()
-        .map_err(|error| Failure::new(Kind::Simulator, error.to_string()))?;
-    match decode(
-        &buffers,
-        case.program.lanes(),
-        words_per_lane,
-        header,
-        initial,
-    ) {
+    match records.history(header, initial) {
         Ok(history) => Ok(history),
         Err(Error::BufferFull { needed, .. }) => Err(Stop::Room(needed)),
-        Err(error) => Err(Failure::new(Kind::Record, error.to_string()).into()),
+        Err(Error::Host(error)) => {
+            Err(Failure::new(FailureKind::Simulator, error.to_string()).into())
+        }
+        Err(error) => Err(Failure::new(FailureKind::Record, error.to_string()).into()),
     }
 }

@@ -5,17 +5,19 @@
 //! becomes the new case. That is why `proptest`, which changes one value at a
 //! time and runs once, only draws the cases here.
 
-use super::{Case, Failure, Loop, Op, Words, run};
+use super::case::{Case, Loop, Op, Words};
+use super::failure::Failure;
+use super::run::run;
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule};
 
 /// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;
 
-/// Runs in all after which shrinking stops.
+/// The number of runs, over all candidates, after which shrinking stops.
 const RUNS_MAX: u64 = 30_000;
 
-/// The smallest case found that fails, with its failure.
+/// Returns the smallest case found that fails, with its failure.
 ///
 /// `case` fails with `failure`.
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
@@ -52,7 +54,7 @@ fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
     None
 }
 
-/// Smaller cases, the boldest cuts first.
+/// Returns smaller cases, the boldest cuts first.
 fn candidates(case: &Case) -> Vec<Case> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Case)| {

@@ -2,17 +2,25 @@
 //! of a fence that is left out.
 
 use super::input::Input;
-use super::{Go, Row, Session, Settings};
+use super::session::Session;
+use super::settings::{Row, Settings};
 use crate::error::Error;
 use crate::history::History;
-use crate::variant::Variant;
-use stamp_ports::workload::Launches;
+use serde_json::Value;
+use stamp_ports::devices::AnyDevice;
 use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::launcher::{Launched, Launcher};
+use stamp_ports::workloads::prepared::Prepared;
+use stamp_ports::workloads::ra::{Ra, RaData};
+use stamp_ports::workloads::workload::{Sizes, Workload};
 use std::ops::ControlFlow;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::Device;
-use stm_core::mutant::Mutant;
-use stm_core::probe::Recorder;
+use std::time::Duration;
+use stm_core::algorithm::{HvSorting, Variant};
+use stm_core::array::Layout;
+use stm_core::host::{Device, Launch};
+use stm_core::memory::WordAddress;
+use stm_core::observe::Mutant;
+use stm_core::observe::Observation;
 use stm_kernels::mutants::RaMutant;
 
 /// The seeded defects that have a kernel for a GPU.
@@ -29,48 +37,144 @@ pub const MUTANTS: [Mutant; 10] = [
     Mutant::VersionBeforeLocking,
 ];
 
+/// What `stamp_ports` returns.
+type Result<T, E = stamp_ports::Error> = std::result::Result<T, E>;
+
+/// How a defective kernel is compiled and launched.
+#[derive(Clone, Copy)]
+struct Kernel {
+    compile: fn(&AnyDevice, Observation) -> Result<Duration>,
+    launch: fn(&Ra, &RaData<AnyDevice>, &mut Launcher<'_, AnyDevice>, u64) -> Result<()>,
+}
+
+impl Kernel {
+    /// The kernel with a defect.
+    const fn of<const MUTANT: u32>() -> Self {
+        Self {
+            compile: |device, observation| Ok(device.prepare::<RaMutant<MUTANT>>(observation)?),
+            launch: |ra, data, launcher, transactions| {
+                let stm = launcher.handle::<HvSorting>();
+                let params = ra.params(data, stm, transactions);
+                // SAFETY: the kernel is that of the random array, whose parameters
+                // these are; they hold this memory's handle, for one algorithm
+                // alone, and views of buffers that `data` keeps and nothing else
+                // uses.
+                unsafe { launcher.launch::<RaMutant<MUTANT>>(&params)? };
+                Ok(())
+            },
+        }
+    }
+}
+
+/// The random array on a device, and the defective kernel that works on it.
+struct Defective<'a> {
+    of: &'a Ra,
+    data: RaData<AnyDevice>,
+    device: &'a AnyDevice,
+    kernel: Kernel,
+}
+
+impl Prepared<AnyDevice> for Defective<'_> {
+    fn of(&self) -> &dyn Sizes {
+        self.of
+    }
+
+    /// The words lie as the defective algorithm, which is always one, wants them.
+    fn fit(&mut self, _algorithm: Variant, _launch: Launch) -> Result<()> {
+        self.of.arrange(&mut self.data, Layout::Plain)
+    }
+
+    fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
+        self.of.initial(&self.data)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.of.clear(&mut self.data)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.of.reset(&mut self.data)
+    }
+
+    fn compile(&self, _algorithm: Variant, observation: Observation) -> Result<Duration> {
+        (self.kernel.compile)(self.device, observation)
+    }
+
+    fn run(
+        &mut self,
+        _algorithm: Variant,
+        mut launcher: Launcher<'_, AnyDevice>,
+        transactions: u64,
+    ) -> Result<Launched> {
+        (self.kernel.launch)(self.of, &self.data, &mut launcher, transactions)?;
+        Ok(launcher.finish())
+    }
+
+    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>> {
+        if commits != transactions {
+            let wrong = format!("{commits} of {transactions} transactions committed");
+            return Ok(Some(wrong));
+        }
+        self.of.verify(&mut self.data, transactions)
+    }
+
+    fn observed(&self) -> Vec<(&'static str, Value)> {
+        self.of.observed(&self.data)
+    }
+
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        self.of.remarks(&self.data)
+    }
+}
+
+/// The kernel with a defect, if there is one.
+fn kernel_of(mutant: Mutant) -> Option<Kernel> {
+    macro_rules! dispatch {
+        ($name:ident) => {
+            if mutant == Mutant::$name {
+                return Some(Kernel::of::<{ Mutant::$name as u32 }>());
+            }
+        };
+    }
+    stm_kernels::for_each_ra_mutant!(dispatch);
+    None
+}
+
 /// Records the random array with a seeded defect, on a device with PTX for it.
 /// A memory that the defect spoils ends the recording: [`Row::wrong_state`].
 ///
 /// # Errors
-/// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel, or a
-/// workload that is not the random array.
-pub fn record_mutant<D: Device>(
-    device: &D,
+/// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel,
+/// or a workload that is not the random array.
+pub fn record_mutant(
+    device: &AnyDevice,
     mutant: Mutant,
     input: &Input,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    /// The algorithm that the defects are of.
-    type Defective = HvSorting<Recorder>;
+    let Some(kernel) = kernel_of(mutant) else {
+        return Err(Error::Usage(format!(
+            "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
+            mutant.name()
+        )));
+    };
     let mut session = Session::new(device, Variant::HvSorting, settings);
-    macro_rules! dispatch {
-        ($name:ident) => {
-            if mutant == Mutant::$name {
-                return session.until_enough(|session, seed| {
-                    let AnyWorkload::Ra(ra) = input.make(seed)? else {
-                        return Err(Error::Usage(
-                            "seeded defects on a device run ra: give --workload ra".into(),
-                        ));
-                    };
-                    let go: &Go<'_, D, _> = &|ra, data, timed, n| {
-                        let params = Launches::<Defective>::params(ra, data, timed.handle(), n);
-                        // SAFETY: the kernel is that of the random array, whose
-                        // parameters these are; as in `Launches::run`.
-                        unsafe {
-                            timed.launch::<RaMutant<{ Mutant::$name as u32 }>>(&params)?;
-                        }
-                        Ok(())
-                    };
-                    session.run::<_, Defective>(&ra, seed, go, &mut sink)
-                });
-            }
+    session.until_enough(|session, seed| {
+        let AnyWorkload::Ra(ra) = input.make(seed)? else {
+            return Err(Error::Usage(
+                "seeded defects on a device run ra: give --workload ra".into(),
+            ));
         };
-    }
-    stm_kernels::for_each_ra_mutant!(dispatch);
-    Err(Error::Usage(format!(
-        "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
-        mutant.name()
-    )))
+        let prepare = |transactions| {
+            let prepared: Box<dyn Prepared<AnyDevice>> = Box::new(Defective {
+                of: &ra,
+                data: ra.prepare(device, seed, transactions)?,
+                device,
+                kernel,
+            });
+            Ok(prepared)
+        };
+        session.run(&ra, seed, &prepare, &mut sink)
+    })
 }

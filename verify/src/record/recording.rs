@@ -1,15 +1,15 @@
 //! From the recording buffers of a run to its histories.
 
-use super::{Row, Sink};
+use super::settings::{Row, Sink};
 use crate::error::Error;
-use crate::history::recorder::decode;
+use crate::history::records::Records;
 use crate::history::{Header, InitialMemory};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use stm_core::host::{Buffer, Device, Statistics};
+use stm_core::host::{Device, Statistics};
 
-/// A launch whose records did not fit: the lane that needed the most, and the
-/// words that it needed.
+/// A launch whose records did not fit: the lane that needed the most words, and
+/// how many.
 pub(super) struct BufferFull {
     pub(super) lane: u32,
     pub(super) needed: u64,
@@ -17,23 +17,54 @@ pub(super) struct BufferFull {
 
 /// The records of a run, and where their histories go.
 pub(super) struct Recording<'a, 's, D: Device> {
-    pub(super) records: Buffer<D, u64>,
-    pub(super) room: u64,
-    pub(super) lanes: u32,
-    pub(super) header: Header,
-    pub(super) initial: InitialMemory,
-    /// Of the launches that the next history is of.
-    pub(super) pending: Statistics,
-    pub(super) kernel: Duration,
-    pub(super) row: &'a mut Row,
-    pub(super) sink: &'a mut Sink<'s>,
+    records: Records<D>,
+    header: Header,
+    initial: InitialMemory,
+    /// What the launches did that the next history is of.
+    pending: Statistics,
+    kernel: Duration,
+    row: &'a mut Row,
+    sink: &'a mut Sink<'s>,
     /// The launch that needed the most room, of those that had too little.
-    pub(super) full: Option<BufferFull>,
+    full: Option<BufferFull>,
     /// Whether the sink has seen enough, or what went wrong.
-    pub(super) ended: Result<ControlFlow<()>, Error>,
+    ended: Result<ControlFlow<()>, Error>,
 }
 
-impl<D: Device> Recording<'_, '_, D> {
+impl<'a, 's, D: Device> Recording<'a, 's, D> {
+    /// Begins with nothing recorded.
+    pub(super) fn new(
+        records: Records<D>,
+        header: Header,
+        initial: InitialMemory,
+        row: &'a mut Row,
+        sink: &'a mut Sink<'s>,
+    ) -> Self {
+        Self {
+            records,
+            header,
+            initial,
+            pending: Statistics::default(),
+            kernel: Duration::ZERO,
+            row,
+            sink,
+            full: None,
+            ended: Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// Adds what a launch did.
+    pub(super) fn add(&mut self, time: Duration, statistics: Statistics) {
+        self.pending += statistics;
+        self.kernel += time;
+    }
+
+    /// Ends the recording: the launch that needed the most room, of those that
+    /// had too little; and whether the sink has seen enough, or what went wrong.
+    pub(super) fn finish(self) -> (Option<BufferFull>, Result<ControlFlow<()>, Error>) {
+        (self.full, self.ended)
+    }
+
     /// Makes a history of the records since the last.
     pub(super) fn take(&mut self) {
         if matches!(self.ended, Ok(ControlFlow::Continue(()))) {
@@ -42,12 +73,12 @@ impl<D: Device> Recording<'_, '_, D> {
     }
 
     fn history(&mut self) -> Result<ControlFlow<()>, Error> {
-        let buffers = self.records.download()?;
+        let (header, initial) = (self.header.clone(), self.initial.clone());
+        let recorded = self.records.history(header, initial);
         self.records.clear()?;
         let done = std::mem::take(&mut self.pending);
         let kernel = std::mem::take(&mut self.kernel);
-        let (header, initial) = (self.header.clone(), self.initial.clone());
-        let history = match decode(&buffers, self.lanes, self.room, header, initial) {
+        let history = match recorded {
             Ok(history) => history,
             Err(Error::BufferFull { lane, needed, .. }) => {
                 self.row.repeated += 1;
@@ -58,7 +89,6 @@ impl<D: Device> Recording<'_, '_, D> {
             }
             Err(error) => return Err(error),
         };
-        drop(buffers);
         let row = &mut *self.row;
         row.histories += 1;
         row.transactions += done.commits;

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Error, Launch, Limits, Memory};
+use stm_core::observe::{HostProbe, Observation};
 
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.
@@ -28,8 +29,8 @@ type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 
 /// What a launch did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// The configuration; its text, the program and [`Run::launch`] replay it.
+pub struct RunReport {
+    /// The configuration; its text, the program and [`RunReport::launch`] replay it.
     pub config: SimConfig,
     /// The launch's number since [`Sim::new`] or [`Sim::configure`], from 0. It
     /// is part of the seed.
@@ -46,8 +47,8 @@ pub struct Run {
     ops: [u64; Op::COUNT],
 }
 
-impl Run {
-    /// How often an operation was executed, private ones included.
+impl RunReport {
+    /// Returns how often an operation was executed, private ones included.
     pub const fn count(&self, op: Op) -> u64 {
         self.ops[op as usize]
     }
@@ -59,11 +60,11 @@ struct Inner {
     running: Cell<bool>,
     launches: Cell<u64>,
     stacks: RefCell<Vec<DefaultStack>>,
-    last: RefCell<Option<(Run, Result<(), SimError>)>>,
+    last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
 }
 
 impl Inner {
-    /// The machine, for the host's side.
+    /// Returns the machine, for the host's side.
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
         assert!(
             !self.running.get(),
@@ -75,7 +76,7 @@ impl Inner {
     }
 }
 
-/// A simulated device. Clones share memory and runs. One thread only.
+/// A simulated device, for one thread only. Its clones share memory and runs.
 #[derive(Clone)]
 pub struct Sim(Rc<Inner>);
 
@@ -86,10 +87,10 @@ impl std::fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// A device with empty memory.
+    /// Makes a device with empty memory.
     ///
     /// # Panics
-    /// If a value of `config` is out of its range.
+    /// It panics if a value of `config` is out of its range.
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
@@ -101,7 +102,7 @@ impl Sim {
         }))
     }
 
-    /// The configuration of the next launch.
+    /// Returns the configuration of the next launch.
     pub fn config(&self) -> SimConfig {
         self.0.with(|machine| machine.config)
     }
@@ -111,7 +112,7 @@ impl Sim {
     /// metadata may be laid out by it.
     ///
     /// # Panics
-    /// If the warp width is another, or a value is out of its range.
+    /// It panics if the warp width is another, or a value is out of its range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(
@@ -123,16 +124,31 @@ impl Sim {
         self.0.launches.set(0);
     }
 
-    /// What the last launch did, and how it ended; `None` before the first.
-    pub fn last_run(&self) -> Option<(Run, Result<(), SimError>)> {
+    /// Returns what the last launch did, and how it ended, or `None` before the
+    /// first.
+    pub fn last_run(&self) -> Option<(RunReport, Result<(), SimError>)> {
         self.0.last.borrow().clone()
     }
 
     /// Runs a closure as every lane of a launch, on the calling thread.
     ///
     /// # Errors
-    /// Whatever ends the launch early. The memory is then as it was left.
-    pub fn run(&self, launch: &Launch, kernel: impl Fn(&SimLane<'_>)) -> Result<Run, SimError> {
+    /// The error says what ended the launch early. The memory is then as it was
+    /// left.
+    pub fn run(
+        &self,
+        launch: &Launch,
+        kernel: impl Fn(&SimLane<'_>),
+    ) -> Result<RunReport, SimError> {
+        self.run_kernel(launch, &kernel)
+    }
+
+    /// Does the same for any kernel, and is compiled once.
+    fn run_kernel(
+        &self,
+        launch: &Launch,
+        kernel: &dyn Fn(&SimLane<'_>),
+    ) -> Result<RunReport, SimError> {
         launch
             .check(&self.limits())
             .map_err(|error| SimError::Launch(error.to_string()))?;
@@ -154,13 +170,14 @@ impl Sim {
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
         if stacked.is_ok() {
-            run_fibres(self.0.machine.get(), &mut stacks[..lanes as usize], &kernel);
+            let stacks = &mut stacks[..lanes as usize];
+            run_fibres(self.0.machine.get(), stacks, launch.probe, kernel);
         }
         self.0.stacks.replace(stacks);
         self.0.running.set(false);
         stacked?;
         self.0.with(|machine| {
-            let run = Run {
+            let run = RunReport {
                 config: machine.config,
                 launch: number,
                 steps: machine.counts.steps,
@@ -190,7 +207,8 @@ fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
 fn run_fibres<'a>(
     machine: *mut Machine,
     stacks: &'a mut [DefaultStack],
-    kernel: &'a impl Fn(&SimLane<'_>),
+    probe: HostProbe,
+    kernel: &'a dyn Fn(&SimLane<'_>),
 ) {
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
@@ -201,7 +219,7 @@ fn run_fibres<'a>(
                 Fibre::with_stack_unchecked(stack, move |yielder, ()| {
                     // SAFETY: the machine is live while this function runs, and
                     // while a fibre runs nobody else holds a reference to it.
-                    kernel(&SimLane::new(machine, yielder, lane));
+                    kernel(&SimLane::new(machine, yielder, lane, probe));
                 })
             }
         })
@@ -295,7 +313,7 @@ impl Device for Sim {
         format!("simulator, warps of {}", self.config().warp_width)
     }
 
-    /// The line that replays a run.
+    /// Returns the line that replays a run.
     fn id(&self) -> String {
         self.config().to_string()
     }
@@ -340,7 +358,7 @@ impl Device for Sim {
         })
     }
 
-    fn prepare<K: Kernel>(&self) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
         Ok(Duration::ZERO)
     }
 

@@ -1,0 +1,363 @@
+//! The command line.
+//!
+//! Names and numbers are read here as far as they can be without a device;
+//! whatever is wrong comes out as one line (see [`one_line`](super::one_line)).
+
+use super::memory_args::MemoryArgs;
+use crate::devices::{Choice, parse_choice};
+use crate::measure::launches;
+use crate::numbers::{parse_count, parse_count_32, parse_counts};
+use crate::paper::plan::{Section, parse_sections};
+use crate::variants::{AskedVariant, parse_variants};
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::shared_options::SEED;
+use crate::workloads::{kmeans, labyrinth, parse_names};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the help ends with.
+const FLOOR_HELP: &str = "\
+A floor is the workload's accesses with nothing that synchronises: updates may
+be lost, so it is called unsafe and not verified. What is special-purpose is
+written by hand for one workload (atomic additions, a compare-and-swap table);
+its result is verified. The transactional memory is measured in the same run.
+
+Examples:
+  stamp bench floor --out floor.json
+  stamp bench floor --workload ra,bank --variant hv-sorting --audit-share 0
+  stamp bench floor --quick --device cpu";
+
+/// The whole command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "stamp",
+    version,
+    about = "Runs transactional-memory workloads on a GPU or the CPU and verifies them",
+    after_help = "\
+Without a command, every workload runs with every variant on the best device
+found, at a size that takes less than a minute, and one table shows the result.
+
+Examples:
+  stamp                               all of it, small
+  stamp list                          workloads, variants and devices
+  stamp run ra --variant all          random array, every variant, full size
+  stamp run ht --device cpu --transactions 100K --blocks 2 --threads 4
+  stamp tune ra --out ra.json         find the best launch of every variant
+  stamp bench paper --out results     the paper's figures, measured
+
+Exit status: 0 if every result was verified, 1 if one was not or a run failed,
+2 if the command line cannot be carried out.",
+    max_term_width = 80
+)]
+pub struct Cli {
+    /// Trace what is done, on standard error (-vv for more)
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run a workload and verify its result
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).
+
+Examples:
+  stamp run ra
+  stamp run ra,ht --variant cgl,hv-sorting --repeat 5
+  stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
+  stamp run ht --buckets 1M --keys-per-tx 8 --json
+  stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
+  stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
+  stamp run ra --profile --variant all          where the time goes
+  stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
+  stamp run genome -g 1024 -s 32 -n 65536
+  stamp run labyrinth --input random-x32-y32-z3-n96.txt
+  stamp run labyrinth -x 128 -y 128 -z 3 -n 128
+  stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
+  stamp run kmeans --points 1M --dims 16 --centres 32"
+    )]
+    Run(RunArgs),
+    /// List workloads, variants and devices
+    List(ListArgs),
+    /// Show what a device is, its limits, and why a GPU was refused
+    Device(ListArgs),
+    /// Write an input file in STAMP's format
+    Generate(GenerateArgs),
+    /// Find the best launch of each variant, then measure it
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Every launch shape is tried with few transactions, the best with more, and the
+best of each variant is measured and verified. Slow variants get fewer
+transactions; rates can be compared all the same.
+
+Examples:
+  stamp tune all --out results.json
+  stamp tune ht --variant cgl,hv-sorting --locks 1M,16M"
+    )]
+    Tune(TuneArgs),
+    /// Measure what a publication shows
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Write a page and figures about what `bench paper` measured
+    #[command(after_help = "\
+Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
+beside itself, and each of its figures as DIR/figure-N.svg.
+
+Example:
+  stamp report results --title \"The evaluation on our machine\"")]
+    Report(ReportArgs),
+}
+
+/// The options of `report`.
+#[derive(Args, Debug, Clone)]
+pub struct ReportArgs {
+    /// The folder that `bench paper --out` wrote
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The page's title
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// What `bench` measures.
+#[derive(Subcommand, Debug)]
+pub enum Bench {
+    /// Everything that the GPU-STM paper shows, into one document
+    #[command(after_help = "\
+Figure 2 and Table 2 (fig2): every variant over coarse locking at its best
+launch, which is searched; Figure 3 (fig3): throughput by threads; Figure 4
+(fig4): EigenBench by shared words and locks; Figure 5 (fig5): where the time
+goes; Table 1 (table1): what the workloads' transactions are like.
+
+DIR/paper.json is written after every point. After an interruption, the same
+command goes on where it stopped; --only and --workload add to what is there.
+
+Examples:
+  stamp bench paper --out results
+  stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --only fig2,table1 --workload ra,ht --out results")]
+    Paper(PaperArgs),
+    /// The same accesses without transactions, and what one writes by hand
+    #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
+    Floor(Box<FloorArgs>),
+}
+
+/// The options of `bench paper`.
+#[derive(Args, Debug, Clone)]
+pub struct PaperArgs {
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    /// [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// fig2, fig3, fig4, fig5, table1, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
+    pub only: SectionList,
+    /// A workload, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
+    pub workload: NameList,
+    /// Seed of all data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    pub seed: u64,
+    /// The folder of paper.json, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Begin anew, whatever paper.json holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// Several sections in one argument.
+pub type SectionList = std::vec::Vec<Section>;
+/// Several workloads in one argument.
+pub type NameList = std::vec::Vec<&'static str>;
+
+/// The options of `list` and `device`.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The options of `generate`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateArgs {
+    /// The workload.
+    #[command(subcommand)]
+    pub workload: Generate,
+}
+
+/// The workloads that have files.
+#[derive(Subcommand, Debug, Clone)]
+pub enum Generate {
+    /// A grid, and paths to route through it
+    #[command(after_help = "\
+Examples:
+  stamp generate labyrinth -x 64 -y 64 -z 3 -n 48 --out maze.txt
+  stamp run labyrinth --input maze.txt")]
+    Labyrinth(labyrinth::GenerateOptions),
+    /// Points around random centres, a line for each
+    #[command(after_help = "\
+Examples:
+  stamp generate kmeans --points 2K --dims 16 --centres 16 --out points.txt
+  stamp run kmeans --input points.txt -m 16")]
+    Kmeans(kmeans::GenerateOptions),
+}
+
+/// The options of `run`.
+#[derive(Args, Debug, Clone)]
+pub struct RunArgs {
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
+    pub workload: NameList,
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// A variant (`stamp list` names them), several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "fast")]
+    pub variant: VariantList,
+    /// Blocks of the launch [default: the best known]
+    #[arg(long, value_name = "B", value_parser = parse_count_32)]
+    pub blocks: Option<u32>,
+    /// Threads of a block [default: the best known]
+    #[arg(long, value_name = "T", value_parser = parse_count_32)]
+    pub threads: Option<u32>,
+    /// Timed launches of each variant; with more than one, a first is not timed
+    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
+    pub repeat: u32,
+    /// Run again with clocks, and show where the lanes' time goes: the paper's
+    /// variants, which --variant must name (all: those seven)
+    #[arg(long)]
+    pub profile: bool,
+    /// Print one JSON object a run, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// The workloads' parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+    /// Transactions of each thread, instead of --transactions
+    #[arg(long, value_name = "N", value_parser = parse_loops, conflicts_with = "transactions",
+          help_heading = "Workload")]
+    pub loops: Option<u64>,
+    /// Version locks, a power of two; fast, cgl and vbv use none
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
+          help_heading = "Transactional memory")]
+    pub locks: u64,
+    /// The transactional memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Stop a launch after so many seconds [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
+          help_heading = "Transactional memory")]
+    pub time_limit: Option<Duration>,
+}
+
+/// The options of `tune`.
+#[derive(Args, Debug, Clone)]
+pub struct TuneArgs {
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
+    pub workload: NameList,
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "all")]
+    pub variant: VariantList,
+    /// Timed launches of the best shapes
+    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
+    pub repeat: u32,
+    /// Print the JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON document to a file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The workloads' parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+    /// Version locks, powers of two; with several, each is tried
+    #[arg(long, value_name = "N,...", value_parser = parse_counts, default_value = "1M",
+          help_heading = "Transactional memory")]
+    pub locks: LockList,
+    /// The transactional memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+/// Several variants in one argument.
+pub type VariantList = std::vec::Vec<AskedVariant>;
+/// Several numbers of locks in one argument.
+pub type LockList = std::vec::Vec<u64>;
+
+/// The options of `bench floor`.
+#[derive(Args, Debug, Clone)]
+pub struct FloorArgs {
+    /// A workload, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
+    pub workload: NameList,
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// What to measure beside: a variant, several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "hv-sorting,fast,fast-table")]
+    pub variant: VariantList,
+    /// Measure no transactional memory beside
+    #[arg(long)]
+    pub no_stm: bool,
+    /// Timed launches of the best shapes
+    #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
+    pub repeat: u32,
+    /// Few launch shapes, 64K transactions and 3 repeats at most
+    #[arg(long)]
+    pub quick: bool,
+    /// Print the JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON document to a file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The workloads' parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+    /// Version locks, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
+          help_heading = "Transactional memory")]
+    pub locks: u64,
+    /// The transactional memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+fn parse_repeat(text: &str) -> Result<u32, String> {
+    match parse_count_32(text)? {
+        0 => Err("0 repeats measure nothing: give 1 or more".into()),
+        n => Ok(n),
+    }
+}
+
+fn parse_loops(text: &str) -> Result<u64, String> {
+    match parse_count(text)? {
+        0 => Err("0 loops leave nothing to run: give 1 or more".into()),
+        n => Ok(n),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&seconds| seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
+}

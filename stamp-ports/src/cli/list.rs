@@ -1,0 +1,108 @@
+//! The commands `list` and `device`.
+
+use super::args::ListArgs;
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::numbers::bytes;
+use crate::output::align;
+use crate::variants::AskedVariant;
+use crate::workloads::WORKLOADS;
+use serde_json::json;
+use std::io::{Write, stdout};
+use stm_core::host::Device;
+
+/// Lists workloads, variants and devices.
+pub(super) fn list(args: ListArgs) -> Result<bool> {
+    let (devices, refused) = AnyDevice::all();
+    let mut out = stdout().lock();
+    if args.json {
+        let named = |name: &str, about: &str| json!({"name": name, "about": about});
+        let list = json!({
+            "workloads": WORKLOADS.iter().map(|(name, about)| named(name, about)).collect::<Vec<_>>(),
+            "variants": AskedVariant::all().iter().map(|v| named(v.name(), v.about())).collect::<Vec<_>>(),
+            "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
+            "refused": refused,
+        });
+        writeln!(out, "{list:#}")?;
+        return Ok(true);
+    }
+    let mut section = |title: &str, rows: Vec<[String; 2]>| -> Result<()> {
+        writeln!(out, "{title}")?;
+        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+        Ok(())
+    };
+    let pair = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+    let workloads = WORKLOADS.iter().map(|(n, a)| pair(n, a));
+    section("Workloads", workloads.collect())?;
+    section(
+        "Variants",
+        AskedVariant::all()
+            .iter()
+            .map(|v| pair(v.name(), v.about()))
+            .collect(),
+    )?;
+    let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
+    rows.extend(
+        refused
+            .iter()
+            .map(|r| pair(&r.id, &format!("not usable: {}", r.why))),
+    );
+    section("Devices", rows)?;
+    Ok(true)
+}
+
+/// Shows what each device is.
+pub(super) fn device(args: ListArgs) -> Result<bool> {
+    let (devices, refused) = AnyDevice::all();
+    let mut out = stdout().lock();
+    let described = devices
+        .iter()
+        .map(AnyDevice::describe)
+        .collect::<Result<Vec<_>>>()?;
+    if args.json {
+        writeln!(
+            out,
+            "{:#}",
+            json!({"devices": described, "refused": refused})
+        )?;
+        return Ok(true);
+    }
+    for d in &described {
+        writeln!(out, "{}: {}", d.id, d.name)?;
+        let mut rows = Vec::new();
+        if let Some(gpu) = &d.gpu {
+            rows.push(["compute capability", &gpu.compute_capability].map(String::from));
+            rows.push(["driver, newest CUDA", &gpu.driver_cuda_version].map(String::from));
+            rows.push(["multiprocessors".into(), d.processors.to_string()]);
+            rows.push(["memory".into(), bytes(gpu.memory_bytes)]);
+            rows.push(["second-level cache".into(), bytes(gpu.l2_bytes)]);
+            let resident = gpu.resident_threads_per_processor;
+            rows.push(["resident threads of each".into(), resident.to_string()]);
+        } else {
+            rows.push(["cores".into(), d.processors.to_string()]);
+        }
+        rows.push(["memory available".into(), bytes(d.available_bytes)]);
+        rows.push(["lanes of a warp".into(), d.warp_width.to_string()]);
+        rows.push([
+            "threads of a block".into(),
+            format!("at most {}", d.threads_max),
+        ]);
+        rows.push(["blocks".into(), format!("at most {}", d.blocks_max)]);
+        let shared = bytes(d.shared_bytes_max.into());
+        rows.push([
+            "shared memory of a block".into(),
+            format!("at most {shared}"),
+        ]);
+        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    for r in &refused {
+        writeln!(out, "{}: not usable: {}", r.id, r.why)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,107 @@
+//! The options of the transactional memory.
+
+use crate::error::{Error, Result};
+use crate::measure::run_spec::MemorySpec;
+use crate::numbers::{parse_count, parse_count_32};
+use crate::variants::AskedVariant;
+use clap::Args;
+use stm_core::RetryLimits;
+
+/// The sizes of the transactional memory, except for the number of locks.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Transactional memory")]
+pub struct MemoryArgs {
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// Entries of a transaction's read set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_capacity: Option<u32>,
+    /// Entries of a transaction's write set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub write_capacity: Option<u32>,
+    /// How often a read polls a locked word before it aborts; with fast and
+    /// fast-table, how often again a locked or newer one [default: 1 for fast and
+    /// fast-table, 16 for their teams, else 8]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_polls: Option<u32>,
+    /// With fast and fast-table, lanes of a warp that make an attempt at a time, at
+    /// most; fewer where many conflict; 1 to 32 [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub lanes_max: Option<u32>,
+    /// With fast and fast-table, conflicts in a row before a transaction waits in a
+    /// queue to run alone [default: 128]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub queue_after: Option<u32>,
+}
+
+impl MemoryArgs {
+    /// The sizes, for these variants.
+    ///
+    /// # Errors
+    /// Options that none of the variants takes.
+    pub fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
+        let schedules = AskedVariant::all()
+            .into_iter()
+            .filter(|v| v.has_scheduler());
+        let schedules: Vec<&str> = schedules.map(AskedVariant::name).collect();
+        for (option, value) in [
+            ("--lanes-max", self.lanes_max),
+            ("--queue-after", self.queue_after),
+        ] {
+            if let Some(value) = value
+                && !variants.iter().any(|variant| variant.has_scheduler())
+            {
+                let names: Vec<&str> = variants.iter().map(|v| v.name()).collect();
+                return Err(Error::Usage(format!(
+                    "{option} {value} is for {}, not for {}: leave it out",
+                    schedules.join(" and "),
+                    names.join(" and ")
+                )));
+            }
+        }
+        let default = RetryLimits::DEFAULT;
+        Ok(MemorySpec {
+            stripe_bytes: self.stripe_bytes,
+            read_capacity: self.read_capacity,
+            write_capacity: self.write_capacity,
+            retry_limits: RetryLimits {
+                read_polls: self.read_polls.unwrap_or(default.read_polls),
+                lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
+                queue_after: self.queue_after.unwrap_or(default.queue_after),
+                ..default
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::algorithm::Variant;
+
+    #[test]
+    fn options_of_the_scheduler_are_refused_without_one() {
+        let args = MemoryArgs {
+            lanes_max: Some(4),
+            ..MemoryArgs::default()
+        };
+        let spec = args
+            .spec(&[Variant::HvSorting, Variant::Fast].map(AskedVariant::from))
+            .unwrap();
+        assert_eq!(spec.retry_limits.lanes_max, 4);
+        let error = args
+            .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
+            .unwrap_err();
+        let text = error.to_string();
+        for part in ["--lanes-max 4", "fast and fast-table", "hv-sorting and cgl"] {
+            assert!(text.contains(part), "{text} lacks {part}");
+        }
+        let args = MemoryArgs {
+            queue_after: Some(9),
+            ..MemoryArgs::default()
+        };
+        let error = args.spec(&[Variant::Vbv.into()]).unwrap_err().to_string();
+        assert!(error.contains("--queue-after 9"), "{error}");
+    }
+}

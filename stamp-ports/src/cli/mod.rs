@@ -1,0 +1,117 @@
+//! The program: its command line, and its commands.
+//!
+//! | file | is |
+//! | --- | --- |
+//! | [`args`], [`memory_args`] | the options |
+//! | [`one_line`] | the parser's errors |
+//! | [`console`] | the device that is opened, and what became of standard output |
+//! | [`run`], [`rows`] | `run`, and no command at all; its table, row by row |
+//! | [`list`] | `list` and `device` |
+//! | [`tune`], [`floor`], [`paper`] | the commands that measure more |
+//! | [`generate`] | `generate` |
+
+pub mod args;
+mod console;
+mod floor;
+mod generate;
+mod list;
+pub mod memory_args;
+pub mod one_line;
+mod paper;
+mod rows;
+mod run;
+mod tune;
+
+use self::args::{Bench, Cli, Command};
+use self::one_line::one_line;
+use crate::error::{Error, Result};
+use clap::Parser;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write, stderr};
+use std::process::ExitCode;
+
+/// Runs the program with these arguments, the first its name.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            // Help and version.
+            return match error.print() {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(_) => ExitCode::FAILURE,
+            };
+        }
+        Err(error) => {
+            let _ = writeln!(stderr(), "error: {}", one_line(&error, &arguments));
+            return ExitCode::from(2);
+        }
+    };
+    trace(cli.verbose);
+    match command(&cli, &command_line(&arguments)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        // A reader that left early, as `head` does, knows that it did.
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(1),
+        Err(error) => {
+            let _ = writeln!(stderr(), "error: {error}");
+            ExitCode::from(error.status())
+        }
+    }
+}
+
+/// Carries a command out; `line` is how it was called. Returns whether all that
+/// can be verified was.
+fn command(cli: &Cli, line: &str) -> Result<bool> {
+    match &cli.command {
+        None => run::demonstrate(),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::List(args)) => list::list(*args),
+        Some(Command::Device(args)) => list::device(*args),
+        Some(Command::Generate(args)) => generate::generate(&args.workload),
+        Some(Command::Tune(args)) => tune::tune(args, line),
+        Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
+        Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
+        Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
+    }
+}
+
+/// The command as it may be typed again, without the program's folder.
+fn command_line(arguments: &[OsString]) -> String {
+    let words: Vec<_> = arguments
+        .iter()
+        .skip(1)
+        .map(|a| a.to_string_lossy())
+        .collect();
+    format!("stamp {}", words.join(" "))
+}
+
+fn trace(verbose: u8) {
+    use tracing_subscriber::fmt::format::FmtSpan;
+    let level = match verbose {
+        0 => return,
+        1 => tracing::Level::INFO,
+        _ => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_span_events(FmtSpan::CLOSE)
+        .with_target(false)
+        .with_writer(|| Quiet)
+        .log_internal_errors(false)
+        .init();
+}
+
+/// Standard error for what nothing depends on: its own errors are ignored.
+struct Quiet;
+
+impl Write for Quiet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

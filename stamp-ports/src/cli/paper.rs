@@ -1,0 +1,87 @@
+//! The command `bench paper`.
+
+use super::args::PaperArgs;
+use super::console::{open, told};
+use crate::devices::Choice;
+use crate::error::Result;
+use crate::numbers::digits3;
+use crate::output::align;
+use crate::paper::run::{self, PaperSpec};
+use crate::paper::store::Store;
+use crate::variants::AskedVariant;
+use crate::workloads::WORKLOADS;
+use std::io::{Write, stdout};
+
+/// Measures what the publication shows; `command` is how it was called. What a
+/// single point cannot do makes the result `false`.
+pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
+    let choice = match args.device {
+        Some(device) => device,
+        None if args.quick => Choice::Cpu,
+        None => Choice::Auto,
+    };
+    let device = open(choice)?;
+    let spec = PaperSpec {
+        quick: args.quick,
+        sections: args.only.clone(),
+        workloads: args.workload.clone(),
+        seed: args.seed,
+        out: args.out.clone(),
+        fresh: args.fresh,
+    };
+    let store = run::paper(&device, &spec, command)?;
+    let verified = store.paper.speedups.iter().all(|s| s.verified);
+    told(verified, summary(&mut stdout().lock(), &store))
+}
+
+/// The speed-ups as a table, and what there is.
+fn summary(out: &mut impl Write, store: &Store) -> Result<()> {
+    let paper = &store.paper;
+    let variants = AskedVariant::of_paper();
+    let name = |name: &str| name.to_owned();
+    let mut rows = vec![vec![name("over cgl")]];
+    rows[0].extend(variants.iter().map(|v| name(v.name())));
+    for &(workload, _) in WORKLOADS {
+        let mut row = vec![name(workload)];
+        row.extend(variants.iter().map(|variant| {
+            let of = paper
+                .speedups
+                .iter()
+                .find(|s| s.workload == workload && s.variant == variant.name());
+            match of {
+                Some(s) if !s.verified => "WRONG".into(),
+                Some(s) => s.over_cgl.map_or_else(|| "-".into(), digits3),
+                None => "-".into(),
+            }
+        }));
+        if row[1..].iter().any(|cell| cell != "-") {
+            rows.push(row);
+        }
+    }
+    if rows.len() > 1 {
+        for line in align(&rows, 1, false) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
+    }
+    for s in paper.speedups.iter().filter(|s| !s.verified) {
+        let why = s.error.as_deref().unwrap_or("no result");
+        writeln!(out, "NOT verified: {} {}: {why}", s.workload, s.variant)?;
+    }
+    writeln!(
+        out,
+        "{} speed-ups, {} launches tried, {} points by threads, {} of EigenBench: {}",
+        paper.speedups.len(),
+        paper.search.len(),
+        paper.threads.len(),
+        paper.eigenbench.len(),
+        store.path().display()
+    )?;
+    if !paper.complete {
+        writeln!(
+            out,
+            "Not all of the paper is in it yet: see --only and --workload."
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The table of `run`, printed row by row as the runs are done: so its columns
+//! are as wide as the values that are known before.
+
+use crate::measure::run_report::RunReport;
+use crate::measure::run_spec::RunSpec;
+use crate::numbers::{count, digits3, short};
+use crate::output::{aborts, over_cgl};
+use std::fmt::Write as _;
+
+/// The columns, without the last one.
+const HEADER: [&str; 8] = [
+    "workload", "variant", "launch", "tx", "tx/s", "commits", "over cgl", "verified",
+];
+/// The last column.
+const ABORTS: &str = "aborts";
+/// How many columns are aligned to the left.
+const LEFT: usize = 3;
+/// Room for a rate, and the most that a ratio usually needs.
+const RATE_WIDTH: usize = 7;
+
+/// The widths of the columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    widths: [usize; HEADER.len()],
+    /// Whether the terminal is too narrow for the last column: then it is below.
+    narrow: bool,
+}
+
+impl Rows {
+    /// Fits the columns to these runs of workloads, and to a terminal of so many
+    /// columns.
+    pub(super) fn fitting<'a>(
+        runs: impl Iterator<Item = (&'a str, RunSpec)>,
+        columns: Option<usize>,
+    ) -> Self {
+        let mut widths = HEADER.map(str::len);
+        widths[4] = RATE_WIDTH;
+        for (workload, spec) in runs {
+            let transactions = count(spec.transactions).len();
+            for (column, width) in [
+                (0, workload.len()),
+                (1, spec.variant.name().len()),
+                (2, launch(spec.shape).len()),
+                (3, transactions),
+                (5, transactions),
+            ] {
+                widths[column] = widths[column].max(width);
+            }
+        }
+        let width = widths.iter().sum::<usize>() + 2 * widths.len() + RATE_WIDTH;
+        Self {
+            widths,
+            narrow: columns.is_some_and(|columns| width > columns),
+        }
+    }
+
+    /// The first line.
+    pub(super) fn header(&self) -> String {
+        let line = self.line(&HEADER.map(String::from));
+        if self.narrow {
+            line
+        } else {
+            format!("{line}  {ABORTS}")
+        }
+    }
+
+    /// The row of a run; the ratio is that to a run among those before.
+    pub(super) fn row(&self, report: &RunReport, before: &[RunReport]) -> String {
+        let ratio = over_cgl(report, before).map_or_else(|| "-".into(), |x| digits3(x) + "x");
+        let mut line = self.line(&[
+            report.workload.into(),
+            report.variant.into(),
+            launch((report.blocks, report.threads)),
+            count(report.transactions),
+            short(report.tx_per_s),
+            count(report.commits),
+            ratio,
+            if report.verified { "yes" } else { "NO" }.into(),
+        ]);
+        let aborts = aborts(report);
+        let _ = match (self.narrow, aborts.as_str()) {
+            (true, "none") => Ok(()),
+            (true, _) => write!(line, "\n{:10}aborts: {aborts}", ""),
+            (false, _) => write!(line, "  {aborts}"),
+        };
+        line
+    }
+
+    fn line(&self, cells: &[String; HEADER.len()]) -> String {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            // Writing to a String cannot fail.
+            let _ = if column < LEFT {
+                write!(line, "{gap}{cell:<width$}")
+            } else {
+                write!(line, "{gap}{cell:>width$}")
+            };
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+/// A launch shape as it is printed.
+fn launch((blocks, threads): (u32, u32)) -> String {
+    format!("{blocks}x{threads}")
+}
+
+/// The ratios to `cgl` of runs that were done before it, in a sentence.
+pub(super) fn late_ratios(reports: &[RunReport]) -> String {
+    let late = reports.iter().enumerate().filter_map(|(i, report)| {
+        let ratio = over_cgl(report, reports)?;
+        let is_late = over_cgl(report, &reports[..=i]).is_none();
+        is_late.then(|| format!("{} {} {}x", report.workload, report.variant, digits3(ratio)))
+    });
+    let late: Vec<String> = late.collect();
+    if late.is_empty() {
+        String::new()
+    } else {
+        format!("\nOver cgl, which ran later: {}.", late.join(", "))
+    }
+}

@@ -1,0 +1,275 @@
+//! The command `run`, and no command at all.
+
+use super::args::RunArgs;
+use super::console::{check_options, open, told, workloads};
+use super::rows::{Rows, late_ratios};
+use crate::devices::{AnyDevice, Choice};
+use crate::error::{Error, Result};
+use crate::measure::breakdown_table;
+use crate::measure::launches;
+use crate::measure::progress::Progress;
+use crate::measure::run_report::RunReport;
+use crate::measure::run_spec::{MemorySpec, RunSpec, check_input, resolve};
+use crate::measure::runner::Runner;
+use crate::output::{legend, setting, terminal_columns};
+use crate::variants::{AskedVariant, no_profile_of};
+use crate::workloads::AnyWorkload;
+use crate::workloads::WORKLOADS;
+use crate::workloads::input::Occasion;
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::workload::Sizes;
+use std::io::{self, Write, stdout};
+use std::time::Duration;
+use stm_core::host::{Device, Launch, StmConfig};
+
+/// Seconds that one launch of a run without arguments may take.
+const DEMONSTRATION_SECONDS_MAX: u64 = 30;
+
+/// What `run` and a run without arguments share.
+struct Plan<'a> {
+    device: &'a AnyDevice,
+    variants: &'a [AskedVariant],
+    shape: (Option<u32>, Option<u32>),
+    memory: MemorySpec,
+    locks: u64,
+    time_limit: Option<Duration>,
+    transactions: &'a dyn Fn(AskedVariant) -> u64,
+    /// Transactions of each thread, instead of those.
+    loops: Option<u64>,
+    seed: u64,
+    repeat: u32,
+    /// Measure where the time goes, too.
+    profile: bool,
+    json: bool,
+}
+
+impl Plan<'_> {
+    fn spec(&self, workload: &dyn Sizes, variant: AskedVariant) -> RunSpec {
+        let needed = workload.capacity();
+        let config = self.memory.config(self.locks, needed, self.time_limit);
+        let transactions = workload
+            .transactions()
+            .unwrap_or_else(|| (self.transactions)(variant));
+        let algorithm = resolve(workload, variant, &config, transactions);
+        let (kind, limits) = (self.device.kind(), self.device.limits());
+        let (blocks, threads) = launches::launch(workload, algorithm, kind, &limits);
+        let shape = (
+            self.shape.0.unwrap_or(blocks),
+            self.shape.1.unwrap_or(threads),
+        );
+        let lanes = u64::from(shape.0) * u64::from(shape.1);
+        RunSpec {
+            variant,
+            shape,
+            config,
+            transactions: self
+                .loops
+                .map_or(transactions, |loops| loops.saturating_mul(lanes)),
+            repeat: self.repeat,
+        }
+    }
+
+    /// The runs of a workload, in the order of the variants.
+    fn specs(&self, workload: &dyn Sizes) -> Vec<RunSpec> {
+        let variants = self.variants.iter();
+        variants.map(|&v| self.spec(workload, v)).collect()
+    }
+
+    /// Refuses what cannot run, before anything does.
+    fn check(&self, workload: &dyn Sizes) -> Result<()> {
+        let specs = self.specs(workload);
+        for spec in &specs {
+            check_input(workload, spec.transactions)?;
+            Launch::new(spec.shape.0, spec.shape.1).check(&self.device.limits())?;
+        }
+        Ok(())
+    }
+
+    /// Runs all variants; a run that fails by itself is reported and does not end
+    /// the others.
+    fn run(&self, workload: &AnyWorkload, progress: &Progress, shown: &mut Shown) -> Result<()> {
+        let specs = self.specs(workload.sizes());
+        let most = specs.iter().map(|spec| spec.transactions).max();
+        let mut runner = Runner::new(self.device, workload, self.seed, most.unwrap_or(0))?;
+        for spec in &specs {
+            let (name, variant) = (workload.sizes().name(), spec.variant.name());
+            progress.say(format!("{name} {variant} on {}", self.device.id()));
+            let report = if self.profile {
+                runner.profile(spec)?.0
+            } else {
+                runner.measure(spec)?
+            };
+            progress.suspend(|| shown.add(report))?;
+        }
+        Ok(())
+    }
+
+    /// Makes all runs, and prints each when it is done.
+    fn run_all(&self, workloads: &[AnyWorkload], shown: &mut Shown) -> Result<()> {
+        for workload in workloads {
+            self.check(workload.sizes())?;
+        }
+        shown.begin(self, workloads);
+        let progress = Progress::new();
+        for workload in workloads {
+            self.run(workload, &progress, shown)?;
+        }
+        Ok(())
+    }
+}
+
+/// The runs that are done. Each is printed at once, so that nothing is lost when
+/// the program is interrupted.
+struct Shown {
+    json: bool,
+    reports: Vec<RunReport>,
+    rows: Rows,
+    above: String,
+}
+
+impl Shown {
+    fn new(json: bool) -> Self {
+        Self {
+            json,
+            reports: Vec::new(),
+            rows: Rows::default(),
+            above: String::new(),
+        }
+    }
+
+    /// Makes what stands above the rows. It is printed with the first of them,
+    /// so that a run that is refused prints nothing.
+    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) {
+        let runs = workloads.iter().flat_map(|workload| {
+            let specs = plan.specs(workload.sizes()).into_iter();
+            specs.map(|spec| (workload.sizes().name(), spec))
+        });
+        self.rows = Rows::fitting(runs, terminal_columns());
+        let sizes = workloads.iter().map(AnyWorkload::sizes);
+        let sizes = sizes.map(|sizes| (sizes.name(), sizes.summary()));
+        let stripe = plan.memory.stripe_bytes;
+        self.above = format!(
+            "{}: {}\n{}\n{}\n",
+            plan.device.id(),
+            plan.device.name(),
+            setting(sizes, Some(plan.locks), stripe, plan.seed),
+            self.rows.header()
+        );
+    }
+
+    fn add(&mut self, report: RunReport) -> Result<()> {
+        // First, so that it counts even if it cannot be printed.
+        self.reports.push(report);
+        let Some(report) = self.reports.last() else {
+            return Ok(());
+        };
+        let line = if self.json {
+            serde_json::to_string(report).map_err(io::Error::from)?
+        } else {
+            let above = std::mem::take(&mut self.above);
+            above + &self.rows.row(report, &self.reports)
+        };
+        Ok(writeln!(stdout(), "{line}")?)
+    }
+
+    fn end(&self) -> Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let mut out = stdout().lock();
+        write!(out, "{}", late_ratios(&self.reports))?;
+        write!(out, "{}", legend(&self.reports))?;
+        Ok(write!(out, "{}", breakdown_table::table(&self.reports))?)
+    }
+
+    fn verified(&self) -> bool {
+        self.reports.iter().all(|report| report.verified)
+    }
+}
+
+/// The variants to run: all that have kernels with clocks, if all are to be
+/// profiled.
+///
+/// # Errors
+/// One that is named has none: found before anything runs, as what was measured
+/// would be lost.
+fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
+    let mut variants = args.variant.clone();
+    if args.profile {
+        if variants == AskedVariant::all() {
+            variants.retain(|variant| variant.has_profile());
+        }
+        if let Some(without) = variants.iter().find(|variant| !variant.has_profile()) {
+            return Err(no_profile_of(*without));
+        }
+    }
+    Ok(variants)
+}
+
+/// Runs workloads with variants.
+pub(super) fn run(args: &RunArgs) -> Result<bool> {
+    check_options(&args.workload, &args.input)?;
+    let variants = variants(args)?;
+    let memory = args.memory.spec(&variants)?;
+    let given = args.input.shared.transactions;
+    if given == Some(0) {
+        return Err(Error::Usage(
+            "--transactions 0 leaves nothing to run: give 1 or more".into(),
+        ));
+    }
+    let device = open(args.device)?;
+    let transactions = |_| given.unwrap_or(launches::TRANSACTIONS);
+    let plan = Plan {
+        device: &device,
+        variants: &variants,
+        shape: (args.blocks, args.threads),
+        memory,
+        locks: args.locks,
+        time_limit: args.time_limit,
+        transactions: &transactions,
+        loops: args.loops,
+        seed: args.input.shared.seed,
+        repeat: args.repeat,
+        profile: args.profile,
+        json: args.json,
+    };
+    let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
+    let mut shown = Shown::new(plan.json);
+    let printed = plan
+        .run_all(&workloads, &mut shown)
+        .and_then(|()| shown.end());
+    told(shown.verified(), printed)
+}
+
+/// Runs everything at a small size.
+pub(super) fn demonstrate() -> Result<bool> {
+    let device = open(Choice::Auto)?;
+    let kind = device.kind();
+    let transactions = |variant| launches::demo_transactions(variant, kind);
+    let input = WorkloadArgs::default();
+    let plan = Plan {
+        device: &device,
+        variants: &AskedVariant::all(),
+        shape: (None, None),
+        memory: MemorySpec::default(),
+        locks: StmConfig::default().locks,
+        time_limit: Some(Duration::from_secs(DEMONSTRATION_SECONDS_MAX)),
+        transactions: &transactions,
+        loops: None,
+        seed: input.shared.seed,
+        repeat: 1,
+        profile: false,
+        json: false,
+    };
+    let names: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+    let workloads = workloads(&names, &input, Occasion::Demonstration(kind))?;
+    let mut shown = Shown::new(false);
+    let printed = plan.run_all(&workloads, &mut shown).and_then(|()| {
+        shown.end()?;
+        Ok(writeln!(
+            stdout(),
+            "`stamp --help` says what else it does; `stamp list` names what there is."
+        )?)
+    });
+    told(shown.verified(), printed)
+}

@@ -1,0 +1,144 @@
+//! The command `tune`.
+
+use super::args::TuneArgs;
+use super::console::{check_options, open, told, without_folder, workloads};
+use crate::devices::{AnyDevice, Description, DeviceKind};
+use crate::error::{Error, Result};
+use crate::measure::json_lines::{line, lines};
+use crate::measure::launches;
+use crate::measure::search::{Found, SearchSpec};
+use crate::numbers::{count, short};
+use crate::out_file::OutFile;
+use crate::output::{align, over_cgl, setting_of, table, terminal_columns};
+use crate::workloads::input::Occasion;
+use serde_json::{Value, json};
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use stm_core::host::Device;
+
+/// Searches the best launch of each variant; `command` is how it was called.
+pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
+    check_options(&args.workload, &args.input)?;
+    let shared = &args.input.shared;
+    let spec = SearchSpec {
+        variants: args.variant.clone(),
+        locks: args.locks.clone(),
+        memory: args.memory.spec(&args.variant)?,
+        repeat: args.repeat,
+        transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
+        seed: shared.seed,
+    };
+    let file = args.out.as_deref().map(OutFile::new).transpose()?;
+    let device = open(args.device)?;
+    let description = device.describe()?;
+    let limits = device.limits();
+    let shapes = launches::shapes(device.kind(), &limits, device.resident_threads());
+    let mut found = Found::default();
+    let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
+    for workload in &workloads {
+        spec.check(&device, workload.sizes())?;
+    }
+    for workload in &workloads {
+        found.extend(spec.search(&device, workload, &shapes)?);
+    }
+    let command = without_folder(command, args.out.as_deref());
+    let document = document(&command, &description, &found)?;
+    let written = file.map(|file| file.write(&document)).transpose();
+    let printed = if args.json {
+        write!(stdout(), "{document}").map_err(Error::from)
+    } else {
+        let note = args.out.as_ref().filter(|_| written.is_ok());
+        report(&mut stdout().lock(), &device, &found, args, note)
+    };
+    // What was found is printed even if it could not be written.
+    written?;
+    told(found.runs.iter().all(|report| report.verified), printed)
+}
+
+fn report(
+    out: &mut impl Write,
+    any: &AnyDevice,
+    found: &Found,
+    args: &TuneArgs,
+    written: Option<&PathBuf>,
+) -> Result<()> {
+    writeln!(out, "{}: {}", any.id(), any.name())?;
+    writeln!(out, "{}", setting_of(&found.runs))?;
+    writeln!(
+        out,
+        "{} launches tried; the best of each variant, median of {}:\n",
+        found.tried.len(),
+        args.repeat
+    )?;
+    write!(out, "{}", table(&found.runs, terminal_columns()))?;
+    if any.kind() == DeviceKind::Cuda {
+        writeln!(out, "\nClose to the best:")?;
+        for line in align(&runners_up(found), 2, false) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    if let Some(path) = written {
+        writeln!(out, "\nEverything tried is in {}.", path.display())?;
+    }
+    Ok(())
+}
+
+/// The three fastest launches of each search.
+fn runners_up(found: &Found) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = (("", "", 0), 0);
+    for tried in &found.tried {
+        let key = (&*tried.workload, &*tried.variant, tried.locks);
+        last = if last.0 == key {
+            (key, last.1 + 1)
+        } else {
+            (key, 0)
+        };
+        let shape = format!(
+            "{}x{} {}",
+            tried.blocks,
+            tried.threads,
+            short(tried.tx_per_s)
+        );
+        match last.1 {
+            0 => rows.push(vec![
+                tried.workload.clone(),
+                tried.variant.clone(),
+                count(tried.locks),
+                shape,
+            ]),
+            1 | 2 => {
+                if let Some(row) = rows.last_mut() {
+                    row.push(shape);
+                }
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+/// The JSON document, an object a line, so that two of them can be compared.
+fn document(command: &str, device: &Description, found: &Found) -> Result<String> {
+    let ratios: Vec<Value> = found
+        .runs
+        .iter()
+        .map(|run| {
+            json!({
+                "workload": run.workload,
+                "variant": run.variant,
+                "locks": run.locks,
+                "tx_per_s": run.tx_per_s,
+                "over_cgl": over_cgl(run, &found.runs),
+            })
+        })
+        .collect();
+    Ok(format!(
+        "{{\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\"runs\": {},\n\"search\": {}\n}}\n",
+        line(&command)?,
+        line(device)?,
+        lines(&ratios)?,
+        lines(&found.runs)?,
+        lines(&found.tried)?,
+    ))
+}

@@ -1,0 +1,143 @@
+//! All that `bench floor` measures of some workloads.
+
+use super::search::{self, ContenderReport, Outcome, Setting, Shapes, TriedContender};
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::measure::launches;
+use crate::measure::run_report::RunReport;
+use crate::measure::run_spec::resolve;
+use crate::measure::search::SearchSpec;
+use crate::measure::tried::Tried;
+use crate::workloads::AnyWorkload;
+use stm_core::algorithm::Variant;
+use stm_core::host::Device;
+
+/// Everything that was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// The floors and rivals.
+    pub(crate) runs: Vec<ContenderReport>,
+    /// The transactional memory.
+    pub(crate) stm: Vec<RunReport>,
+    /// Every launch of the searches.
+    pub(crate) search: Vec<TriedContender>,
+    /// The same of the transactional memory's.
+    pub(crate) stm_search: Vec<Tried>,
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub(crate) struct FloorSpec {
+    /// The transactional memory, and how it is searched.
+    pub(crate) stm: SearchSpec,
+    /// Whether it takes part.
+    pub(crate) with_stm: bool,
+    /// Whether few launch shapes are tried.
+    pub(crate) quick: bool,
+}
+
+/// The name of `fast` where transactions add.
+const FAST_ADDS: &str = "fast, adds";
+
+impl Measured {
+    /// Measures one workload, the contenders first.
+    pub(crate) fn add(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        self.add_contenders(device, workload, spec)?;
+        if !spec.with_stm {
+            return Ok(());
+        }
+        let shapes = stm_shapes(device, workload, spec);
+        let found = spec.stm.search(device, workload, &shapes)?;
+        self.stm.extend(found.runs);
+        self.stm_search.extend(found.tried);
+        match workload.with_adds() {
+            Some(adds) if spec.stm.variants.contains(&Variant::Fast.into()) => {
+                self.add_fast_adds(device, &adds, spec, &shapes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_contenders(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        let (limits, resident) = (device.limits(), device.resident_threads());
+        let setting = Setting {
+            seed: spec.stm.seed,
+            transactions: spec.stm.transactions_of(workload.sizes()),
+            repeat: spec.stm.repeat,
+            shapes: &Shapes::new(device.kind(), &limits, resident, spec.quick),
+        };
+        for contender in workload.contenders() {
+            let Outcome { run, tried } =
+                search::measure(device, workload.sizes(), &contender, &setting)?;
+            self.runs.push(run);
+            self.search.extend(tried);
+        }
+        Ok(())
+    }
+
+    /// Measures `fast` on a workload whose transactions add, as a variant of its
+    /// own.
+    fn add_fast_adds(
+        &mut self,
+        device: &AnyDevice,
+        adds: &AnyWorkload,
+        spec: &FloorSpec,
+        shapes: &[(u32, u32)],
+    ) -> Result<()> {
+        let stm = SearchSpec {
+            variants: vec![Variant::Fast.into()],
+            ..spec.stm.clone()
+        };
+        let mut found = stm.search(device, adds, shapes)?;
+        for run in &mut found.runs {
+            run.variant = FAST_ADDS;
+        }
+        for tried in &mut found.tried {
+            tried.variant = FAST_ADDS.into();
+        }
+        self.stm.extend(found.runs);
+        self.stm_search.extend(found.tried);
+        Ok(())
+    }
+
+    /// Whether all that can be verified was.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.runs.iter().all(|run| run.verified != Some(false))
+            && self.stm.iter().all(|report| report.verified)
+    }
+}
+
+/// The launch shapes of the transactional memory.
+fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> Vec<(u32, u32)> {
+    let (kind, limits) = (device.kind(), device.limits());
+    if !spec.quick {
+        let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
+        shapes.extend(launches::between(kind, &limits));
+        return shapes;
+    }
+    let sizes = workload.sizes();
+    let transactions = spec.stm.transactions_of(sizes);
+    let config = spec
+        .stm
+        .memory
+        .config(spec.stm.locks[0], sizes.capacity(), None);
+    let variants = spec.stm.variants.iter();
+    let mut shapes: Vec<_> = variants
+        .map(|&variant| {
+            let algorithm = resolve(sizes, variant, &config, transactions);
+            launches::launch(sizes, algorithm, kind, &limits)
+        })
+        .collect();
+    shapes.dedup();
+    shapes
+}

@@ -1,0 +1,21 @@
+//! What `bench floor` measures: the transactional memory beside kernels without
+//! transactions, in the same run on the same device.
+//!
+//! | kind | is | result |
+//! | --- | --- | --- |
+//! | floor | the workload's accesses with nothing that synchronises | unsafe: not verified, updates may be lost |
+//! | special-purpose | what one writes by hand for this workload and no other | verified |
+//! | stm | transactions | verified |
+//!
+//! For each, the best launch is searched and then measured: median of the
+//! repeats, the data put back before each.
+//!
+//! | file | is |
+//! | --- | --- |
+//! | [`measured`] | all of a workload |
+//! | [`search`] | the search of a contender's best launch, and its measurement |
+//! | [`report`] | the table and the document |
+
+pub(crate) mod measured;
+pub(crate) mod report;
+pub mod search;

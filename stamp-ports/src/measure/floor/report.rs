@@ -1,0 +1,208 @@
+//! What `bench floor` prints and writes.
+
+use super::measured::Measured;
+use super::search::ContenderReport;
+use crate::devices::{AnyDevice, Description};
+use crate::error::Result;
+use crate::measure::json_lines::{line, lines};
+use crate::measure::run_report::RunReport;
+use crate::numbers::{count, digits3, short};
+use crate::output::align;
+use serde::Serialize;
+use std::io::Write;
+use stm_core::host::Device;
+
+/// The transactional memory beside one contender.
+#[derive(Clone, Debug, Serialize)]
+struct Ratio {
+    workload: &'static str,
+    variant: &'static str,
+    resolved: &'static str,
+    /// The contender.
+    to: &'static str,
+    kind: &'static str,
+    /// The rate of the transactional memory.
+    tx_per_s: f64,
+    /// Its rate over the contender's.
+    rate: f64,
+    /// Its time for a transaction over the contender's.
+    time: f64,
+}
+
+/// The rate that a report has to compare with a contender's: of the kernel
+/// that does the same work, where a run has several.
+fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
+    // Entries are named for what they do, then for what does it: `floor_gn1`
+    // and `gn1_hv_sorting` are one work.
+    let work = run.kernel.split_once('_').map_or("", |(_, work)| work);
+    let kernel = report
+        .kernels
+        .iter()
+        .find(|kernel| kernel.kernel.split('_').next() == Some(work));
+    let rate = match kernel {
+        Some(kernel) => kernel.commits as f64 / (kernel.time_ms * 1e-3).max(1e-9),
+        None if report.kernels.is_empty() || !work.starts_with("gn") => report.tx_per_s,
+        None => return None,
+    };
+    (rate > 0.0).then_some(rate)
+}
+
+/// All pairs of a report and a contender of one workload.
+fn ratios(measured: &Measured) -> Vec<Ratio> {
+    let mut ratios = Vec::new();
+    for report in &measured.stm {
+        for run in measured
+            .runs
+            .iter()
+            .filter(|run| run.workload == report.workload)
+        {
+            if let Some(tx_per_s) = rate(report, run) {
+                ratios.push(Ratio {
+                    workload: run.workload,
+                    variant: report.variant,
+                    resolved: report.resolved,
+                    to: run.name,
+                    kind: run.kind.name(),
+                    tx_per_s,
+                    rate: tx_per_s / run.tx_per_s,
+                    time: run.tx_per_s / tx_per_s,
+                });
+            }
+        }
+    }
+    ratios
+}
+
+/// The JSON document, an object a line, so that two of them can be compared.
+pub(crate) fn document(command: &str, device: &Description, measured: &Measured) -> Result<String> {
+    Ok(format!(
+        "{{\n\"format\": \"stamp-floor/1\",\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\
+         \"runs\": {},\n\"stm\": {},\n\"search\": {},\n\"stm_search\": {}\n}}\n",
+        line(&command)?,
+        line(device)?,
+        lines(&ratios(measured))?,
+        lines(&measured.runs)?,
+        lines(&measured.stm)?,
+        lines(&measured.search)?,
+        lines(&measured.stm_search)?,
+    ))
+}
+
+fn rows(measured: &Measured) -> Vec<Vec<String>> {
+    let header = [
+        "workload", "what", "kind", "launch", "tx", "ms", "tx/s", "ops/s", "verified",
+    ];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    let mut workloads: Vec<&str> = Vec::new();
+    let names = measured.runs.iter().map(|run| run.workload);
+    for name in names.chain(measured.stm.iter().map(|report| report.workload)) {
+        if !workloads.contains(&name) {
+            workloads.push(name);
+        }
+    }
+    for workload in workloads {
+        let runs = measured.runs.iter().filter(|run| run.workload == workload);
+        for run in runs.clone() {
+            rows.push(vec![
+                workload.into(),
+                run.name.into(),
+                run.kind.name().into(),
+                format!("{}x{}", run.blocks, run.threads),
+                count(run.transactions),
+                digits3(run.time_ms.median),
+                short(run.tx_per_s),
+                short(run.ops_per_s),
+                verdict(run.verified).into(),
+            ]);
+        }
+        // Where all contenders do a transaction's whole work.
+        let operations = runs.clone().next().map(|run| run.ops_per_s / run.tx_per_s);
+        for report in measured.stm.iter().filter(|r| r.workload == workload) {
+            let operations = operations.filter(|_| report.kernels.len() < 2);
+            rows.push(vec![
+                workload.into(),
+                report.variant.into(),
+                "stm".into(),
+                format!("{}x{}", report.blocks, report.threads),
+                count(report.transactions),
+                digits3(report.time_ms.median),
+                short(report.tx_per_s),
+                operations.map_or("-".into(), |n| short(n * report.tx_per_s)),
+                verdict(Some(report.verified)).into(),
+            ]);
+        }
+    }
+    rows
+}
+
+/// What is printed as `verified`.
+const fn verdict(verified: Option<bool>) -> &'static str {
+    match verified {
+        None => "not verified (unsafe)",
+        Some(true) => "yes",
+        Some(false) => "NO",
+    }
+}
+
+/// The tables, and below them what is to be known about single runs.
+pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) -> Result<()> {
+    writeln!(out, "{}: {}\n", any.id(), any.name())?;
+    for line in align(&rows(measured), 4, true) {
+        writeln!(out, "{line}")?;
+    }
+    let ratios = ratios(measured);
+    if !ratios.is_empty() {
+        writeln!(out, "\nThe transactional memory beside them:")?;
+        let header = ["workload", "variant", "beside", "kind", "rate", "time"];
+        let mut rows = vec![header.map(String::from).to_vec()];
+        rows.extend(ratios.iter().map(|ratio| {
+            vec![
+                ratio.workload.into(),
+                ratio.variant.into(),
+                ratio.to.into(),
+                ratio.kind.into(),
+                small(ratio.rate) + "x",
+                digits3(ratio.time) + "x",
+            ]
+        }));
+        for line in align(&rows, 4, false) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    writeln!(out)?;
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for run in &measured.runs {
+        if !told.contains(&(run.workload, run.operations)) {
+            told.push((run.workload, run.operations));
+        }
+    }
+    let operations: Vec<String> = told.iter().map(|(w, o)| format!("{o} of {w}")).collect();
+    if !operations.is_empty() {
+        writeln!(out, "ops: {}.", operations.join(", "))?;
+    }
+    for run in &measured.runs {
+        for (what, text) in [
+            ("WRONG", &run.error),
+            ("unsafe", &run.lost),
+            ("note", &run.note),
+        ] {
+            if let Some(text) = text {
+                writeln!(out, "{} {}: {what}: {text}", run.workload, run.name)?;
+            }
+        }
+    }
+    for report in measured.stm.iter().filter(|report| !report.verified) {
+        let why = report.error.as_deref().unwrap_or("no result");
+        writeln!(out, "{} {}: WRONG: {why}", report.workload, report.variant)?;
+    }
+    Ok(())
+}
+
+/// A ratio that may be far below one.
+fn small(x: f64) -> String {
+    if x < 0.01 {
+        format!("{x:.1e}")
+    } else {
+        digits3(x)
+    }
+}

@@ -1,0 +1,147 @@
+//! Defaults of measurements: launches by algorithm and kind of device, and
+//! numbers of transactions. `stamp tune` finds better launches for another
+//! device. What differs by workload is in the workload's folder.
+
+use crate::devices::DeviceKind;
+use crate::variants::AskedVariant;
+use crate::workloads::workload::Sizes;
+use stm_core::algorithm::Variant;
+use stm_core::host::Limits;
+
+/// Table 1 of the paper: transactions.
+pub const TRANSACTIONS: u64 = 1 << 20;
+/// Transactions of `bench paper --quick`.
+pub const QUICK_TRANSACTIONS: u64 = 16 << 10;
+/// Runs of each shape that `tune` found best.
+pub const TUNE_REPEAT: u32 = 5;
+
+/// Blocks and threads of a launch, if the caller names neither. For GPUs, what
+/// `stamp tune` found on an H200, by its number of multiprocessors.
+pub fn launch(
+    workload: &dyn Sizes,
+    algorithm: Variant,
+    kind: DeviceKind,
+    limits: &Limits,
+) -> (u32, u32) {
+    let p = limits.processors;
+    if kind == DeviceKind::Cpu {
+        // One thread a core; blocks of one, as `egpgv` runs one a block.
+        return (p, 1);
+    }
+    let usual = match algorithm {
+        // One warp: it hands the lock from lane to lane without a race.
+        Variant::Cgl => (1, 32),
+        Variant::Egpgv => (8 * p, 32),
+        // More threads only stand in line for the sequence lock.
+        Variant::Vbv => (4, 64),
+        Variant::Fast | Variant::FastTable => (p, 128),
+        _ => (8 * p, 256),
+    };
+    workload.gpu_shape(algorithm, p).unwrap_or(usual)
+}
+
+/// Transactions of a run without arguments. The data has its full size, and
+/// rates can be compared whatever the number: they are transactions a second.
+pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
+    match (kind, variant) {
+        (DeviceKind::Cpu, _) => 1 << 19,
+        (DeviceKind::Cuda, AskedVariant::Algorithm(Variant::Cgl | Variant::Vbv)) => 1 << 17,
+        (DeviceKind::Cuda, _) => TRANSACTIONS,
+    }
+}
+
+/// Seconds that one launch of a run without arguments may take.
+pub const DEMO_SECONDS_MAX: u64 = 30;
+
+/// Shapes between those of [`shapes`], which `bench floor` tries as well: where
+/// memory bounds transactions and conflicts bound their number, three warps a
+/// multiprocessor can be better than two and than four.
+pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
+    match kind {
+        DeviceKind::Cpu => Vec::new(),
+        DeviceKind::Cuda => vec![(limits.processors, 96), (limits.processors, 192)],
+    }
+}
+
+/// The shapes that `tune` tries: blocks, then threads a block. On a GPU, none
+/// with more than twice the threads that it holds at a time.
+pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
+    let p = limits.processors;
+    let (blocks, threads): (Vec<u32>, &[u32]) = match kind {
+        DeviceKind::Cpu => (vec![1, p, 4 * p], &[1, 2, 4]),
+        DeviceKind::Cuda => (
+            vec![1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
+            &[32, 64, 128, 256, 512],
+        ),
+    };
+    let mut shapes = Vec::new();
+    for b in blocks {
+        for &t in threads {
+            let fits =
+                kind == DeviceKind::Cpu || u64::from(b) * u64::from(t) <= 2 * resident_threads;
+            if b > 0 && fits && !shapes.contains(&(b, t)) {
+                shapes.push((b, t));
+            }
+        }
+    }
+    shapes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::AnyInput;
+    use crate::workloads::WORKLOADS;
+    use crate::workloads::input::Occasion;
+
+    fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
+        let input = AnyInput::sized(workload, Occasion::Quick).expect("a workload");
+        let limits = Limits {
+            warp_width: 32,
+            threads_max: 1024,
+            blocks_max: 1 << 20,
+            shared_bytes_max: 48 << 10,
+            processors: 100,
+        };
+        let workload = input.make(1).expect("small");
+        launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)
+    }
+
+    #[test]
+    fn launches_on_a_gpu_are_those_that_were_found() {
+        for &(workload, _) in WORKLOADS {
+            let cgl = if workload == "labyrinth" {
+                (100, 256)
+            } else {
+                (1, 32)
+            };
+            assert_eq!(on_gpu(workload, Variant::Cgl), cgl, "{workload}");
+        }
+        for (workload, algorithm, shape) in [
+            ("ra", Variant::Egpgv, (800, 32)),
+            ("kmeans", Variant::Egpgv, (800, 32)),
+            ("kmeans", Variant::Vbv, (100, 64)),
+            ("ra", Variant::Vbv, (16, 64)),
+            ("ht", Variant::Vbv, (4, 64)),
+            ("genome", Variant::Vbv, (4, 64)),
+            ("eigenbench", Variant::TbvSorting, (200, 32)),
+            ("genome", Variant::Fast, (200, 256)),
+            ("bank", Variant::FastTable, (200, 128)),
+            ("ht", Variant::Fast, (100, 192)),
+            ("ht", Variant::FastTable, (100, 128)),
+            ("ra", Variant::Fast, (100, 96)),
+            ("ra", Variant::FastTable, (100, 128)),
+            ("eigenbench", Variant::Fast, (100, 128)),
+            ("ra", Variant::HvBackoff, (400, 64)),
+            ("bank", Variant::TbvSorting, (100, 256)),
+            ("genome", Variant::HvSorting, (200, 256)),
+            ("ht", Variant::HvSorting, (800, 256)),
+        ] {
+            assert_eq!(
+                on_gpu(workload, algorithm),
+                shape,
+                "{workload} {algorithm:?}"
+            );
+        }
+    }
+}

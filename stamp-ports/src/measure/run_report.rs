@@ -1,0 +1,170 @@
+//! What a measurement found, as `--json` prints it.
+
+use super::breakdown::Breakdown;
+use super::run_spec::RunSpec;
+use crate::devices::AnyDevice;
+use crate::error::Error;
+use crate::workloads::launcher::KernelTime;
+use crate::workloads::workload::Sizes;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use stm_core::algorithm::Variant;
+use stm_core::host::{self, Device, RetryLimits};
+
+/// The kernel's times over the repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TimeMs {
+    /// The median.
+    pub median: f64,
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// A run, as `--json` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The workload's name.
+    pub workload: &'static str,
+    /// The variant asked for.
+    pub variant: &'static str,
+    /// The device's id.
+    pub device: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Version locks.
+    pub locks: u64,
+    /// Transactions of a launch.
+    pub transactions: u64,
+    /// The seed of the data.
+    pub seed: u64,
+    /// Transactions that committed, in the repeat of the median time.
+    pub commits: u64,
+    /// Attempts that did not, by reason, in the same. Of a launch that was
+    /// stopped, what it committed, and all its aborts as `any_reason`.
+    pub aborts: BTreeMap<&'static str, u64>,
+    /// The kernel's times.
+    pub time_ms: TimeMs,
+    /// Transactions a second, by the median time.
+    pub tx_per_s: f64,
+    /// Whether every repeat left the right result.
+    pub verified: bool,
+    /// Lanes of a warp that made attempts together, on average, in the repeat
+    /// of the median time; of loops over transactions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_lanes: Option<f64>,
+    /// Device memory of locks, sets and statistics.
+    pub metadata_bytes: u64,
+    /// The workload's parameters, and those of the transactional memory.
+    pub parameters: Map<String, Value>,
+    /// What the run of the last repeat found, beside its verification.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub observed: Map<String, Value>,
+    /// What the driver took to compile the kernel; 0 on the CPU.
+    pub jit_ms: f64,
+    /// The algorithm that ran.
+    pub resolved: &'static str,
+    /// The device's name.
+    pub device_name: String,
+    /// Bits of the widest atomics that kernels use there.
+    pub atomics_bits: u32,
+    /// The kernels of a run that has several, in the repeat of the median
+    /// time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelTime>,
+    /// Where the lanes' time went, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Breakdown>,
+    /// What a person has to know about the last repeat: what a remark is of,
+    /// and the remark.
+    #[serde(skip)]
+    pub remarks: Vec<(&'static str, String)>,
+    /// The workload's parameters for a person.
+    #[serde(skip)]
+    pub summary: String,
+    /// What is wrong, if the run is not verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The key of aborts whose reasons are not known one by one.
+const ANY_REASON: &str = "any_reason";
+
+impl RunReport {
+    /// The run was ended by an error. An earlier one stays: it is the cause.
+    pub(super) fn end(&mut self, error: &Error) {
+        self.verified = false;
+        self.error.get_or_insert_with(|| error.to_string());
+        if let Error::Host(host::Error::Timeout {
+            committed, aborted, ..
+        }) = error
+        {
+            self.commits = *committed;
+            self.aborts = BTreeMap::from([(ANY_REASON, *aborted)]);
+        }
+    }
+
+    /// A report of a run that has not been made.
+    pub(super) fn new(
+        device: &AnyDevice,
+        workload: &dyn Sizes,
+        spec: &RunSpec,
+        algorithm: Variant,
+        seed: u64,
+    ) -> Self {
+        let mut parameters = Map::new();
+        for (name, value) in workload.parameters() {
+            parameters.insert(name.into(), value);
+        }
+        for (name, value) in [
+            ("stripe_bytes", spec.config.stripe_bytes),
+            ("read_capacity", spec.config.capacity.reads.into()),
+            ("write_capacity", spec.config.capacity.writes.into()),
+            ("repeat", spec.repeat.into()),
+        ] {
+            parameters.insert(name.into(), value.into());
+        }
+        let (given, default) = (spec.config.retry_limits, RetryLimits::DEFAULT);
+        for (name, value, unless) in [
+            ("read_polls", given.read_polls, default.read_polls),
+            ("lanes_max", given.lanes_max, default.lanes_max),
+            ("queue_after", given.queue_after, default.queue_after),
+        ] {
+            if value != unless {
+                parameters.insert(name.into(), value.into());
+            }
+        }
+        Self {
+            workload: workload.name(),
+            variant: spec.variant.name(),
+            device: device.id(),
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            locks: spec.config.locks,
+            transactions: spec.transactions,
+            seed,
+            commits: 0,
+            aborts: BTreeMap::new(),
+            time_ms: TimeMs::default(),
+            tx_per_s: 0.0,
+            verified: false,
+            active_lanes: None,
+            metadata_bytes: 0,
+            parameters,
+            observed: Map::new(),
+            jit_ms: 0.0,
+            resolved: algorithm.name(),
+            device_name: device.name(),
+            atomics_bits: device.atomics_bits(),
+            kernels: Vec::new(),
+            profile: None,
+            remarks: Vec::new(),
+            summary: workload.summary(),
+            error: None,
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! One measurement: put the data into its first state, launch, verify, repeat.
+//!
+//! What is timed is the kernel alone, by the device's own clock where it has
+//! one: neither the input's making and copying, nor the metadata's allocation,
+//! nor the driver's compilation (reported as `jit_ms`), nor the verification.
+
+use super::breakdown::Breakdown;
+use super::run_report::{RunReport, TimeMs};
+use super::run_spec::{RunSpec, check_input, resolve};
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::variants::no_profile_of;
+use crate::workloads::AnyWorkload;
+use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
+use crate::workloads::prepared::Prepared;
+use crate::workloads::workload::Sizes;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use stm_core::Abort;
+use stm_core::algorithm::Variant;
+use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
+use stm_core::observe::{HostProbe, Observation};
+
+/// A workload with its data on a device, for any number of measurements.
+pub struct Runner<'a> {
+    device: &'a AnyDevice,
+    prepared: Box<dyn Prepared<AnyDevice> + 'a>,
+    transactions_max: u64,
+    seed: u64,
+}
+
+impl std::fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner")
+            .field("workload", &self.prepared.of())
+            .field("transactions_max", &self.transactions_max)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run of the launch with the median time, or what is wrong with a result.
+type Judged<T> = std::result::Result<T, String>;
+
+impl<'a> Runner<'a> {
+    /// Makes the data for up to `transactions_max` transactions.
+    ///
+    /// # Errors
+    /// Parameters that make no sense, too little memory, or an error of the
+    /// device.
+    pub fn new(
+        device: &'a AnyDevice,
+        workload: &'a AnyWorkload,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<Self> {
+        check_input(workload.sizes(), transactions_max)?;
+        Ok(Self {
+            device,
+            prepared: workload.prepare(device, seed, transactions_max)?,
+            transactions_max,
+            seed,
+        })
+    }
+
+    /// The device.
+    pub const fn device(&self) -> &'a AnyDevice {
+        self.device
+    }
+
+    /// The workload.
+    pub fn workload(&self) -> &dyn Sizes {
+        self.prepared.of()
+    }
+
+    /// The algorithm that runs.
+    pub fn algorithm(&self, spec: &RunSpec) -> Variant {
+        resolve(
+            self.workload(),
+            spec.variant,
+            &spec.config,
+            spec.transactions,
+        )
+    }
+
+    /// Launches once, and does not verify the result: for a search.
+    ///
+    /// # Errors
+    /// The launch's errors.
+    pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
+        let mut stm = self.begin(spec)?;
+        self.prepared.clear()?;
+        self.run(&mut stm, spec, &mut |_, _| {})
+    }
+
+    /// Measures: the warm-up if there are repeats, then each repeat launched
+    /// and verified.
+    ///
+    /// # Errors
+    /// The launch's errors. A wrong result is no error, but a report that is not
+    /// verified; so is a launch that only this run does not survive.
+    pub fn measure(&mut self, spec: &RunSpec) -> Result<RunReport> {
+        let algorithm = self.algorithm(spec);
+        let _span = tracing::info_span!(
+            "run",
+            workload = self.workload().name(),
+            variant = spec.variant.name(),
+            resolved = algorithm.name(),
+            blocks = spec.shape.0,
+            threads = spec.shape.1
+        )
+        .entered();
+        let mut stm = self.begin(spec)?;
+        let jit = self.prepared.compile(algorithm, Observation::Silent)?;
+        let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
+        report.jit_ms = jit.as_secs_f64() * 1e3;
+        report.metadata_bytes = stm.metadata_bytes();
+        match self.repeat(&mut stm, spec, &mut report) {
+            Err(error) if error.is_of_this_run_only() => report.end(&error),
+            other => other?,
+        }
+        Ok(report)
+    }
+
+    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel
+    /// that reads the lanes' clocks: the profile is of the launch with the median
+    /// time. It is in the report, too. A report that is not verified may have
+    /// none.
+    ///
+    /// # Errors
+    /// As [`measure`](Self::measure); a lane whose phases are not its time.
+    pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
+        if !self.algorithm(spec).has_profile() {
+            return Err(no_profile_of(spec.variant));
+        }
+        let mut report = self.measure(spec)?;
+        if !report.verified {
+            return Ok((report, None));
+        }
+        let wrong = match self.profiled_runs(spec) {
+            Ok(Ok((run, profile))) => {
+                let ms = run.time.as_secs_f64() * 1e3;
+                let cost = ms / report.time_ms.median.max(1e-6);
+                report.profile = Some(Breakdown::new(&profile, cost));
+                return Ok((report, Some(profile)));
+            }
+            Ok(Err(wrong)) => wrong,
+            Err(error) if error.is_of_this_run_only() => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        report.verified = false;
+        report.error = Some(format!("with the profiler: {wrong}"));
+        Ok((report, None))
+    }
+
+    /// Allocates the transactional memory, and makes the data fit its launches.
+    fn begin(&mut self, spec: &RunSpec) -> Result<Stm<AnyDevice>> {
+        let (blocks, threads) = spec.shape;
+        let launch = Launch {
+            shared_bytes: self.workload().shared_bytes(),
+            ..Launch::new(blocks, threads)
+        };
+        let stm = {
+            let _span = tracing::info_span!("allocate metadata").entered();
+            Stm::new(self.device, launch, spec.config)?
+        };
+        self.prepared.fit(self.algorithm(spec), launch)?;
+        Ok(stm)
+    }
+
+    /// Makes one run, and calls `after_each` after each of its launches.
+    fn run(
+        &mut self,
+        stm: &mut Stm<AnyDevice>,
+        spec: &RunSpec,
+        after_each: &mut AfterLaunch<'_>,
+    ) -> Result<Launched> {
+        assert!(
+            spec.transactions <= self.transactions_max,
+            "a launch of more transactions than there is data for"
+        );
+        let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
+        let algorithm = self.algorithm(spec);
+        let launcher = Launcher::new(self.device, stm).followed_by(after_each);
+        let ran = self.prepared.run(algorithm, launcher, spec.transactions);
+        ran.map_err(|error| self.explain(error))
+    }
+
+    /// Adds the capacity that would be enough.
+    fn explain(&self, error: Error) -> Error {
+        let enough = self.workload().capacity_max();
+        match error {
+            Error::Host(host::Error::CapacityExceeded {
+                set,
+                limit,
+                transaction,
+            }) => {
+                let (option, needed) = if set == "write set" {
+                    ("--write-capacity", enough.writes)
+                } else {
+                    ("--read-capacity", enough.reads)
+                };
+                Error::Capacity {
+                    set,
+                    limit,
+                    transaction,
+                    option,
+                    needed,
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// What is wrong with the result of a run, if anything.
+    fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
+        let _span = tracing::info_span!("verify").entered();
+        let commits = run.statistics.commits;
+        self.prepared.verify(commits, transactions)
+    }
+
+    /// The warm-up and the repeats, and what they give for the report.
+    fn repeat(
+        &mut self,
+        stm: &mut Stm<AnyDevice>,
+        spec: &RunSpec,
+        report: &mut RunReport,
+    ) -> Result<()> {
+        report.verified = true;
+        let mut launch = |runner: &mut Self| {
+            runner.prepared.reset()?;
+            runner.run(stm, spec, &mut |_, _| {})
+        };
+        if spec.repeat > 1 {
+            launch(self)?;
+        }
+        let mut runs = Vec::new();
+        for _ in 0..spec.repeat.max(1) {
+            let run = launch(self)?;
+            if let Some(wrong) = self.verify(&run, spec.transactions)? {
+                report.verified = false;
+                report.error.get_or_insert(wrong);
+            }
+            runs.push(run);
+        }
+        runs.sort_by_key(|run| run.time);
+        let ms = |run: &Launched| run.time.as_secs_f64() * 1e3;
+        let median = &runs[runs.len() / 2];
+        report.time_ms = TimeMs {
+            median: ms(median),
+            min: ms(&runs[0]),
+            max: ms(&runs[runs.len() - 1]),
+        };
+        report.tx_per_s = median.tx_per_s();
+        report.commits = median.statistics.commits;
+        report.active_lanes = median.statistics.active_lanes();
+        report.remarks = self.prepared.remarks();
+        for (name, value) in self.prepared.observed() {
+            report.observed.insert(name.into(), value);
+        }
+        if median.kernels.len() > 1 {
+            report.kernels.clone_from(&median.kernels);
+        }
+        let aborts = |reason: Abort| median.statistics.aborts[reason as usize];
+        report.aborts = BTreeMap::from(Abort::ALL.map(|reason| (reason.name(), aborts(reason))));
+        Ok(())
+    }
+
+    /// The launches with clocks: the one with the median time, or what is wrong
+    /// with a result.
+    fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Judged<(Launched, Profile)>> {
+        let mut stm = self.begin(spec)?;
+        let (blocks, threads) = spec.shape;
+        let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
+        stm.observe(rows.probe());
+        let algorithm = self.algorithm(spec);
+        self.prepared.compile(algorithm, Observation::Profile)?;
+        let mut runs = Vec::new();
+        // With repeats there is a first that does not count, as in a measurement.
+        let warm = usize::from(spec.repeat > 1);
+        for _ in 0..spec.repeat.max(1) as usize + warm {
+            self.prepared.reset()?;
+            let mut taken = Ok(Profile::default());
+            // After every launch, so that the time between two is nobody's.
+            let mut take = |_: Duration, _: &Statistics| {
+                if let Ok(sum) = &mut taken {
+                    match rows.take() {
+                        Ok(of_launch) => *sum += of_launch,
+                        Err(error) => taken = Err(error),
+                    }
+                }
+            };
+            let run = self.run(&mut stm, spec, &mut take)?;
+            let profile = taken?;
+            if let Some(wrong) = self.verify(&run, spec.transactions)? {
+                return Ok(Err(wrong));
+            }
+            runs.push((run, profile));
+        }
+        runs.drain(..warm);
+        runs.sort_by_key(|(run, _)| run.time);
+        Ok(Ok(runs.swap_remove(runs.len() / 2)))
+    }
+
+    /// Makes one run that is observed, and does not verify its result.
+    ///
+    /// # Errors
+    /// The launch's errors.
+    pub fn run_observed(&mut self, spec: &RunSpec, probe: HostProbe) -> Result<Launched> {
+        let mut stm = self.begin(spec)?;
+        stm.observe(probe);
+        self.prepared.reset()?;
+        self.run(&mut stm, spec, &mut |_, _| {})
+    }
+}

@@ -1,0 +1,373 @@
+//! The search for the best launch of each variant.
+//!
+//! 1. Every shape is probed: few transactions first, then as many as fill
+//!    `PROBE`, so that a slow shape costs no more than a fast one. A launch
+//!    that reaches `PROBE_LIMIT` is stopped and counted by what it committed.
+//! 2. The best few run again with as many transactions as fill `TRIAL`.
+//! 3. The best of each variant is measured and verified, repeatedly, with as
+//!    many transactions as fill `MEASURE`, at most those asked for.
+
+use super::progress::Progress;
+use super::run_report::RunReport;
+use super::run_spec::{MemorySpec, RunSpec, check_input, resolve};
+use super::runner::Runner;
+use super::tried::Tried;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::numbers::count;
+use crate::variants::AskedVariant;
+use crate::workloads::AnyWorkload;
+use crate::workloads::workload::Sizes;
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+use stm_core::host::{self, Launch, Stm, StmConfig};
+
+/// The kernel's time in a probe of a shape.
+const PROBE: Duration = Duration::from_millis(15);
+/// Longer, and a probe is stopped.
+const PROBE_LIMIT: Duration = Duration::from_millis(250);
+/// Transactions of the first probe.
+const PROBE_TRANSACTIONS: u64 = 2048;
+/// The fewest transactions that fill a time.
+const FILL_MIN: u64 = 1024;
+/// The most by which a probe has more transactions than the last.
+const PROBE_GROWTH_MAX: f64 = 32.0;
+/// Shapes that get a trial.
+const TRIALS: usize = 4;
+/// The kernel's time in a trial.
+const TRIAL: Duration = Duration::from_millis(150);
+/// The kernel's time in a measurement.
+const MEASURE: Duration = Duration::from_millis(500);
+
+/// How long a search may take with each shape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The kernel's time in a probe of a shape.
+    pub(crate) probe: Duration,
+    /// Longer, and a probe is stopped.
+    pub(crate) probe_limit: Duration,
+    /// Shapes that get a trial.
+    pub(crate) trials: usize,
+    /// The kernel's time in a trial.
+    pub(crate) trial: Duration,
+}
+
+/// That of `stamp tune`.
+const TUNE: Effort = Effort {
+    probe: PROBE,
+    probe_limit: PROBE_LIMIT,
+    trials: TRIALS,
+    trial: TRIAL,
+};
+
+/// The searches of one workload on one device.
+pub(crate) struct Search<'s, 'a> {
+    workload: &'static str,
+    pub(crate) runner: &'s mut Runner<'a>,
+    shapes: Vec<(u32, u32)>,
+    pub(crate) effort: Effort,
+    pub(crate) transactions: u64,
+    /// The fewest: all of them, where the input says how many there are.
+    transactions_min: u64,
+    pub(crate) config: StmConfig,
+    pub(crate) tried: Vec<Tried>,
+    /// The searches that are done: algorithm, locks, and what was best.
+    done: Vec<(Variant, u64, Option<Tried>)>,
+}
+
+/// How many transactions fill a time at a rate: a power of two, so that
+/// figures read well, from `least` to `most`.
+fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
+    let n = (time.as_secs_f64() * tx_per_s) as u64;
+    if n >= most {
+        return most;
+    }
+    (1u64 << n.max(1).ilog2()).max(least).min(most)
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    /// Of launches with at most so many transactions.
+    pub(crate) fn new(
+        runner: &'s mut Runner<'a>,
+        shapes: &[(u32, u32)],
+        effort: Effort,
+        transactions: u64,
+        config: StmConfig,
+    ) -> Self {
+        Self {
+            workload: runner.workload().name(),
+            transactions_min: runner.workload().transactions().unwrap_or(FILL_MIN),
+            runner,
+            shapes: shapes.to_vec(),
+            effort,
+            transactions,
+            config,
+            tried: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// As many transactions as fill a time at a rate.
+    pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
+        fill(time, tx_per_s, self.transactions_min, self.transactions)
+    }
+
+    pub(crate) fn spec(
+        &self,
+        variant: impl Into<AskedVariant>,
+        locks: u64,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> RunSpec {
+        RunSpec {
+            variant: variant.into(),
+            shape,
+            config: StmConfig {
+                locks,
+                ..self.config
+            },
+            transactions,
+            repeat: 1,
+        }
+    }
+
+    /// One launch. Shapes that the device does not take are no error.
+    fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
+        let mut tried = Tried {
+            workload: self.workload.into(),
+            variant: spec.variant.name().into(),
+            locks: spec.config.locks,
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            transactions: spec.transactions,
+            commits: 0,
+            aborts: 0,
+            time_ms: 0.0,
+            tx_per_s: 0.0,
+            note: None,
+        };
+        match self.runner.launch_once(spec) {
+            Ok(run) => {
+                tried.commits = run.statistics.commits;
+                tried.aborts = run.statistics.aborted();
+                tried.time_ms = run.time.as_secs_f64() * 1e3;
+                tried.tx_per_s = run.tx_per_s();
+            }
+            Err(Error::Host(host::Error::Timeout {
+                limit,
+                committed,
+                aborted,
+            })) => {
+                tried.commits = committed;
+                tried.aborts = aborted;
+                tried.time_ms = limit.as_secs_f64() * 1e3;
+                tried.tx_per_s = committed as f64 / limit.as_secs_f64();
+                tried.note = Some("stopped at the time limit".into());
+            }
+            Err(
+                error @ (Error::TooLarge { .. }
+                | Error::Host(
+                    host::Error::LaunchTooLarge { .. } | host::Error::OutOfMemory { .. },
+                )),
+            ) => tried.note = Some(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        Ok(tried)
+    }
+
+    /// Step 1 for one shape.
+    pub(crate) fn probe(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        shape: (u32, u32),
+    ) -> Result<Tried> {
+        let mut transactions = PROBE_TRANSACTIONS
+            .max(self.transactions_min)
+            .min(self.transactions);
+        loop {
+            let mut spec = self.spec(variant, locks, shape, transactions);
+            spec.config.time_limit = Some(self.effort.probe_limit);
+            let tried = self.attempt(&spec)?;
+            let scale = self.effort.probe.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
+                return Ok(tried);
+            }
+            let grown = transactions as f64 * scale.min(PROBE_GROWTH_MAX);
+            transactions = (grown as u64).min(self.transactions);
+        }
+    }
+
+    /// Steps 1 and 2 for an algorithm: the best shape, if any ran.
+    pub(crate) fn best(
+        &mut self,
+        variant: Variant,
+        locks: u64,
+        progress: &Progress,
+    ) -> Result<Option<Tried>> {
+        let known = self
+            .done
+            .iter()
+            .find(|(v, l, _)| (*v, *l) == (variant, locks));
+        if let Some((_, _, best)) = known {
+            return Ok(best.clone());
+        }
+        let mut found = Vec::new();
+        for shape in self.shapes.clone() {
+            progress.say(format!(
+                "{} with {} locks: {} x {}",
+                variant.name(),
+                count(locks),
+                shape.0,
+                shape.1
+            ));
+            found.push(self.probe(variant, locks, shape)?);
+        }
+        found.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
+        for i in 0..self.effort.trials.min(found.len()) {
+            let probe = &found[i];
+            if probe.note.is_some() {
+                continue;
+            }
+            let transactions = self.fill(self.effort.trial, probe.tx_per_s);
+            if transactions > probe.transactions {
+                let shape = (probe.blocks, probe.threads);
+                let mut spec = self.spec(variant, locks, shape, transactions);
+                spec.config.time_limit = Some(4 * self.effort.trial);
+                found[i] = self.attempt(&spec)?;
+            }
+        }
+        let trials = self.effort.trials.min(found.len());
+        let trials = &mut found[..trials];
+        trials.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
+        let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
+        self.tried.extend(found);
+        self.done.push((variant, locks, best.clone()));
+        Ok(best)
+    }
+
+    /// All steps for a variant.
+    fn measure(
+        &mut self,
+        variant: AskedVariant,
+        locks: u64,
+        repeat: u32,
+        progress: &Progress,
+    ) -> Result<RunReport> {
+        let config = StmConfig {
+            locks,
+            ..self.config
+        };
+        let algorithm = resolve(self.runner.workload(), variant, &config, self.transactions);
+        let Some(best) = self.best(algorithm, locks, progress)? else {
+            let why = self.tried.iter().rev().find_map(|t| t.note.clone());
+            return Err(Error::Usage(format!(
+                "no launch shape ran {}: {}",
+                variant.name(),
+                why.unwrap_or_else(|| "none was left to try".into())
+            )));
+        };
+        progress.say(format!("{}, the best shape", variant.name()));
+        let shape = (best.blocks, best.threads);
+        let transactions = self.fill(MEASURE, best.tx_per_s);
+        let mut spec = self.spec(variant, locks, shape, transactions);
+        spec.config.time_limit = Some(20 * MEASURE);
+        spec.repeat = repeat;
+        self.runner.measure(&spec)
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The measurements.
+    pub(crate) runs: Vec<RunReport>,
+    /// Every launch that was tried.
+    pub(crate) tried: Vec<Tried>,
+}
+
+impl Found {
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.runs.extend(other.runs);
+        self.tried.extend(other.tried);
+    }
+}
+
+/// What to search.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchSpec {
+    /// The variants, in their order.
+    pub(crate) variants: Vec<AskedVariant>,
+    /// The numbers of locks, of which variants without a table take the first.
+    pub(crate) locks: Vec<u64>,
+    /// The sizes of the transactional memory.
+    pub(crate) memory: MemorySpec,
+    /// Timed launches of the best shapes.
+    pub(crate) repeat: u32,
+    /// Transactions of a launch, where the input does not say; at most so many.
+    pub(crate) transactions: u64,
+    /// The seed of the data.
+    pub(crate) seed: u64,
+}
+
+impl SearchSpec {
+    /// The most transactions of a launch.
+    pub(crate) fn transactions_of(&self, workload: &dyn Sizes) -> u64 {
+        workload.transactions().unwrap_or(self.transactions)
+    }
+
+    /// Refuses what no search of the workload can do. The searches before it may
+    /// take long, so all of it is checked before the first of them.
+    pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
+        check_input(workload, self.transactions_of(workload))?;
+        for &locks in &self.locks {
+            let config = self.memory.config(locks, workload.capacity(), None);
+            // The smallest launch: the shapes that are tried may be too large.
+            Stm::new(device, Launch::new(1, 1), config)?;
+        }
+        Ok(())
+    }
+
+    /// Searches the best launch of each variant, and measures it.
+    pub(crate) fn search(
+        &self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        shapes: &[(u32, u32)],
+    ) -> Result<Found> {
+        let transactions = self.transactions_of(workload.sizes());
+        let progress = Progress::new();
+        progress.say("making the data");
+        let mut runner = Runner::new(device, workload, self.seed, transactions)?;
+        let first = self.locks[0];
+        let config = self.memory.config(first, workload.sizes().capacity(), None);
+        let mut search = Search::new(&mut runner, shapes, TUNE, transactions, config);
+        let mut runs = Vec::new();
+        for &variant in &self.variants {
+            for &locks in &self.locks {
+                if locks == first || variant.uses_lock_table() {
+                    runs.push(search.measure(variant, locks, self.repeat, &progress)?);
+                }
+            }
+        }
+        Ok(Found {
+            runs,
+            tried: search.tried,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_fill_the_time_in_powers_of_two_within_bounds() {
+        let half = Duration::from_millis(500);
+        let fill = |tx_per_s, most| fill(half, tx_per_s, FILL_MIN, most);
+        assert_eq!(fill(1e9, 1 << 20), 1 << 20);
+        assert_eq!(fill(600_000.0, 1 << 20), 1 << 18);
+        assert_eq!(fill(1.0, 1 << 20), 1024);
+        assert_eq!(fill(1.0, 100), 100);
+    }
+}

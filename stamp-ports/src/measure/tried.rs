@@ -1,0 +1,31 @@
+//! A launch that a search tried.
+
+use serde::{Deserialize, Serialize};
+
+/// A launch that a search tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// The workload.
+    pub workload: String,
+    /// The algorithm.
+    pub variant: String,
+    /// Version locks.
+    pub locks: u64,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Those that committed.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+    /// The kernel's time.
+    pub time_ms: f64,
+    /// Transactions a second; 0 for a launch that did not run.
+    pub tx_per_s: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}

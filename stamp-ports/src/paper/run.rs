@@ -1,0 +1,242 @@
+//! The whole measurement: the points that the document lacks, one after the
+//! other, and the document written after each.
+
+use super::document::Paper;
+use super::measure::Bench;
+use super::meter::Meter;
+use super::plan::{LOCKS, Plan, Room, Section};
+use super::points::{Asked, Point};
+use super::store::{Header, Store};
+use crate::devices::{AnyDevice, Description};
+use crate::error::Result;
+use crate::measure::runner::Runner;
+use crate::numbers::{count, digits3, short};
+use crate::workloads::WORKLOADS;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use stm_core::host::Device;
+
+/// What `bench paper` is asked for.
+#[derive(Clone, Debug)]
+pub struct PaperSpec {
+    /// Small inputs, few points.
+    pub quick: bool,
+    /// The sections.
+    pub sections: Vec<Section>,
+    /// The workloads.
+    pub workloads: Vec<&'static str>,
+    /// The seed of all data.
+    pub seed: u64,
+    /// The folder of the document, made if it is not there.
+    pub out: PathBuf,
+    /// Whether the document is begun anew, whatever there is.
+    pub fresh: bool,
+}
+
+/// Measures what the document lacks; `command` is how the program was called.
+/// Returns the document and its file.
+///
+/// # Errors
+/// The folder's errors or the device's. What a single point cannot do is written
+/// into the document and is no error.
+pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store> {
+    let description = device.describe()?;
+    let plan = Plan::new(spec.quick);
+    let room = Room {
+        kind: device.kind(),
+        limits: device.limits(),
+        resident: device.resident_threads(),
+    };
+    let asked = Asked {
+        plan: &plan,
+        room: &room,
+        sections: &spec.sections,
+        workloads: &spec.workloads,
+    };
+    let header = Header {
+        command: &published(command, &spec.out),
+        quick: spec.quick,
+        seed: spec.seed,
+        settings: settings(spec, &plan, &description)?,
+        device: description,
+        notes: notes(&plan),
+    };
+    let mut store = Store::open(&spec.out, header, spec.fresh)?;
+    let groups = asked.groups(&store.paper);
+    store.paper.complete = false;
+    let points = groups.iter().flat_map(|group| &group.points);
+    let mut meter = Meter::new(points.map(Point::section));
+    for group in &groups {
+        let progress = meter.progress();
+        progress.say(format!("{}: its data", group.input.name()));
+        let workload = group.input.make(spec.seed)?;
+        let transactions = plan.transactions(workload.sizes());
+        let mut runner = Runner::new(device, &workload, spec.seed, transactions)?;
+        let mut bench = Bench::new(&plan, &room, &mut runner, transactions);
+        run_group(&mut bench, &group.points, &mut store, &mut meter)?;
+    }
+    drop(meter);
+    let everything = Asked {
+        sections: &Section::ALL,
+        workloads: &all_workloads(),
+        ..asked
+    };
+    store.paper.complete = everything.groups(&store.paper).is_empty();
+    store.save()?;
+    Ok(store)
+}
+
+/// The names of all workloads.
+fn all_workloads() -> Vec<&'static str> {
+    WORKLOADS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The command without the folder's own folder, which is nobody else's: the
+/// document may be published.
+fn published(command: &str, folder: &Path) -> String {
+    match folder.file_name() {
+        Some(name) => command.replace(
+            folder.to_string_lossy().as_ref(),
+            name.to_string_lossy().as_ref(),
+        ),
+        None => command.to_owned(),
+    }
+}
+
+/// All that changes a point: two commands with the same may share a document.
+fn settings(
+    spec: &PaperSpec,
+    plan: &Plan,
+    device: &Description,
+) -> Result<BTreeMap<String, String>> {
+    let mut settings = BTreeMap::from([
+        ("version".into(), env!("CARGO_PKG_VERSION").into()),
+        ("device".into(), format!("{}: {}", device.id, device.name)),
+        ("--quick".into(), spec.quick.to_string()),
+        ("--seed".into(), spec.seed.to_string()),
+        ("locks".into(), LOCKS.to_string()),
+    ]);
+    for name in all_workloads() {
+        let Some(input) = plan.input(name) else {
+            continue;
+        };
+        let workload = input.make(spec.seed)?;
+        let parameters = workload.sizes().parameters().into_iter();
+        let mut parameters: Vec<String> = parameters
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let transactions = plan.transactions(workload.sizes());
+        parameters.push(format!("transactions {transactions}"));
+        settings.insert(format!("input of {name}"), parameters.join(", "));
+    }
+    Ok(settings)
+}
+
+fn notes(plan: &Plan) -> Vec<String> {
+    let mut notes = vec![
+        "Rates are transactions that committed in a second of the kernel's own time; \
+         slow variants get fewer transactions of the same data, so that a run stays short."
+            .into(),
+        "Figure 2: the best launch of each variant is searched, then measured; every run is \
+         verified. Where several were timed, the first is not counted."
+            .into(),
+        "Figures 3 and 4: one launch a point, not verified by itself.".into(),
+        "A launch that was stopped at its time limit counts by what it committed until then: \
+         of a workload with several kernels, by the first of them."
+            .into(),
+        "Genome, labyrinth and k-means are always run whole, and their time includes what they \
+         do outside transactions."
+            .into(),
+        "Table 1: reads and writes are counted in a recorded run of hv-sorting, conflicts at \
+         the best launch of `optimized`."
+            .into(),
+    ];
+    if plan.quick {
+        notes.push("Quick: small inputs and short runs, to try the program; no results.".into());
+    }
+    notes
+}
+
+/// Measures the points of one input, and writes the document after each.
+fn run_group(
+    bench: &mut Bench<'_, '_>,
+    points: &[Point],
+    store: &mut Store,
+    meter: &mut Meter,
+) -> Result<()> {
+    for point in points {
+        let began = Instant::now();
+        let what = run_point(bench, point, &mut store.paper, meter)?;
+        store.save()?;
+        let what = format!("{} {what}", bench.name());
+        meter.done(point.section(), began.elapsed(), &what);
+    }
+    Ok(())
+}
+
+/// Measures a point, adds it, and says what it is.
+fn run_point(
+    bench: &mut Bench<'_, '_>,
+    point: &Point,
+    paper: &mut Paper,
+    meter: &Meter,
+) -> Result<String> {
+    let rate = |tx_per_s, (blocks, threads): (u32, u32)| {
+        format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
+    };
+    Ok(match *point {
+        Point::Speedup(variant) => {
+            let (found, tried) = bench.speedup(variant, &paper.speedups, meter.progress())?;
+            let same =
+                |workload: &str, of: &str, name: &str| workload == found.workload && of == name;
+            // Of an attempt that failed.
+            paper
+                .speedups
+                .retain(|s| !same(&s.workload, &s.variant, variant.name()));
+            if let Some(first) = tried.first() {
+                let name = first.variant.clone();
+                paper
+                    .search
+                    .retain(|t| !same(&t.workload, &t.variant, &name));
+            }
+            paper.search.extend(tried);
+            let verdict = if found.verified {
+                "verified"
+            } else {
+                "NOT verified"
+            };
+            let what = rate(found.tx_per_s, (found.blocks, found.threads));
+            paper.speedups.push(found);
+            format!("{}: {what}, {verdict}", variant.name())
+        }
+        Point::Threads(variant, shape) => {
+            let found = bench.threads(variant, shape)?;
+            let what = rate(found.tx_per_s, shape);
+            paper.threads.push(found);
+            format!("{}: {what}", variant.name())
+        }
+        Point::Eigenbench(variant, hot_words, locks, shape) => {
+            let found = bench.eigenbench(variant, hot_words, locks, shape)?;
+            let what = rate(found.tx_per_s, shape);
+            paper.eigenbench.push(found);
+            let (words, locks) = (count(hot_words), count(locks));
+            format!("{}, {words} words, {locks} locks: {what}", variant.name())
+        }
+        Point::Breakdown => match bench.breakdown(&paper.speedups)? {
+            Ok(bar) => {
+                let cost = bar.cost;
+                paper.breakdown.push(bar);
+                format!("breakdown, at {} times the time", digits3(cost))
+            }
+            Err(why) => format!("breakdown: NOT measured: {why}"),
+        },
+        Point::Characteristics => match bench.characteristics(&paper.speedups)? {
+            Ok(rows) => {
+                paper.characteristics.extend(rows);
+                "characteristics".into()
+            }
+            Err(why) => format!("characteristics: NOT measured: {why}"),
+        },
+    })
+}

@@ -1,0 +1,149 @@
+//! What the bank must hold afterwards.
+//!
+//! Three things must hold. Every account equals a replay of all
+//! transfers, whose amounts do not depend on balances: so the total is exact,
+//! and no transfer was lost, doubled or torn. No audit, whether its attempt
+//! committed or not, has seen another sum of its range than the one that
+//! transfers conserve. And every audit has compared its sum.
+//!
+//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank
+//! `r`, from 0, with probability in proportion to `(r + 1)^-zipf`. Ranks are
+//! dealt to the ranges in turn like cards, so each has its popular accounts at
+//! its front. A transfer draws its range, then both accounts within it: the
+//! account that loses follows the law exactly.
+
+use super::input::Bank;
+use crate::alias;
+use crate::workloads::compare::{Difference, totals};
+use stm_kernels::bank::{BankPlan, BankTransaction, CHECKS, WRONG_SUM_OF, WRONG_SUMS};
+use stm_kernels::draw::draw;
+
+impl Bank {
+    /// What the transactions do; the parameters have been checked.
+    pub(super) fn plan(&self, seed: u64) -> BankPlan {
+        BankPlan::new(
+            seed,
+            self.accounts,
+            self.audit_range,
+            self.audit_percent,
+            self.zipf_thousandths == 0,
+        )
+    }
+
+    /// The accounts, and zeros up to the end of the last row.
+    pub(super) fn in_rows(&self, accounts: &[i32]) -> Vec<i32> {
+        let row = self.adds_row.unwrap_or(1) as usize;
+        let mut rows = accounts.to_vec();
+        rows.resize(accounts.len().next_multiple_of(row), 0);
+        rows
+    }
+
+    /// The balances before a launch: some thousand, another for each account,
+    /// so that a store to a wrong one shows.
+    pub(super) fn initial(&self, seed: u64) -> Vec<i32> {
+        (0..u64::from(self.accounts))
+            .map(|a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32)
+            .collect()
+    }
+
+    /// The sum of each range, wrapping as the device's.
+    pub(super) fn sums(plan: &BankPlan, accounts: &[i32]) -> Vec<i32> {
+        (0..plan.ranges())
+            .map(|range| {
+                let start = plan.start(range) as usize;
+                accounts[start..start + plan.len(range) as usize]
+                    .iter()
+                    .fold(0, |sum: i32, balance| sum.wrapping_add(*balance))
+            })
+            .collect()
+    }
+
+    /// The rank of account `offset` of a range.
+    pub(super) fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
+        let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
+        let dealt = u64::from(self.audit_range);
+        if offset < dealt {
+            offset * ranges + u64::from(range)
+        } else {
+            // What is left over goes to the last range, and ranks last.
+            dealt * ranges + (offset - dealt)
+        }
+    }
+
+    /// The alias tables in the layout of [`BankPlan`]: for a range, then for an
+    /// account within each. None if draws are uniform.
+    pub(super) fn tables(&self, plan: &BankPlan) -> Vec<u64> {
+        if self.zipf_thousandths == 0 {
+            return Vec::new();
+        }
+        let exponent = -f64::from(self.zipf_thousandths) / 1000.0;
+        let mut within = Vec::with_capacity(self.accounts as usize);
+        let mut of_ranges = Vec::with_capacity(plan.ranges() as usize);
+        for range in 0..plan.ranges() {
+            let weights: Vec<f64> = (0..plan.len(range))
+                .map(|offset| (self.rank(plan, range, offset) as f64 + 1.0).powf(exponent))
+                .collect();
+            of_ranges.push(weights.iter().sum::<f64>());
+            alias::append(&mut within, &weights);
+        }
+        let mut tables = Vec::with_capacity(of_ranges.len() + within.len());
+        alias::append(&mut tables, &of_ranges);
+        tables.append(&mut within);
+        tables
+    }
+
+    /// The accounts after all of `transactions`, and how many of these are
+    /// audits.
+    pub(super) fn replay(
+        plan: &BankPlan,
+        tables: &[u64],
+        mut accounts: Vec<i32>,
+        n: u64,
+    ) -> (Vec<i32>, u64) {
+        let mut audits = 0;
+        for i in 0..n {
+            match plan.transaction(i, |at| tables[at as usize]) {
+                BankTransaction::Audit { .. } => audits += 1,
+                BankTransaction::Transfer { from, to, amount } => {
+                    let (from, to) = (from as usize, to as usize);
+                    accounts[from] = accounts[from].wrapping_sub(amount);
+                    accounts[to] = accounts[to].wrapping_add(amount);
+                }
+            }
+        }
+        (accounts, audits)
+    }
+}
+
+/// What is wrong with the accounts, if anything.
+pub(super) fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
+    let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
+    let wrong = Difference::first(found, expected)?;
+    Some(format!(
+        "account {} has {}, not {}, and {} more accounts differ; {}",
+        wrong.at,
+        wrong.found,
+        wrong.expected,
+        wrong.more,
+        totals(&total(found), &total(expected))
+    ))
+}
+
+/// What is wrong with what the audits found, if anything. `audits` of the
+/// transactions are audits.
+pub(super) fn audit_difference(findings: &[u64], audits: u64) -> Option<String> {
+    let finding = |at: u64| findings.get(at as usize).copied().unwrap_or(0);
+    let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
+    if wrong != 0 || finding(WRONG_SUM_OF) != 0 {
+        return Some(format!(
+            "{wrong} of {checks} audits saw a sum that their range never had, transaction {} one \
+             of them",
+            finding(WRONG_SUM_OF).wrapping_sub(1)
+        ));
+    }
+    if checks < audits {
+        return Some(format!("only {checks} of {audits} audits compared a sum"));
+    }
+    (audits == 0 && checks != 0)
+        .then(|| format!("{checks} audits compared a sum, and there are none"))
+}

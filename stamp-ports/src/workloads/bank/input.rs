@@ -1,0 +1,160 @@
+//! The bank's sizes.
+
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::SET_WORDS_MAX;
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+use stm_kernels::bank::BATCH;
+
+/// The bank's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// Accounts.
+    pub accounts: u32,
+    /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
+    pub zipf_thousandths: u32,
+    /// How many transactions in a hundred are audits.
+    pub audit_percent: u32,
+    /// Accounts that an audit adds up and within which transfers stay.
+    pub audit_range: u32,
+    /// Accounts of a row, a power of two up to 64 K, if transfers add
+    /// to accounts and do not read them.
+    pub adds_row: Option<u32>,
+}
+
+/// The most accounts of a row.
+pub(super) const BANK_ROW_MAX: u32 = 1 << 16;
+/// Accounts of a row, where transfers add.
+pub(super) const BANK_ROW: u32 = 64;
+
+impl Default for Bank {
+    fn default() -> Self {
+        Self {
+            accounts: 1 << 20,
+            zipf_thousandths: 0,
+            audit_percent: 10,
+            audit_range: 64,
+            adds_row: None,
+        }
+    }
+}
+
+impl Input for Bank {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                accounts: 16 << 10,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Bank {
+    fn name(&self) -> &'static str {
+        "bank"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let mut parameters = vec![
+            ("accounts", self.accounts.into()),
+            ("zipf_thousandths", self.zipf_thousandths.into()),
+            ("audit_percent", self.audit_percent.into()),
+            ("audit_range", self.audit_range.into()),
+        ];
+        if let Some(row) = self.adds_row {
+            parameters.push(("adds_row", row.into()));
+        }
+        parameters
+    }
+
+    fn summary(&self) -> String {
+        let drawn = match self.zipf_thousandths {
+            0 => "drawn uniformly".to_owned(),
+            n => format!("drawn by Zipf's law, exponent {}", f64::from(n) / 1e3),
+        };
+        let accounts = |n: u32| of(n.into(), "account");
+        let adds = self.adds_row.map_or_else(String::new, |row| {
+            format!(", transfers add, rows of {}", accounts(row))
+        });
+        format!(
+            "{}, {drawn}, {} % audits of {}{adds}",
+            accounts(self.accounts),
+            self.audit_percent,
+            accounts(self.audit_range)
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        let reads = if self.audit_percent == 0 {
+            2
+        } else {
+            // The last range is the longest; its last batch is filled up.
+            let rest = self.accounts.checked_rem(self.audit_range).unwrap_or(0);
+            self.audit_range
+                .saturating_add(rest)
+                .checked_next_multiple_of(BATCH as u32)
+                .unwrap_or(u32::MAX)
+        };
+        Capacity { reads, writes: 2 }
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.accounts.into()
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let Self {
+            accounts,
+            audit_percent,
+            audit_range,
+            ..
+        } = *self;
+        if audit_range < 2 {
+            return Err(Error::Usage(format!(
+                "--audit-range {audit_range} is too few: a transfer joins two accounts of a range, \
+                 so give 2 or more"
+            )));
+        }
+        if accounts < audit_range {
+            return Err(Error::Usage(format!(
+                "--accounts {accounts} is too few for --audit-range {audit_range}: \
+                 give as many or more"
+            )));
+        }
+        if audit_percent > 0 && self.capacity().reads > SET_WORDS_MAX {
+            return Err(Error::Usage(format!(
+                "--audit-range {audit_range} is too many: a transaction reads {SET_WORDS_MAX} \
+                 accounts at most, and the last range has the rest of {accounts} accounts as well"
+            )));
+        }
+        if audit_percent > 100 {
+            return Err(Error::Usage(format!(
+                "--audit-share {audit_percent} is no share: give from 0 to 100 per cent"
+            )));
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        match algorithm {
+            // Few transactions at a time, each short; or many that seldom write.
+            Variant::Fast | Variant::FastTable => Some((2 * processors, 128)),
+            Variant::TbvSorting | Variant::HvSorting | Variant::HvBackoff => {
+                Some((processors, 256))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Bank: transfers between accounts, and audits that sum up a range of them.
+
+mod check;
+mod driver;
+mod floor;
+mod input;
+mod options;
+
+pub use driver::BankData;
+pub use input::Bank;
+pub use options::Options;

@@ -1,0 +1,262 @@
+//! Kernels without transactions that do a workload's work: what `bench floor`
+//! measures beside the transactional memory.
+
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{Device, Launch};
+
+/// The kinds of contenders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContenderKind {
+    /// The workload's accesses with nothing that synchronises.
+    Floor,
+    /// A kernel written by hand for one workload.
+    SpecialPurpose,
+}
+
+impl ContenderKind {
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Floor => "floor",
+            Self::SpecialPurpose => "special-purpose",
+        }
+    }
+}
+
+/// The data of contenders on a device, and what the host needs to verify it.
+pub trait ContenderData {
+    /// The parameters of the kernels that work on it.
+    type Params: Copy + Send + Sync + 'static;
+
+    /// Transactions of a launch, if the input says how many and not the caller.
+    fn transactions(&self, asked: u64) -> u64 {
+        asked
+    }
+
+    /// Makes the data fit for so many lanes, before [`reset`](Self::reset): for
+    /// workloads with data of each lane's own.
+    ///
+    /// # Errors
+    /// Too little memory on the device, or an error of the device.
+    fn fit(&mut self, _device: &AnyDevice, _lanes: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Puts the data into its state before a launch.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn reset(&mut self) -> Result<()>;
+
+    /// The kernel's parameters for a launch of so many transactions.
+    fn params(&self, transactions: u64) -> Self::Params;
+
+    /// What is wrong with what a launch of so many transactions left, on one
+    /// line; `None` if it is right. With a floor, this is told and no error.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+
+    /// What a reader of the figures has to know about the last launch, beside
+    /// its verification.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn note(&self) -> Result<Option<String>> {
+        Ok(None)
+    }
+}
+
+/// A contender's data, whatever its type, and how its kernel is launched.
+pub trait PreparedContender {
+    /// As [`ContenderData::transactions`].
+    fn transactions(&self, asked: u64) -> u64;
+
+    /// Puts the data back and launches.
+    ///
+    /// # Errors
+    /// Too little memory on the device, or an error of the device.
+    fn launch(
+        &mut self,
+        device: &AnyDevice,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> Result<Duration>;
+
+    /// As [`ContenderData::verify`].
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+
+    /// As [`ContenderData::note`].
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn note(&self) -> Result<Option<String>>;
+}
+
+/// The data of a contender with the kernel `K`.
+struct With<K, T> {
+    data: T,
+    kernel: std::marker::PhantomData<K>,
+}
+
+impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With<K, T> {
+    fn transactions(&self, asked: u64) -> u64 {
+        self.data.transactions(asked)
+    }
+
+    fn launch(
+        &mut self,
+        device: &AnyDevice,
+        (blocks, threads): (u32, u32),
+        transactions: u64,
+    ) -> Result<Duration> {
+        self.data
+            .fit(device, u64::from(blocks) * u64::from(threads))?;
+        self.data.reset()?;
+        let params = self.data.params(transactions);
+        let launch = Launch::new(blocks, threads);
+        // SAFETY: the parameters are views of buffers that `data` keeps, made
+        // for this kernel, and nothing else uses them meanwhile.
+        Ok(unsafe { device.launch::<K>(&launch, &params)? })
+    }
+
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+        self.data.verify(transactions)
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        self.data.note()
+    }
+}
+
+/// Makes a contender's data on a device, from a seed, for so many transactions.
+type Prepare<W> = dyn Fn(&W, &AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>>;
+
+/// A contender of the workload `W`.
+pub struct Contender<W> {
+    /// Its name within the workload.
+    pub name: &'static str,
+    /// What kind it is of.
+    pub kind: ContenderKind,
+    /// The kernel's entry point.
+    pub entry: &'static str,
+    /// What is counted as an operation, in the plural.
+    pub operations: &'static str,
+    /// Operations of a transaction, on average.
+    pub operations_a_transaction: fn(&W) -> f64,
+    prepare: Box<Prepare<W>>,
+}
+
+impl<W> fmt::Debug for Contender<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contender")
+            .field("name", &self.name)
+            .field("entry", &self.entry)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W> Contender<W> {
+    /// Makes the contender that runs `K` on the data that `prepare` makes.
+    pub fn new<K, T>(
+        kind: ContenderKind,
+        name: &'static str,
+        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
+        prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
+    ) -> Self
+    where
+        W: 'static,
+        T: ContenderData + 'static,
+        K: Kernel<Params = T::Params>,
+    {
+        Self {
+            name,
+            kind,
+            entry: K::ENTRY,
+            operations,
+            operations_a_transaction,
+            prepare: Box::new(move |of, device, seed, transactions| {
+                Ok(Box::new(With::<K, T> {
+                    data: prepare(of, device, seed, transactions)?,
+                    kernel: std::marker::PhantomData,
+                }))
+            }),
+        }
+    }
+}
+
+/// A contender of a workload whose input is known.
+#[derive(Debug)]
+pub struct BoundContender<'a> {
+    /// Its name within the workload.
+    pub name: &'static str,
+    /// What kind it is of.
+    pub kind: ContenderKind,
+    /// The kernel's entry point.
+    pub entry: &'static str,
+    /// What is counted as an operation, in the plural.
+    pub operations: &'static str,
+    /// Operations of a transaction, on average.
+    pub operations_a_transaction: f64,
+    of: Box<dyn Prepares + 'a>,
+}
+
+/// A contender and its workload, whatever that is.
+trait Prepares: fmt::Debug {
+    fn prepare(
+        &self,
+        device: &AnyDevice,
+        seed: u64,
+        transactions: u64,
+    ) -> Result<Box<dyn PreparedContender>>;
+}
+
+impl<W: fmt::Debug> Prepares for (Contender<W>, &W) {
+    fn prepare(
+        &self,
+        device: &AnyDevice,
+        seed: u64,
+        transactions: u64,
+    ) -> Result<Box<dyn PreparedContender>> {
+        (self.0.prepare)(self.1, device, seed, transactions)
+    }
+}
+
+impl BoundContender<'_> {
+    /// Allocates the data for so many transactions. The workload's parameters
+    /// have been checked.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    pub fn prepare(
+        &self,
+        device: &AnyDevice,
+        seed: u64,
+        transactions: u64,
+    ) -> Result<Box<dyn PreparedContender>> {
+        self.of.prepare(device, seed, transactions)
+    }
+}
+
+/// Binds contenders to a workload.
+pub fn bind<W: fmt::Debug>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundContender<'_>> {
+    let bound = contenders.into_iter().map(|contender| BoundContender {
+        name: contender.name,
+        kind: contender.kind,
+        entry: contender.entry,
+        operations: contender.operations,
+        operations_a_transaction: (contender.operations_a_transaction)(of),
+        of: Box::new((contender, of)),
+    });
+    bound.collect()
+}

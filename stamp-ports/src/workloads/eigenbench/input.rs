@@ -1,0 +1,201 @@
+//! The sizes of `EigenBench`.
+
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::SET_WORDS_MAX;
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
+
+/// The parameters: those of the plan, whose seed is replaced by the run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eigenbench {
+    /// What the transactions do.
+    pub plan: EigenbenchPlan,
+}
+
+/// No accesses.
+const NONE: Accesses = Accesses {
+    reads: 0,
+    writes: 0,
+};
+
+impl Default for Eigenbench {
+    /// Table 1 of the paper, with the fewest of its shared words: it has from
+    /// 1 M to 64 M.
+    fn default() -> Self {
+        Self {
+            plan: EigenbenchPlan {
+                seed: 0,
+                hot_words: 1 << 20,
+                mild_words: 256,
+                cold_words: 256,
+                hot: Accesses {
+                    reads: 32,
+                    writes: 32,
+                },
+                mild: NONE,
+                cold_inside: NONE,
+                cold_outside: NONE,
+                nops_inside: 0,
+                nops_outside: 0,
+                locality_percent: 0,
+            },
+        }
+    }
+}
+
+impl Input for Eigenbench {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self::of_hot_words(64 << 10),
+            _ => Self::default(),
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Eigenbench {
+    /// The default, with so many shared words.
+    #[must_use]
+    pub fn of_hot_words(hot_words: u32) -> Self {
+        let plan = Self::default().plan;
+        Self {
+            plan: EigenbenchPlan { hot_words, ..plan },
+        }
+    }
+}
+
+/// Refuses accesses to an array without words.
+fn check_array(array: &str, words: u32, accesses: &[(&str, u32)]) -> Result<()> {
+    for (option, n) in accesses {
+        if *n > 0 && words == 0 {
+            return Err(Error::Usage(format!(
+                "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Sizes for Eigenbench {
+    fn name(&self) -> &'static str {
+        "eigenbench"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let p = &self.plan;
+        vec![
+            ("hot_words", p.hot_words.into()),
+            ("hot_reads", p.hot.reads.into()),
+            ("hot_writes", p.hot.writes.into()),
+            ("mild_words", p.mild_words.into()),
+            ("mild_reads", p.mild.reads.into()),
+            ("mild_writes", p.mild.writes.into()),
+            ("cold_words", p.cold_words.into()),
+            ("cold_reads", p.cold_inside.reads.into()),
+            ("cold_writes", p.cold_inside.writes.into()),
+            ("cold_reads_outside", p.cold_outside.reads.into()),
+            ("cold_writes_outside", p.cold_outside.writes.into()),
+            ("nops", p.nops_inside.into()),
+            ("nops_outside", p.nops_outside.into()),
+            ("locality_percent", p.locality_percent.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        let hot = self.plan.hot;
+        format!(
+            "{}, {}, {} a transaction",
+            of(self.plan.hot_words.into(), "hot word"),
+            of(hot.reads.into(), "read"),
+            of(hot.writes.into(), "write")
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        // Each array's last batch is filled up.
+        let batches = |accesses: Accesses| {
+            accesses
+                .words()
+                .checked_next_multiple_of(BATCH as u32)
+                .unwrap_or(u32::MAX)
+        };
+        let (hot, mild) = (self.plan.hot, self.plan.mild);
+        // A set without an entry is not accepted, even if none is used.
+        Capacity {
+            reads: batches(hot).saturating_add(batches(mild)).max(1),
+            writes: hot.writes.saturating_add(mild.writes).max(1),
+        }
+    }
+
+    /// Those of the hot array: the others belong to one lane each.
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.plan.hot_words.into()
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let p = &self.plan;
+        if p.hot.is_empty() && p.mild.is_empty() {
+            return Err(Error::Usage(
+                "without reads and writes a transaction has nothing to do: give --hot-reads, \
+                 --hot-writes, --mild-reads or --mild-writes 1 or more"
+                    .into(),
+            ));
+        }
+        let capacity = self.capacity();
+        if capacity.reads.max(capacity.writes) > SET_WORDS_MAX {
+            let (hot, mild) = (p.hot.words(), p.mild.words());
+            return Err(Error::Usage(format!(
+                "{hot} words by --hot-reads or --hot-writes and {mild} by --mild-reads or \
+                 --mild-writes are too many: a transaction accesses {SET_WORDS_MAX} at most"
+            )));
+        }
+        check_array(
+            "hot",
+            p.hot_words,
+            &[("hot-reads", p.hot.reads), ("hot-writes", p.hot.writes)],
+        )?;
+        check_array(
+            "mild",
+            p.mild_words,
+            &[("mild-reads", p.mild.reads), ("mild-writes", p.mild.writes)],
+        )?;
+        check_array(
+            "cold",
+            p.cold_words,
+            &[
+                ("cold-reads", p.cold_inside.reads),
+                ("cold-writes", p.cold_inside.writes),
+                ("cold-reads-outside", p.cold_outside.reads),
+                ("cold-writes-outside", p.cold_outside.writes),
+            ],
+        )?;
+        if p.locality_percent > 100 {
+            return Err(Error::Usage(format!(
+                "--locality {} is no probability: give from 0 to 100 per cent",
+                p.locality_percent
+            )));
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        match algorithm {
+            // More threads only stand in line for the sequence lock.
+            Variant::Vbv => Some((16, 64)),
+            // Without values, every old stamp aborts: fewer transactions at a time.
+            Variant::TbvSorting => Some((2 * processors, 32)),
+            Variant::HvSorting | Variant::HvBackoff => Some((4 * processors, 64)),
+            _ => None,
+        }
+    }
+}

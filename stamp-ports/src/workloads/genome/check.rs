@@ -1,0 +1,285 @@
+//! What a right assembly looks like.
+//!
+//! GN-1: each different segment is in the set once. GN-2: one chain through all
+//! of them, whose links go both ways; put together along it, overlaps agree
+//! base by base, and what comes out is the gene.
+
+use super::gene::{Gene, letters};
+use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
+
+/// What the kernels left.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<'a> {
+    /// The set: a segment's number plus one, or 0.
+    pub slots: &'a [u32],
+    /// The successor of each entry, as the kernels write it.
+    pub nexts: &'a [u64],
+    /// The predecessor of each entry, plus one, or 0.
+    pub prevs: &'a [u32],
+}
+
+/// What is wrong with the set, if anything.
+pub fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
+    let mut seen = vec![None; gene.bases.len()];
+    let mut found = 0;
+    for (slot, &word) in slots.iter().enumerate() {
+        let Some(segment) = (word as usize).checked_sub(1) else {
+            continue;
+        };
+        let Some(&start) = gene.starts.get(segment) else {
+            return Some(format!(
+                "slot {slot} has segment {segment}, and there are {}",
+                gene.starts.len()
+            ));
+        };
+        if let Some(other) = seen[start as usize].replace(slot) {
+            return Some(format!(
+                "slots {other} and {slot} both have the segment that begins at base {start}"
+            ));
+        }
+        found += 1;
+    }
+    (found != gene.distinct).then(|| {
+        let lost = gene
+            .starts
+            .iter()
+            .find(|&&start| seen[start as usize].is_none());
+        format!(
+            "{found} of {} different segments are in the set; the one at base {} is not",
+            gene.distinct,
+            lost.copied().unwrap_or_default()
+        )
+    })
+}
+
+/// Appends the bases of a segment after the first `from`; says where the first
+/// ones differ from what is there.
+fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Option<String> {
+    let shift = |i: u32| 2 * (i % BASES_A_WORD);
+    let base = |i: u32| (segment[(i / BASES_A_WORD) as usize] >> shift(i) & 3) as u8;
+    let start = built.len() - from as usize;
+    for i in 0..from {
+        if built[start + i as usize] != base(i) {
+            return Some(format!(
+                "at base {} an overlap of {from} bases does not agree",
+                start + i as usize
+            ));
+        }
+    }
+    built.extend((from..bases).map(base));
+    None
+}
+
+/// Puts the segments together along the links.
+fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, String> {
+    let is_entry = |entry: usize| left.slots.get(entry).is_some_and(|&slot| slot != 0);
+    let entries = || (0..left.slots.len()).filter(|&entry| is_entry(entry));
+    let firsts: Vec<usize> = entries().filter(|&e| left.prevs[e] == 0).collect();
+    let [first] = firsts[..] else {
+        return Err(format!(
+            "{} chains, and all segments should make one",
+            firsts.len()
+        ));
+    };
+    let words = words_of(gene.segment) as usize;
+    let mut built = Vec::with_capacity(gene.bases.len());
+    let (mut entry, mut overlap, mut visited) = (first, 0, 0u32);
+    loop {
+        visited += 1;
+        let segment = &packed[(left.slots[entry] as usize - 1) * words..][..words];
+        if let Some(what) = append(&mut built, segment, gene.segment, overlap) {
+            return Err(what);
+        }
+        let Some((next_overlap, next)) = link_of(left.nexts[entry]) else {
+            break;
+        };
+        let next = next as usize;
+        if !is_entry(next) || next_overlap == 0 || next_overlap >= gene.segment {
+            return Err(format!(
+                "entry {entry} is linked to {next} with an overlap of {next_overlap}"
+            ));
+        }
+        // With both ways alike, no entry is met twice: it would have two
+        // predecessors, or be the first, which has none.
+        if left.prevs[next] as usize != entry + 1 {
+            return Err(format!(
+                "entry {entry} is linked to {next}, whose predecessor is entry {}",
+                i64::from(left.prevs[next]) - 1
+            ));
+        }
+        (entry, overlap) = (next, next_overlap);
+    }
+    if visited != gene.distinct {
+        return Err(format!(
+            "the chain from the start has {visited} of {} segments",
+            gene.distinct
+        ));
+    }
+    Ok(built)
+}
+
+/// What is wrong with an assembly, if anything, on one line.
+pub fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
+    if let Some(what) = wrong_set(gene, left.slots) {
+        return Some(what);
+    }
+    let built = match rebuild(gene, packed, left) {
+        Ok(built) => built,
+        Err(what) => return Some(what),
+    };
+    if built == gene.bases {
+        return None;
+    }
+    let same = built.iter().zip(&gene.bases).take_while(|(a, b)| a == b);
+    let at = same.count();
+    let part = |bases: &[u8]| letters(&bases[at.min(bases.len())..bases.len().min(at + 16)]);
+    Some(format!(
+        "the rebuilt gene has {} bases, the generated one {}; from base {at} on {:?}, not {:?}",
+        built.len(),
+        gene.bases.len(),
+        part(&built),
+        part(&gene.bases)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Assembly {
+        gene: Gene,
+        packed: Vec<u64>,
+        slots: Vec<u32>,
+        nexts: Vec<u64>,
+        prevs: Vec<u32>,
+    }
+
+    impl Assembly {
+        /// The right one, by the places that the kernels do not know; entries
+        /// in the order of the gene, every other slot empty.
+        fn right() -> Self {
+            let gene = Gene::generate(9, 120, 24, 30).unwrap();
+            let mut order: Vec<usize> = (0..gene.starts.len()).collect();
+            order.sort_by_key(|&i| gene.starts[i]);
+            order.dedup_by_key(|&mut i| gene.starts[i]);
+            let slots_len = 2 * order.len();
+            let mut assembly = Self {
+                packed: gene.packed(),
+                slots: vec![0; slots_len],
+                nexts: vec![0; slots_len],
+                prevs: vec![0; slots_len],
+                gene,
+            };
+            for (i, &segment) in order.iter().enumerate() {
+                assembly.slots[2 * i] = segment as u32 + 1;
+                if i + 1 < order.len() {
+                    let starts = &assembly.gene.starts;
+                    let step = starts[order[i + 1]] - starts[segment];
+                    assembly.link(2 * i, 2 * i + 2, assembly.gene.segment - step);
+                }
+            }
+            assembly
+        }
+
+        fn link(&mut self, a: usize, b: usize, overlap: u32) {
+            self.nexts[a] = u64::from(overlap) << 32 | (b as u64 + 1);
+            self.prevs[b] = a as u32 + 1;
+        }
+
+        fn wrong(&self) -> Option<String> {
+            let left = Left {
+                slots: &self.slots,
+                nexts: &self.nexts,
+                prevs: &self.prevs,
+            };
+            wrong(&self.gene, &self.packed, &left)
+        }
+
+        fn refused(&self, parts: &[&str]) {
+            let what = self.wrong().expect("refused");
+            for part in parts {
+                assert!(what.contains(part), "{what} lacks {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_right_assembly_is_accepted() {
+        let right = Assembly::right();
+        assert!(right.gene.distinct > 8);
+        assert_eq!(right.wrong(), None);
+    }
+
+    #[test]
+    fn a_set_that_lost_or_doubled_a_segment_is_refused() {
+        let mut lost = Assembly::right();
+        lost.slots[4] = 0;
+        lost.refused(&["different segments are in the set"]);
+        let mut twice = Assembly::right();
+        twice.slots[1] = twice.slots[6];
+        twice.refused(&["slots 1 and 6 both have"]);
+        let mut none = Assembly::right();
+        none.slots[1] = u32::MAX;
+        none.refused(&["slot 1 has segment"]);
+    }
+
+    #[test]
+    fn a_missing_link_and_a_link_of_one_way_are_refused() {
+        let mut two = Assembly::right();
+        two.nexts[8] = 0;
+        two.prevs[10] = 0;
+        two.refused(&["2 chains"]);
+        let mut one_way = Assembly::right();
+        one_way.prevs[10] = 3;
+        one_way.refused(&["entry 8 is linked to 10, whose predecessor is entry 2"]);
+        let mut lost = Assembly::right();
+        lost.nexts[8] = 0;
+        lost.refused(&["the chain from the start has 5 of"]);
+    }
+
+    #[test]
+    fn a_ring_beside_the_chain_is_refused() {
+        let mut ring = Assembly::right();
+        // Cut three entries out and close them.
+        let step = |a: &Assembly, e: usize| link_of(a.nexts[e]).unwrap().0;
+        let overlap = step(&ring, 6);
+        ring.link(6, 14, overlap);
+        ring.link(12, 8, overlap);
+        assert!(ring.wrong().is_some());
+    }
+
+    #[test]
+    fn every_wrong_overlap_and_wrong_successor_is_refused() {
+        let right = Assembly::right();
+        let last = right.slots.len() - 2;
+        for entry in (0..last).step_by(2) {
+            let (overlap, next) = link_of(right.nexts[entry]).unwrap();
+            for other in 0..=right.gene.segment {
+                if other != overlap {
+                    let mut wrong = Assembly::right();
+                    wrong.link(entry, next as usize, other);
+                    assert!(wrong.wrong().is_some(), "{entry}: {other}, not {overlap}");
+                }
+            }
+            // The neighbour skipped: it begins a chain of its own.
+            if entry + 4 <= last {
+                let mut skipped = Assembly::right();
+                skipped.prevs[entry + 2] = 0;
+                skipped.link(entry, entry + 4, overlap);
+                assert!(skipped.wrong().is_some(), "{entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_right_looking_chain_with_another_gene_is_refused() {
+        let mut other = Assembly::right();
+        other.gene.bases[60] ^= 1;
+        other.refused(&["from base 60 on"]);
+        // And with the segments changed, their overlaps no longer agree.
+        let mut changed = Assembly::right();
+        let segment = changed.slots[8] as usize - 1;
+        changed.packed[segment] ^= 3;
+        changed.refused(&["does not agree"]);
+    }
+}

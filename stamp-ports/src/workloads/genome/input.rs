@@ -1,0 +1,159 @@
+//! The sizes of genome.
+
+use super::gene::GENE_MAX;
+use crate::devices::DeviceKind;
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+
+/// Slots of the set for each different segment, at least: few of the slots that
+/// an insertion looks at are taken.
+const SLOTS_A_SEGMENT: u64 = 4;
+
+/// Slots that an insertion looks at, at most. With a quarter of the slots
+/// taken, the longest run of taken slots grows with the logarithm of their
+/// number, to some 30 of a gene of [`GENE_MAX`] bases.
+const LOOKS_MAX: u32 = 64;
+
+/// Words that a link reads, and that it writes.
+const LINK_WORDS: u32 = 4;
+
+/// Genome's parameters, by STAMP's letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Genome {
+    /// `-g`: bases of the gene.
+    pub bases: u32,
+    /// `-s`: bases of a segment.
+    pub segment: u32,
+    /// `-n`: segments drawn, before holes are filled.
+    pub segments: u32,
+}
+
+impl Default for Genome {
+    /// Table 1 of the paper: 16 K shared words, STAMP's `-g16384`; STAMP's
+    /// `-s64`; GN-1's 4 M transactions.
+    fn default() -> Self {
+        Self {
+            bases: 16 << 10,
+            segment: 64,
+            segments: 4 << 20,
+        }
+    }
+}
+
+impl Input for Genome {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        let (bases, segment, segments) = match occasion {
+            Occasion::Quick => (512, 16, 16 << 10),
+            Occasion::Recording(DeviceKind::Cpu) => (2 << 10, 32, 16 << 10),
+            Occasion::Recording(DeviceKind::Cuda) => (16 << 10, 64, 64 << 10),
+            slow if slow.is_slow() => (16 << 10, 64, 256 << 10),
+            _ => return Self::default(),
+        };
+        Self {
+            bases,
+            segment,
+            segments,
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Genome {
+    /// Slots of the set; the parameters have been checked.
+    pub(super) fn slots(&self) -> u64 {
+        let places = u64::from(self.bases - self.segment) + 1;
+        (places * SLOTS_A_SEGMENT).next_power_of_two()
+    }
+}
+
+impl Sizes for Genome {
+    fn name(&self) -> &'static str {
+        "genome"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("g", self.bases.into()),
+            ("s", self.segment.into()),
+            ("n", self.segments.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        let bases = |n: u32| of(n.into(), "base");
+        format!(
+            "{}, {}, {} a segment",
+            bases(self.bases),
+            of(self.segments.into(), "segment"),
+            bases(self.segment)
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: LOOKS_MAX,
+            writes: LINK_WORDS,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.segments.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        // The set, and the chains: a successor is two words.
+        let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
+        (places * SLOTS_A_SEGMENT).next_power_of_two() * 5
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let Self {
+            bases,
+            segment,
+            segments,
+        } = *self;
+        if segment < 2 {
+            return Err(Error::Usage(format!(
+                "-s {segment} leaves segments nothing to overlap in: give 2 or more"
+            )));
+        }
+        if bases < segment {
+            return Err(Error::Usage(format!(
+                "-g {bases} is shorter than -s {segment}: a segment is a part of the gene"
+            )));
+        }
+        if bases > GENE_MAX {
+            return Err(Error::Usage(format!(
+                "-g {bases} is too long: give at most {GENE_MAX}"
+            )));
+        }
+        if segments == 0 {
+            return Err(Error::Usage(
+                "-n 0 leaves nothing to put together: give 1 or more".into(),
+            ));
+        }
+        if segments > u32::MAX - GENE_MAX - 1 {
+            return Err(Error::Usage(format!(
+                "-n {segments} is too many: give at most {}",
+                u32::MAX - GENE_MAX - 1
+            )));
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // Few transactions at a time, each short; or many that seldom write.
+        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv | Variant::Vbv);
+        (!without).then_some((2 * processors, 256))
+    }
+}

@@ -1,0 +1,149 @@
+//! What the hash table must hold afterwards.
+//!
+//! The host walks every chain. Each node must be found exactly once
+//! and in the bucket of its key; a node found twice is a cycle or two chains
+//! that share a tail, a node not found is a lost insertion. As every
+//! transaction must commit, every node must be there: so transactions were all
+//! or nothing.
+
+use stm_kernels::ht::bucket_of_key;
+
+/// What is wrong with a table whose nodes are the first `keys.len()`, if
+/// anything. A link is a node's number plus one, zero ends a chain.
+pub(super) fn difference(
+    heads: &[u32],
+    nexts: &[u32],
+    keys: &[u32],
+    keys_per_tx: u32,
+) -> Option<String> {
+    let nodes = keys.len();
+    let mut seen = vec![0u64; nodes.div_ceil(64)];
+    let mut found = 0;
+    for (bucket, &head) in heads.iter().enumerate() {
+        let mut link = head;
+        while link != 0 {
+            let node = link as usize - 1;
+            if node >= nodes {
+                return Some(format!(
+                    "bucket {bucket} links to node {node}, and there are {nodes}"
+                ));
+            }
+            let bit = 1 << (node % 64);
+            if seen[node / 64] & bit != 0 {
+                return Some(format!(
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail"
+                ));
+            }
+            seen[node / 64] |= bit;
+            found += 1;
+            let right = bucket_of_key(keys[node], heads.len() as u32);
+            if right as usize != bucket {
+                return Some(format!(
+                    "node {node} with key {} is in bucket {bucket}, not {right}",
+                    keys[node]
+                ));
+            }
+            link = nexts[node];
+        }
+    }
+    if found == nodes {
+        return None;
+    }
+    let there = |node: usize| seen[node / 64] >> (node % 64) & 1 == 1;
+    let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
+    let transaction = lost / keys_per_tx as usize;
+    let first = transaction * keys_per_tx as usize;
+    let kept = (first..first + keys_per_tx as usize)
+        .filter(|&n| there(n))
+        .count();
+    Some(format!(
+        "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
+         transaction {transaction}, {kept} are in the table",
+        nodes - found
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_kernels::ht::key_of_node;
+
+    const BUCKETS: u32 = 16;
+    const KEYS_PER_TX: u32 = 4;
+
+    /// Heads, nexts and keys of a right table of `nodes` nodes.
+    fn table(nodes: u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let keys: Vec<u32> = (0..nodes).map(|n| key_of_node(5, n)).collect();
+        let mut heads = vec![0; BUCKETS as usize];
+        let mut nexts = vec![u32::MAX; nodes as usize];
+        for node in 0..nodes {
+            let bucket = bucket_of_key(keys[node as usize], BUCKETS) as usize;
+            nexts[node as usize] = heads[bucket];
+            heads[bucket] = node + 1;
+        }
+        (heads, nexts, keys)
+    }
+
+    fn verdict((heads, nexts, keys): &(Vec<u32>, Vec<u32>, Vec<u32>)) -> Option<String> {
+        difference(heads, nexts, keys, KEYS_PER_TX)
+    }
+
+    /// A bucket with at least two nodes.
+    fn long_bucket(table: &(Vec<u32>, Vec<u32>, Vec<u32>)) -> usize {
+        (0..BUCKETS as usize)
+            .find(|&b| table.0[b] != 0 && table.1[table.0[b] as usize - 1] != 0)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_right_table_is_accepted() {
+        assert_eq!(verdict(&table(200)), None);
+        assert_eq!(verdict(&table(0)), None);
+    }
+
+    #[test]
+    fn a_lost_node_is_refused_and_its_transaction_named() {
+        let mut t = table(200);
+        let bucket = long_bucket(&t);
+        let lost = t.0[bucket] - 1;
+        t.0[bucket] = t.1[lost as usize];
+        let what = verdict(&t).unwrap();
+        assert!(what.contains("1 of 200 nodes are lost"), "{what}");
+        assert!(what.contains(&format!("node {lost} the first")), "{what}");
+        let transaction = format!("transaction {}, 3 are in", lost / KEYS_PER_TX);
+        assert!(what.contains(&transaction), "{what}");
+    }
+
+    #[test]
+    fn a_cycle_is_refused_and_does_not_hang() {
+        let mut t = table(200);
+        let bucket = long_bucket(&t);
+        let first = t.0[bucket];
+        let second = t.1[first as usize - 1];
+        t.1[second as usize - 1] = first;
+        assert!(verdict(&t).unwrap().contains("a second time"));
+    }
+
+    #[test]
+    fn a_node_in_the_wrong_bucket_is_refused() {
+        let mut t = table(200);
+        let bucket = long_bucket(&t);
+        let moved = t.0[bucket];
+        t.0[bucket] = t.1[moved as usize - 1];
+        let other = (bucket + 1) % BUCKETS as usize;
+        t.1[moved as usize - 1] = t.0[other];
+        t.0[other] = moved;
+        let what = verdict(&t).unwrap();
+        assert!(
+            what.contains(&format!("is in bucket {other}, not {bucket}")),
+            "{what}"
+        );
+    }
+
+    #[test]
+    fn a_link_out_of_range_is_refused() {
+        let mut t = table(200);
+        t.1[0] = u32::MAX;
+        assert!(verdict(&t).unwrap().contains("links to node 4294967294"));
+    }
+}

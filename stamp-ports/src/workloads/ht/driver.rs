@@ -1,0 +1,111 @@
+//! HT, hash table: the host's side.
+
+use super::check::difference;
+use super::input::Ht;
+use crate::error::Result;
+use crate::workloads::contender::Contender;
+use crate::workloads::memory::check_memory;
+use crate::workloads::workload::Workload;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_kernels::ht::{HashTable, HtParams, key_of_node};
+
+/// The table.
+pub struct HtData<D: Device> {
+    keys_host: Vec<u32>,
+    keys: Buffer<D, u32>,
+    heads: TxArray<D, u32>,
+    nexts: TxArray<D, u32>,
+}
+
+impl<D: Device> std::fmt::Debug for HtData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HtData").finish_non_exhaustive()
+    }
+}
+
+/// The keys of so many nodes.
+pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
+    (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
+}
+
+impl Workload for Ht {
+    type Data<D: Device> = HtData<D>;
+    type Kernel<A: Algorithm> = HashTable<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        super::floor::contenders()
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<HtData<D>> {
+        let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
+        let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
+        check_memory(
+            device,
+            "ht",
+            2 * nodes_bytes + heads_bytes,
+            2 * nodes_bytes + heads_bytes + nodes_bytes / 32,
+            "use fewer --transactions or --buckets",
+        )?;
+        let keys_host = keys(seed, nodes as u64);
+        Ok(HtData {
+            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
+            heads: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                self.buckets as usize,
+                "the buckets of ht",
+            )?,
+            nexts: TxArray::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
+            keys_host,
+        })
+    }
+
+    fn arrange<D: Device>(&self, data: &mut HtData<D>, layout: Layout) -> Result<()> {
+        data.heads.arrange_as(layout)?;
+        Ok(data.nexts.arrange_as(layout)?)
+    }
+
+    fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        Ok(data.heads.clear()?)
+    }
+
+    fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        data.heads.clear()?;
+        // Full of wrong links, so that one that is not written shows.
+        Ok(data.nexts.upload(&vec![u32::MAX; data.nexts.len()])?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Result<Option<String>> {
+        let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
+        Ok(difference(
+            &data.heads.download()?,
+            &data.nexts.download()?,
+            &data.keys_host[..nodes],
+            self.keys_per_tx,
+        ))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &HtData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> HtParams<A> {
+        HtParams {
+            stm,
+            heads: data.heads.view::<A>(),
+            nexts: data.nexts.view::<A>(),
+            keys: data.keys.tarray(),
+            transactions,
+            keys_per_tx: self.keys_per_tx,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The hash table's floor, and the table that one writes by hand.
+
+use super::check::difference;
+use super::driver::keys;
+use super::input::Ht;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::contender::{Contender, ContenderData};
+use crate::workloads::memory::check_memory;
+use stm_core::host::Buffer;
+use stm_kernels::floor::ht::{CasTable, CasTableParams, Floor, FloorParams};
+use stm_kernels::ht::{bucket_of_key, key_of_node};
+
+/// Slots of the hand-written table for each key: with one more for each bucket
+/// it takes the memory of the chained table's links and keys.
+const SLOTS_A_KEY: u64 = 2;
+
+/// The chained table.
+struct Chains {
+    of: Ht,
+    keys_host: Vec<u32>,
+    keys: Buffer<AnyDevice, u32>,
+    heads: Buffer<AnyDevice, u32>,
+    nexts: Buffer<AnyDevice, u32>,
+}
+
+impl Chains {
+    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+        let nodes = transactions * u64::from(of.keys_per_tx);
+        let bytes = nodes * 8 + u64::from(of.buckets) * 4;
+        let fix = "use fewer --transactions or --buckets";
+        check_memory(device, "ht", bytes, bytes + nodes / 8, fix)?;
+        let keys_host = keys(seed, nodes);
+        Ok(Self {
+            of: *of,
+            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
+            heads: Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?,
+            nexts: Buffer::zeroed(device, nodes as usize, "the nodes of ht")?,
+            keys_host,
+        })
+    }
+}
+
+impl ContenderData for Chains {
+    type Params = FloorParams;
+
+    fn reset(&mut self) -> Result<()> {
+        self.nexts.clear()?;
+        Ok(self.heads.clear()?)
+    }
+
+    fn params(&self, transactions: u64) -> FloorParams {
+        FloorParams {
+            heads: self.heads.tarray(),
+            nexts: self.nexts.tarray(),
+            keys: self.keys.tarray(),
+            transactions,
+            keys_per_tx: self.of.keys_per_tx,
+        }
+    }
+
+    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+        let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
+        Ok(difference(
+            &heads,
+            &nexts,
+            &self.keys_host,
+            self.of.keys_per_tx,
+        ))
+    }
+}
+
+/// The slots, and the keys that must be in them.
+struct Slots {
+    of: Ht,
+    keys_host: Vec<u32>,
+    keys: Buffer<AnyDevice, u32>,
+    table: Buffer<AnyDevice, u32>,
+    empty: u32,
+}
+
+/// What is wrong with a table that must hold each of the keys once, if
+/// anything: each is sought as one would look it up.
+fn wrong_slots(slots: &[u32], keys: &[u32], empty: u32) -> Option<String> {
+    let taken = slots.iter().filter(|&&slot| slot != empty).count();
+    if taken != keys.len() {
+        return Some(format!(
+            "{taken} slots are taken, and there are {} keys",
+            keys.len()
+        ));
+    }
+    let lost = keys.iter().find(|&&key| {
+        let mut slot = bucket_of_key(key, slots.len() as u32) as usize;
+        let mut looks = 0;
+        while slots[slot] != key && slots[slot] != empty && looks < slots.len() {
+            slot = (slot + 1) % slots.len();
+            looks += 1;
+        }
+        slots[slot] != key
+    })?;
+    Some(format!("key {lost} is not found"))
+}
+
+impl Slots {
+    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+        let nodes = transactions * u64::from(of.keys_per_tx);
+        let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
+        if slots > u64::from(u32::MAX) {
+            return Err(Error::Usage(format!(
+                "a table for {nodes} keys has {slots} slots, more than 32 bits number: \
+                 use fewer --transactions"
+            )));
+        }
+        let bytes = nodes * 4 + slots * 4;
+        check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
+        let keys_host = keys(seed, nodes);
+        Ok(Self {
+            of: *of,
+            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
+            table: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
+            keys_host,
+            // Keys are a bijection of their nodes, and this is none.
+            empty: key_of_node(seed, u32::MAX),
+        })
+    }
+}
+
+impl ContenderData for Slots {
+    type Params = CasTableParams;
+
+    fn reset(&mut self) -> Result<()> {
+        let slots = vec![self.empty; self.table.len()];
+        Ok(self.table.upload(&slots)?)
+    }
+
+    fn params(&self, transactions: u64) -> CasTableParams {
+        CasTableParams {
+            slots: self.table.tarray(),
+            keys: self.keys.tarray(),
+            empty: self.empty,
+            transactions,
+            keys_per_tx: self.of.keys_per_tx,
+        }
+    }
+
+    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+        let slots = self.table.download()?;
+        Ok(wrong_slots(&slots, &self.keys_host, self.empty))
+    }
+}
+
+/// What is counted.
+const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
+
+/// The contenders of the hash table.
+pub(super) fn contenders() -> Vec<Contender<Ht>> {
+    vec![
+        Contender::new::<Floor, _>(FloorKind, "plain accesses", KEYS, Chains::prepare),
+        // A compare-and-swap for each slot looked at, linear probing.
+        Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY: u32 = key_of_node(3, u32::MAX);
+
+    /// A right table of `n` keys, and the keys.
+    fn table(n: u64) -> (Vec<u32>, Vec<u32>) {
+        let keys = keys(3, n);
+        let mut slots = vec![EMPTY; 2 * n as usize];
+        for &key in &keys {
+            let mut slot = bucket_of_key(key, slots.len() as u32) as usize;
+            while slots[slot] != EMPTY {
+                slot = (slot + 1) % slots.len();
+            }
+            slots[slot] = key;
+        }
+        (slots, keys)
+    }
+
+    #[test]
+    fn a_right_table_is_accepted() {
+        let (slots, keys) = table(500);
+        assert_eq!(wrong_slots(&slots, &keys, EMPTY), None);
+    }
+
+    #[test]
+    fn a_lost_key_and_one_that_is_there_twice_are_refused() {
+        let (mut slots, keys) = table(500);
+        let at = slots.iter().position(|&slot| slot == keys[7]).unwrap();
+        slots[at] = EMPTY;
+        let what = wrong_slots(&slots, &keys, EMPTY).unwrap();
+        assert!(what.contains("499 slots"), "{what}");
+        // Another key in the lost one's place: the count is right again.
+        slots[at] = keys[8];
+        let what = wrong_slots(&slots, &keys, EMPTY).unwrap();
+        assert!(what.contains(&format!("key {}", keys[7])), "{what}");
+    }
+
+    #[test]
+    fn a_key_behind_a_gap_is_refused() {
+        let (mut slots, keys) = table(500);
+        let len = slots.len();
+        // A key that is not in its first slot: move the one before it away.
+        let key = *keys
+            .iter()
+            .find(|&&key| slots[bucket_of_key(key, len as u32) as usize] != key)
+            .unwrap();
+        let first = bucket_of_key(key, len as u32) as usize;
+        let free = (0..len).find(|&s| slots[s] == EMPTY && s != first).unwrap();
+        slots.swap(first, free);
+        assert!(wrong_slots(&slots, &keys, EMPTY).is_some());
+    }
+}

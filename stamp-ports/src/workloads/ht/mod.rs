@@ -1,0 +1,11 @@
+//! HT, hash table: each transaction inserts several keys, all or none.
+
+mod check;
+mod driver;
+mod floor;
+mod input;
+mod options;
+
+pub use driver::HtData;
+pub use input::Ht;
+pub use options::Options;

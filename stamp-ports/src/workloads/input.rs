@@ -1,0 +1,56 @@
+//! What a workload works on, as a plain value: sizes that have defaults and can
+//! be checked, and from which the workload itself is made.
+
+use crate::devices::DeviceKind;
+use crate::error::Result;
+use std::fmt::Debug;
+
+/// The occasion for which an input's defaults are sized.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    /// `stamp run` and `stamp tune`: the sizes of the paper's Table 1.
+    Measurement,
+    /// A run without arguments: as large, except for what takes a CPU too long.
+    Demonstration(DeviceKind),
+    /// `bench floor`: as for a demonstration, in as few passes as will do.
+    Floor(DeviceKind),
+    /// `bench paper --quick`: small.
+    Quick,
+    /// `verify record`: the records of a run fit a buffer, and its checker fits
+    /// the host.
+    Recording(DeviceKind),
+}
+
+impl Occasion {
+    /// Whether a CPU is to run a whole input of the full size.
+    pub const fn is_slow(self) -> bool {
+        matches!(
+            self,
+            Self::Demonstration(DeviceKind::Cpu) | Self::Floor(DeviceKind::Cpu)
+        )
+    }
+}
+
+/// A workload's input.
+pub trait Input: Clone + Debug + Default + 'static {
+    /// What is made from it.
+    type Workload;
+
+    /// Whether the threads of a block work together, and one of them runs the
+    /// transactions.
+    const BY_BLOCKS: bool = false;
+
+    /// Returns the input for an occasion, where the caller says nothing else.
+    /// [`Default`] is the one of a measurement.
+    #[must_use]
+    fn sized(_occasion: Occasion) -> Self {
+        Self::default()
+    }
+
+    /// Reads or draws what the input names.
+    ///
+    /// # Errors
+    /// A file that is not of its format, or sizes from which nothing can be
+    /// drawn, on one line.
+    fn make(&self, seed: u64) -> Result<Self::Workload>;
+}

@@ -1,0 +1,220 @@
+//! The input of k-means: points to draw or a file to read, and how they are
+//! clustered.
+
+use super::file;
+use super::points::Points;
+use crate::devices::DeviceKind;
+use crate::error::{Error, Result};
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::check_host_memory;
+use std::path::PathBuf;
+
+/// The most coordinates of a point: a transaction's sets hold a row.
+pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
+
+/// Clusters of points from a file.
+const CLUSTERS_OF_FILE: u32 = 16;
+
+/// Passes of a recording: each is a history, and the first ones move the most
+/// points.
+const RECORDED_PASSES_MAX: u32 = 8;
+/// Passes in `bench floor`: all are alike, and one lock for all takes a second
+/// for each.
+const FLOOR_PASSES_MAX: u32 = 3;
+
+/// Points to draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// How many.
+    pub points: u32,
+    /// The coordinates of each.
+    pub dims: u32,
+    /// Centres around which they are drawn.
+    pub centres: u32,
+}
+
+impl Default for Drawn {
+    /// Table 1 of the paper: a point a transaction of a kernel, with the count
+    /// 32 words of a transaction, and 2 K shared words.
+    fn default() -> Self {
+        Self {
+            points: 64 << 10,
+            dims: 31,
+            centres: 64,
+        }
+    }
+}
+
+impl Drawn {
+    /// Draws the points.
+    ///
+    /// # Errors
+    /// None at all, too many coordinates, or more than memory holds.
+    pub fn draw(&self, seed: u64) -> Result<Points> {
+        let Self {
+            points,
+            dims,
+            centres,
+        } = *self;
+        for (option, value) in [
+            ("--points", points),
+            ("--dims", dims),
+            ("--centres", centres),
+        ] {
+            if value == 0 {
+                return Err(Error::Usage(format!(
+                    "{option} 0 leaves nothing to cluster: give 1 or more"
+                )));
+            }
+        }
+        if dims > DIMS_MAX {
+            return Err(Error::Usage(format!(
+                "--dims {dims} are too many for a transaction: at most {DIMS_MAX}"
+            )));
+        }
+        let bytes = u64::from(points) * u64::from(dims) * 4;
+        let fix = "use fewer --points or --dims";
+        check_host_memory("the data of kmeans and its verification", bytes, fix)?;
+        Ok(Points::generate(seed, points, dims, centres))
+    }
+}
+
+/// Where points come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointsFrom {
+    /// They are drawn.
+    Drawn(Drawn),
+    /// They are read from a file in STAMP's format.
+    File(PathBuf),
+}
+
+/// The input of k-means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KmeansInput {
+    /// The points.
+    pub points: PointsFrom,
+    /// Whether their coordinates are scaled to a mean of 0 and a deviation of 1.
+    pub normalise: bool,
+    /// The fewest clusters; as many as the most, if `None`.
+    pub clusters_min: Option<u32>,
+    /// The most clusters; as many as points are drawn around, if `None`.
+    pub clusters_max: Option<u32>,
+    /// A clustering ends when at most this part of the points changed.
+    pub threshold: f64,
+    /// It ends after so many passes in any case.
+    pub passes_max: u32,
+    /// Whether transactions add to sums, and do not read them.
+    pub adds: bool,
+}
+
+impl Default for KmeansInput {
+    /// STAMP's threshold, and about its most passes.
+    fn default() -> Self {
+        Self {
+            points: PointsFrom::Drawn(Drawn::default()),
+            normalise: true,
+            clusters_min: None,
+            clusters_max: None,
+            threshold: 0.001,
+            passes_max: 500,
+            adds: false,
+        }
+    }
+}
+
+impl Input for KmeansInput {
+    type Workload = Kmeans;
+
+    fn sized(occasion: Occasion) -> Self {
+        let full = Self::default();
+        let of = |points, dims, centres| {
+            PointsFrom::Drawn(Drawn {
+                points,
+                dims,
+                centres,
+            })
+        };
+        let points = match occasion {
+            Occasion::Quick => of(1 << 10, 7, 8),
+            // A warp's records of a pass fit its first lane's buffer.
+            Occasion::Recording(DeviceKind::Cpu) => of(4 << 10, 15, 16),
+            Occasion::Recording(DeviceKind::Cuda) => of(4 << 10, 31, 64),
+            slow if slow.is_slow() => of(4 << 10, 31, 64),
+            _ => full.points.clone(),
+        };
+        let passes_max = match occasion {
+            Occasion::Quick => 20,
+            Occasion::Recording(_) => RECORDED_PASSES_MAX,
+            Occasion::Floor(_) => FLOOR_PASSES_MAX,
+            _ => full.passes_max,
+        };
+        Self {
+            points,
+            passes_max,
+            ..full
+        }
+    }
+
+    fn make(&self, seed: u64) -> Result<Kmeans> {
+        let (mut points, source, clusters) = match &self.points {
+            PointsFrom::Drawn(drawn) => {
+                let points = drawn.draw(seed)?;
+                let few = points.len().min(drawn.centres as usize) as u32;
+                (points, Source::Generated(drawn.centres), few)
+            }
+            PointsFrom::File(path) => {
+                // The folder is nobody else's; the report may be published.
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                (
+                    file::read(path)?,
+                    Source::File(name.into()),
+                    CLUSTERS_OF_FILE,
+                )
+            }
+        };
+        if self.normalise {
+            points.normalise();
+        }
+        let clusters_max = self.clusters_max.unwrap_or(clusters);
+        Ok(Kmeans {
+            points,
+            source,
+            normalised: self.normalise,
+            clusters_min: self.clusters_min.unwrap_or(clusters_max),
+            clusters_max,
+            threshold: self.threshold,
+            passes_max: self.passes_max,
+            adds: self.adds,
+        })
+    }
+}
+
+/// Where points came from, for messages and JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A file of this name.
+    File(String),
+    /// Generated around so many centres.
+    Generated(u32),
+}
+
+/// k-means: the points and the parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kmeans {
+    /// The points, as they are clustered.
+    pub points: Points,
+    /// Where they came from.
+    pub source: Source,
+    /// Whether their coordinates were normalised.
+    pub normalised: bool,
+    /// The fewest clusters.
+    pub clusters_min: u32,
+    /// The most clusters.
+    pub clusters_max: u32,
+    /// A clustering ends when at most this part of the points changed.
+    pub threshold: f64,
+    /// It ends after so many passes in any case.
+    pub passes_max: u32,
+    /// Whether transactions add to sums, and do not read them.
+    pub adds: bool,
+}

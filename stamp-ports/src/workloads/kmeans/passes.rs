@@ -1,0 +1,214 @@
+//! The passes of a run: data put in place, a launch, a check, the centres moved.
+
+use super::check::{Follower, Pass};
+use super::input::Kmeans;
+use super::sequential::{goes_on, move_centres};
+use super::sums::wrong_sums;
+use crate::error::Result;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Sums, TxArray};
+use stm_kernels::kmeans::NOWHERE;
+
+/// The arrays on the device, and what the run has found.
+pub struct KmeansData<D: Device> {
+    /// The numbers of the points that are the first centres; the first `k` of
+    /// them those of `k` clusters.
+    pub(super) chosen: Vec<u32>,
+    pub(super) points: Buffer<D, f32>,
+    pub(super) centres: Buffer<D, f32>,
+    pub(super) rows: Rows<D>,
+    pub(super) members: Buffer<D, u32>,
+    pub(super) ranks: Buffer<D, u32>,
+    pub(super) changed: Buffer<D, u64>,
+    /// Whether the next run is to be one launch that nobody looks at.
+    pub(super) armed: bool,
+    pub(super) found: Found,
+}
+
+/// The new sums: a row for each centre, the count and the sums of coordinates.
+pub(super) struct Rows<D: Device> {
+    /// Words that transactions read and write; none, if they add to sums.
+    pub(super) words: TxArray<D, u32>,
+    /// Sums that they add to.
+    pub(super) sums: Option<Sums<D, u32>>,
+}
+
+impl<D: Device> Rows<D> {
+    pub(super) fn zeroed(device: &D, of: &Kmeans) -> Result<Self> {
+        let (rows, row_len) = (of.clusters_max, of.dims() + 1);
+        let words = if of.adds {
+            0
+        } else {
+            rows as usize * row_len as usize
+        };
+        let sums = || Sums::zeroed(device, rows as usize, row_len, "the sums");
+        Ok(Self {
+            words: TxArray::zeroed(device, Layout::Plain, words, "the sums")?,
+            sums: of.adds.then(sums).transpose()?,
+        })
+    }
+
+    pub(super) fn clear(&mut self) -> Result<()> {
+        match &mut self.sums {
+            Some(sums) => sums.clear()?,
+            None => self.words.clear()?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn download(&self) -> Result<Vec<u32>> {
+        Ok(match &self.sums {
+            Some(sums) => sums.download()?,
+            None => self.words.download()?,
+        })
+    }
+}
+
+/// What a run has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Found {
+    /// The passes of each clustering.
+    pub(super) passes: Vec<u32>,
+    /// Points, over all passes, whose two nearest centres were equally near and
+    /// for which the device took another than the sequential run.
+    pub(super) ties: u64,
+    /// The first thing that is wrong, on one line.
+    pub(super) wrong: Option<String>,
+}
+
+impl<D: Device> std::fmt::Debug for KmeansData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KmeansData")
+            .field("found", &self.found)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> KmeansData<D> {
+    /// The arrays of a launch, before it.
+    pub(super) fn arm(&mut self, centres: &[f32]) -> Result<()> {
+        // The buffer has room for more clusters.
+        let mut whole = centres.to_vec();
+        whole.resize(self.centres.len(), 0.0);
+        self.centres.upload(&whole)?;
+        self.rows.clear()?;
+        Ok(self.changed.clear()?)
+    }
+}
+
+/// A clustering in progress.
+pub(super) struct Clustering {
+    pub(super) centres: Vec<f32>,
+    pub(super) members: Vec<u32>,
+    follower: Follower,
+    passes: u32,
+}
+
+/// Launches a pass on all points with so many clusters, and returns how many
+/// transactions committed.
+pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>, u32) -> Result<u64> + 'a;
+
+impl Kmeans {
+    pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
+        let centres = chosen.iter().flat_map(|&i| self.points.point(i as usize));
+        Clustering {
+            centres: centres.copied().collect(),
+            members: vec![NOWHERE; self.points.len()],
+            follower: Follower::new(&self.points, chosen),
+            passes: 0,
+        }
+    }
+
+    /// One pass, launched and checked. Returns what is wrong, if anything, and
+    /// whether another follows.
+    fn pass<D: Device>(
+        &self,
+        data: &mut KmeansData<D>,
+        launch: &mut LaunchPass<'_, D>,
+        now: &mut Clustering,
+    ) -> Result<(Option<String>, bool)> {
+        let (n, dims) = (self.points.len(), self.points.dims());
+        let clusters = now.centres.len() / dims;
+        data.arm(&now.centres)?;
+        let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
+        let commits = launch(data, clusters as u32)?;
+        if commits != n as u64 {
+            now.passes += 1;
+            let wrong = format!("{commits} of {n} transactions committed");
+            return Ok((Some(wrong), false));
+        }
+        self.judge(data, now)
+    }
+
+    /// Checks what the launch of a pass left, and moves the centres. Returns as
+    /// [`pass`](Self::pass).
+    pub(super) fn judge<D: Device>(
+        &self,
+        data: &KmeansData<D>,
+        now: &mut Clustering,
+    ) -> Result<(Option<String>, bool)> {
+        let (n, dims) = (self.points.len(), self.points.dims());
+        let used = now.centres.len() / dims * (dims + 1);
+        let members = data.members.download()?;
+        let changed = data.changed.download()?.into_iter().sum();
+        let (ranks, rows) = (data.ranks.download()?, data.rows.download()?);
+        let pass = Pass {
+            points: &self.points,
+            centres: &now.centres,
+            before: &now.members,
+            members: &members,
+            ranks: &ranks,
+            rows: &rows[..used],
+            changed,
+        };
+        let wrong_sums = if self.adds {
+            pass.wrong_changes()
+                .or_else(|| wrong_sums(&self.points, &members, &rows[..used]))
+        } else {
+            pass.wrong_sums()
+        };
+        let mut wrong = wrong_sums
+            .or_else(|| now.follower.differs(&pass))
+            .or_else(|| {
+                let beyond = rows[used..].iter().any(|&word| word != 0);
+                beyond.then(|| "a sum beyond the last centre was written".into())
+            });
+        move_centres(&mut now.centres, &rows, dims);
+        now.members = members;
+        now.passes += 1;
+        let again = now.passes < self.passes_max && goes_on(changed, n, self.threshold);
+        if !again && wrong.is_none() {
+            wrong = now.follower.differs_at_end(&now.centres, dims);
+        }
+        Ok((wrong, again))
+    }
+
+    /// All passes of all clusterings, to the first that is wrong.
+    pub(super) fn passes<D: Device>(
+        &self,
+        data: &mut KmeansData<D>,
+        launch: &mut LaunchPass<'_, D>,
+    ) -> Result<()> {
+        data.found = Found::default();
+        for clusters in self.clusters_min..=self.clusters_max {
+            let mut now = self.begin(&data.chosen[..clusters as usize]);
+            data.members.upload(&now.members)?;
+            loop {
+                let (wrong, again) = self.pass(data, launch, &mut now)?;
+                if let Some(wrong) = wrong {
+                    data.found.wrong =
+                        Some(format!("{clusters} clusters, pass {}: {wrong}", now.passes));
+                }
+                if !again || data.found.wrong.is_some() {
+                    break;
+                }
+            }
+            data.found.passes.push(now.passes);
+            data.found.ties += now.follower.ties();
+            if data.found.wrong.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,412 @@
+//! What a right routing looks like: nothing is taken on trust from the kernel
+//! but which requests it says it has routed.
+//!
+//! Each path is walked from its source to its destination; the whole grid is
+//! compared with what the paths and the maze say of it; and each request
+//! without a path must have none in the final grid. That last is a breadth-first
+//! search from its source through free cells; as it is the same search for all
+//! requests, it is made once: the free cells are cut into the areas that hang
+//! together, and two ends can be joined if they are neighbours or border on the
+//! same area.
+
+use super::maze::{Maze, Place, cell, inside, place};
+use std::collections::VecDeque;
+use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
+
+/// What a kernel left.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<'a> {
+    /// The cells.
+    pub grid: &'a [u32],
+    /// The result of each request.
+    pub results: &'a [u32],
+    /// The paths, `room` words for each request.
+    pub paths: &'a [u32],
+    /// The most cells of a path.
+    pub room: usize,
+}
+
+/// What a right routing has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Routed {
+    /// Requests with a path.
+    pub routed: u64,
+    /// Requests without.
+    pub unrouted: u64,
+    /// Cells of all paths.
+    pub cells: u64,
+    /// Cells of the longest path.
+    pub longest: u64,
+}
+
+/// The grid before any routing: walls, reserved ends, free cells, and the walls
+/// between rows and planes.
+pub fn initial_grid(maze: &Maze) -> Vec<u32> {
+    let size = maze.size;
+    let mut grid = vec![WALL; size.cells() as usize];
+    for z in 0..size.z {
+        for y in 0..size.y {
+            let first = size.index(0, y, z) as usize;
+            grid[first..first + size.x as usize].fill(FREE);
+        }
+    }
+    for request in &maze.requests {
+        for end in [request.source, request.destination] {
+            grid[cell(size, end) as usize] = RESERVED;
+        }
+    }
+    for wall in &maze.walls {
+        grid[cell(size, *wall) as usize] = WALL;
+    }
+    grid
+}
+
+/// The neighbours of a place inside the grid.
+fn neighbours(size: GridSize, p: Place) -> impl Iterator<Item = Place> {
+    let steps = [
+        (u32::MAX, 0, 0),
+        (1, 0, 0),
+        (0, u32::MAX, 0),
+        (0, 1, 0),
+        (0, 0, u32::MAX),
+        (0, 0, 1),
+    ];
+    steps
+        .into_iter()
+        .map(move |(x, y, z)| Place {
+            x: p.x.wrapping_add(x),
+            y: p.y.wrapping_add(y),
+            z: p.z.wrapping_add(z),
+        })
+        .filter(move |p| inside(size, *p))
+}
+
+/// Whether two places are a unit step apart.
+fn adjacent(a: Place, b: Place) -> bool {
+    a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
+}
+
+/// What a cell's word means.
+fn meaning(word: u32) -> String {
+    match word {
+        FREE => "free".into(),
+        WALL => "a wall".into(),
+        RESERVED => "an end that no path uses".into(),
+        other => format!("on path {}", other - 1),
+    }
+}
+
+/// Walks a request's path and enters it into `grid`, which has the initial
+/// state and the paths walked so far.
+fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(), String> {
+    let size = maze.size;
+    let wanted = maze.requests[request];
+    let cells = grid.len();
+    let at = |i: usize| place(size, path[i]);
+    if let Some(bad) = path
+        .iter()
+        .find(|&&c| c as usize >= cells || !inside(size, place(size, c)))
+    {
+        return Err(format!("has cell {bad}, which is not in the grid"));
+    }
+    let last = path.len() - 1;
+    if last == 0 || at(0) != wanted.source || at(last) != wanted.destination {
+        return Err(format!(
+            "has {} cells from {} to {}",
+            path.len(),
+            at(0),
+            at(last)
+        ));
+    }
+    for i in 0..path.len() {
+        if i != 0 && !adjacent(at(i - 1), at(i)) {
+            return Err(format!("jumps from {} to {}", at(i - 1), at(i)));
+        }
+        let expected = if i == 0 || i == last { RESERVED } else { FREE };
+        let word = &mut grid[path[i] as usize];
+        if *word != expected {
+            return Err(format!("goes over {}, which is {}", at(i), meaning(*word)));
+        }
+        *word = cell_of_path(request as u32);
+    }
+    Ok(())
+}
+
+/// The area of each free cell, from 1 on: cells that hang together through
+/// free cells have the same; 0 for the others.
+fn areas(size: GridSize, grid: &[u32]) -> Vec<u32> {
+    let mut areas = vec![0; grid.len()];
+    let mut found = 0;
+    let mut queue = VecDeque::new();
+    for start in 0..grid.len() {
+        if grid[start] != FREE || areas[start] != 0 {
+            continue;
+        }
+        found += 1;
+        areas[start] = found;
+        queue.push_back(place(size, start as u32));
+        while let Some(p) = queue.pop_front() {
+            for near in neighbours(size, p) {
+                let at = cell(size, near) as usize;
+                if grid[at] == FREE && areas[at] == 0 {
+                    areas[at] = found;
+                    queue.push_back(near);
+                }
+            }
+        }
+    }
+    areas
+}
+
+/// Whether a request without a path could have one in the final grid.
+fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> bool {
+    let size = maze.size;
+    let (from, to) = (
+        maze.requests[request].source,
+        maze.requests[request].destination,
+    );
+    let own = |p: Place| grid[cell(size, p) as usize] == RESERVED;
+    let around = |p: Place| {
+        neighbours(size, p)
+            .map(|near| areas[cell(size, near) as usize])
+            .filter(|&area| area != 0)
+    };
+    own(from)
+        && own(to)
+        && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
+}
+
+/// What is in a routing, or what is wrong with it, on one line.
+///
+/// # Errors
+/// The latter.
+pub fn check(maze: &Maze, left: &Left<'_>) -> Result<Routed, String> {
+    let mut expected = initial_grid(maze);
+    let mut routed = Routed::default();
+    let name = |k: usize| format!("request {k}, {}", maze.requests[k]);
+    for (k, &result) in left.results.iter().enumerate() {
+        match result {
+            UNSETTLED => return Err(format!("{}, is not settled", name(k))),
+            UNROUTED => routed.unrouted += 1,
+            cells if (1..=left.room).contains(&(cells as usize)) => {
+                let path = &left.paths[k * left.room..][..cells as usize];
+                walk(maze, k, path, &mut expected)
+                    .map_err(|what| format!("the path of {}, {what}", name(k)))?;
+                routed.routed += 1;
+                routed.cells += u64::from(cells);
+                routed.longest = routed.longest.max(cells.into());
+            }
+            other => return Err(format!("the result of {}, is {other:#x}", name(k))),
+        }
+    }
+    for (at, (&found, &expected)) in left.grid.iter().zip(&expected).enumerate() {
+        if found != expected {
+            return Err(format!(
+                "cell {} is {}, and should be {}",
+                place(maze.size, at as u32),
+                meaning(found),
+                meaning(expected)
+            ));
+        }
+    }
+    if routed.unrouted != 0 {
+        let areas = areas(maze.size, left.grid);
+        for (k, &result) in left.results.iter().enumerate() {
+            if result == UNROUTED && could_be_routed(maze, k, left.grid, &areas) {
+                return Err(format!(
+                    "{}, is said to have no path, and has one in the final grid",
+                    name(k)
+                ));
+            }
+        }
+    }
+    Ok(routed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::maze::Request;
+    use super::*;
+
+    const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };
+
+    fn at(x: u32, y: u32, z: u32) -> Place {
+        Place { x, y, z }
+    }
+
+    /// Two requests along rows 0 and 2 of plane 0, and one that crosses both
+    /// and is shut in: its ends are at the corners of the wall.
+    fn maze() -> Maze {
+        let request = |source, destination| Request {
+            source,
+            destination,
+        };
+        Maze {
+            size: SIZE,
+            // Plane 1 is shut but for (1, 1, 1), right above the middle row.
+            walls: (0..12)
+                .map(|i| at(i % 4, i / 4, 1))
+                .filter(|&p| p != at(1, 1, 1))
+                .collect(),
+            requests: vec![
+                request(at(0, 0, 0), at(3, 0, 0)),
+                request(at(0, 2, 0), at(3, 2, 0)),
+                request(at(0, 1, 0), at(1, 1, 1)),
+            ],
+        }
+    }
+
+    struct Routing {
+        grid: Vec<u32>,
+        results: Vec<u32>,
+        paths: Vec<u32>,
+    }
+
+    const ROOM: usize = 8;
+
+    impl Routing {
+        /// The paths given; the requests without are unrouted.
+        fn of(paths: &[&[Place]]) -> Self {
+            let mut routing = Self {
+                grid: initial_grid(&maze()),
+                results: Vec::new(),
+                paths: vec![u32::MAX; paths.len() * ROOM],
+            };
+            for (k, path) in paths.iter().enumerate() {
+                for (i, p) in path.iter().enumerate() {
+                    let c = cell(SIZE, *p);
+                    routing.paths[k * ROOM + i] = c;
+                    routing.grid[c as usize] = cell_of_path(k as u32);
+                }
+                let cells = path.len() as u32;
+                routing
+                    .results
+                    .push(if cells == 0 { UNROUTED } else { cells });
+            }
+            routing
+        }
+
+        fn check(&self) -> Result<Routed, String> {
+            let left = Left {
+                grid: &self.grid,
+                results: &self.results,
+                paths: &self.paths,
+                room: ROOM,
+            };
+            check(&maze(), &left)
+        }
+
+        fn refused(&self, parts: &[&str]) {
+            let what = self.check().unwrap_err();
+            for part in parts {
+                assert!(what.contains(part), "{what} lacks {part}");
+            }
+        }
+    }
+
+    fn row(y: u32) -> Vec<Place> {
+        (0..4).map(|x| at(x, y, 0)).collect()
+    }
+
+    fn third() -> Vec<Place> {
+        vec![at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)]
+    }
+
+    #[test]
+    fn a_right_routing_is_accepted_and_counted() {
+        let routed = Routing::of(&[&row(0), &row(2), &third()]).check();
+        let expected = Routed {
+            routed: 3,
+            unrouted: 0,
+            cells: 11,
+            longest: 4,
+        };
+        assert_eq!(routed, Ok(expected));
+    }
+
+    #[test]
+    fn a_request_may_be_unrouted_only_if_it_is_shut_in() {
+        // The first path's detour through the middle row leaves the third none.
+        let detour = [
+            at(0, 0, 0),
+            at(1, 0, 0),
+            at(1, 1, 0),
+            at(2, 1, 0),
+            at(2, 0, 0),
+            at(3, 0, 0),
+        ];
+        let shut = Routing::of(&[&detour, &row(2), &[]]).check().unwrap();
+        assert_eq!((shut.routed, shut.unrouted), (2, 1));
+        Routing::of(&[&row(0), &row(2), &[]]).refused(&["request 2", "has one in the final grid"]);
+        Routing::of(&[&row(0), &[], &third()]).refused(&[
+            "request 1",
+            "(0, 2, 0) to (3, 2, 0)",
+            "has one",
+        ]);
+    }
+
+    #[test]
+    fn two_paths_through_one_cell_are_refused() {
+        let mut over = row(0);
+        over.splice(1..3, [at(0, 1, 0), at(1, 1, 0), at(2, 1, 0), at(3, 1, 0)]);
+        Routing::of(&[&over, &row(2), &third()]).refused(&["request 0", "(0, 1, 0)", "an end"]);
+        let around = [
+            at(0, 2, 0),
+            at(1, 2, 0),
+            at(1, 1, 0),
+            at(2, 1, 0),
+            at(2, 2, 0),
+            at(3, 2, 0),
+        ];
+        Routing::of(&[&row(0), &around, &third()])
+            .refused(&["request 2", "goes over (1, 1, 0), which is on path 1"]);
+    }
+
+    #[test]
+    fn paths_that_jump_or_end_elsewhere_or_cross_a_wall_are_refused() {
+        let jump = [at(0, 0, 0), at(1, 0, 0), at(3, 0, 0)];
+        Routing::of(&[&jump, &row(2), &third()]).refused(&["jumps from (1, 0, 0) to (3, 0, 0)"]);
+        Routing::of(&[&row(0)[..3], &row(2), &third()]).refused(&["from (0, 0, 0) to (2, 0, 0)"]);
+        let mut through = row(2);
+        through.splice(1..1, [at(0, 2, 1), at(1, 2, 1)]);
+        Routing::of(&[&row(0), &through, &third()]).refused(&["(0, 2, 1), which is a wall"]);
+        // From the last cell of a row to the first of the next is one on in
+        // memory, but for the wall between them.
+        let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
+        routing.paths[1] = cell(SIZE, at(3, 0, 0)) + 1;
+        routing.refused(&["which is not in the grid"]);
+        routing.paths[1] = u32::MAX;
+        routing.refused(&["which is not in the grid"]);
+    }
+
+    #[test]
+    fn every_change_of_a_single_cell_of_the_grid_is_refused() {
+        let right = Routing::of(&[&row(0), &row(2), &third()]);
+        for at in 0..right.grid.len() {
+            for word in [FREE, WALL, RESERVED, 1, 2, 3] {
+                if word != right.grid[at] {
+                    let mut grid = right.grid.clone();
+                    grid[at] = word;
+                    let wrong = Routing {
+                        grid,
+                        results: right.results.clone(),
+                        paths: right.paths.clone(),
+                    };
+                    wrong.refused(&["cell (", "should be"]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unsettled_and_impossible_results_are_refused() {
+        let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
+        routing.results[1] = UNSETTLED;
+        routing.refused(&["request 1", "not settled"]);
+        routing.results[1] = ROOM as u32 + 1;
+        routing.refused(&["request 1", "0x9"]);
+        // A path that is in the grid, and a request that is said to have none.
+        routing.results[1] = UNROUTED;
+        routing.refused(&["(0, 2, 0) is on path 1", "an end"]);
+    }
+}

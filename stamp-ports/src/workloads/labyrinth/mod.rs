@@ -1,0 +1,21 @@
+//! LB, labyrinth: routes paths through a grid; each transaction claims one path
+//! (STAMP's application, Xu et al. 2014).
+//!
+//! | file | is |
+//! | --- | --- |
+//! | `maze.rs` | the grid and the paths asked for; STAMP's file format |
+//! | `check.rs` | what a right routing has |
+//! | `claims.rs` | the time that routers spend in transactions |
+
+pub mod check;
+mod claims;
+mod driver;
+mod input;
+pub mod maze;
+mod options;
+mod sizes;
+
+pub use driver::LabyrinthData;
+pub use input::{Claim, Drawn, Grid, Labyrinth, LabyrinthInput};
+pub use maze::{Maze, Place, Request};
+pub use options::{GenerateOptions, Options};

@@ -1,0 +1,198 @@
+//! One run in progress: any number of launches, their times and statistics
+//! summed.
+//!
+//! What is timed is the kernels; the host's work between two launches is not.
+//! The time limit holds for the run as a whole.
+
+use crate::error::Result;
+use serde::Serialize;
+use std::time::Duration;
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{self, Device, Launch, Statistics, Stm};
+use stm_core::{Kernel, StmRef};
+
+/// What one run did.
+#[derive(Clone, Debug, Default)]
+pub struct Launched {
+    /// The kernels' time, all launches together.
+    pub time: Duration,
+    /// Their statistics, summed.
+    pub statistics: Statistics,
+    /// The same for each kernel, in the order of their first launches.
+    pub kernels: Vec<KernelTime>,
+}
+
+impl Launched {
+    /// Transactions a second.
+    pub fn tx_per_s(&self) -> f64 {
+        // A clock's tick at least, so that nothing is infinitely fast.
+        self.statistics.commits as f64 / self.time.as_secs_f64().max(1e-9)
+    }
+}
+
+/// What the launches of one kernel did in a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelTime {
+    /// The kernel's entry point.
+    pub kernel: &'static str,
+    /// Its launches.
+    pub launches: u64,
+    /// Their time together, in milliseconds.
+    pub time_ms: f64,
+    /// Transactions that committed.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+}
+
+/// What a workload launches its kernels through.
+pub struct Launcher<'a, D: Device> {
+    device: &'a D,
+    stm: &'a mut Stm<D>,
+    limit: Option<Duration>,
+    done: Launched,
+    after_each: Option<&'a mut AfterLaunch<'a>>,
+}
+
+/// Called after each launch with transactions, with its time and statistics.
+pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
+
+impl<D: Device> std::fmt::Debug for Launcher<'_, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launcher")
+            .field("limit", &self.limit)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, D: Device> Launcher<'a, D> {
+    /// Begins a run with nothing launched, under the time limit that the
+    /// transactional memory is configured with.
+    pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
+        Self {
+            device,
+            limit: stm.config().time_limit,
+            stm,
+            done: Launched::default(),
+            after_each: None,
+        }
+    }
+
+    /// Calls `after_each` after each launch with transactions, before the host
+    /// does anything else.
+    #[must_use]
+    pub fn followed_by(mut self, after_each: &'a mut AfterLaunch<'a>) -> Self {
+        self.after_each = Some(after_each);
+        self
+    }
+
+    /// The device.
+    pub const fn device(&self) -> &'a D {
+        self.device
+    }
+
+    /// The transactional memory.
+    pub const fn stm(&self) -> &Stm<D> {
+        self.stm
+    }
+
+    /// The time of the launches so far.
+    pub const fn time(&self) -> Duration {
+        self.done.time
+    }
+
+    /// The handle for a kernel's parameters.
+    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
+        self.stm.handle::<A>()
+    }
+
+    /// Launches a kernel with transactions, waits for it and adds what it did.
+    /// Returns its statistics alone.
+    ///
+    /// # Errors
+    /// As [`Stm::launch`]; a timeout counts the launches before as well.
+    ///
+    /// # Safety
+    /// As for [`Stm::launch`].
+    pub unsafe fn launch<K: Kernel>(&mut self, params: &K::Params) -> Result<Statistics> {
+        self.stm
+            .set_time_limit(self.limit.map(|limit| limit.saturating_sub(self.done.time)));
+        // SAFETY: the caller's promise.
+        let launched = unsafe { self.stm.launch::<K>(params) };
+        self.add_launched(K::ENTRY, launched)
+    }
+
+    /// Adds a launch with transactions, or says what became of the run.
+    fn add_launched(
+        &mut self,
+        kernel: &'static str,
+        launched: Result<(Duration, Statistics), host::Error>,
+    ) -> Result<Statistics> {
+        self.stm.set_time_limit(self.limit);
+        let (time, statistics) = launched.map_err(|error| match (error, self.limit) {
+            (
+                host::Error::Timeout {
+                    committed, aborted, ..
+                },
+                Some(limit),
+            ) => host::Error::Timeout {
+                limit,
+                committed: committed + self.done.statistics.commits,
+                aborted: aborted + self.done.statistics.aborted(),
+            },
+            (other, _) => other,
+        })?;
+        self.add(kernel, time, statistics);
+        if let Some(after_each) = &mut self.after_each {
+            after_each(time, &statistics);
+        }
+        Ok(statistics)
+    }
+
+    /// Launches a kernel without transactions, in a shape of its own. No time
+    /// limit holds for it.
+    ///
+    /// # Errors
+    /// The device's errors.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`].
+    pub unsafe fn launch_plain<K: Kernel>(
+        &mut self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let time = unsafe { self.device.launch::<K>(launch, params)? };
+        self.add(K::ENTRY, time, Statistics::default());
+        Ok(())
+    }
+
+    fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
+        self.done.time += time;
+        self.done.statistics += statistics;
+        let kernels = &mut self.done.kernels;
+        let at = kernels.iter().position(|k| k.kernel == kernel);
+        let at = at.unwrap_or_else(|| {
+            kernels.push(KernelTime {
+                kernel,
+                launches: 0,
+                time_ms: 0.0,
+                commits: 0,
+                aborts: 0,
+            });
+            kernels.len() - 1
+        });
+        let sum = &mut kernels[at];
+        sum.launches += 1;
+        sum.time_ms += time.as_secs_f64() * 1e3;
+        sum.commits += statistics.commits;
+        sum.aborts += statistics.aborted();
+    }
+
+    /// Ends the run, and returns what all launches did.
+    pub fn finish(self) -> Launched {
+        self.done
+    }
+}

@@ -1,0 +1,231 @@
+//! The workloads: a folder each, and one line each in the list of this file.
+//!
+//! | file of a workload | is |
+//! | --- | --- |
+//! | `input.rs` | its sizes as a plain value, with defaults and checks |
+//! | `options.rs` | its options at the command line, and the input that they describe |
+//! | `driver.rs` | its data on a device: prepared, put back, launched |
+//! | `check.rs` | what must hold afterwards |
+//! | `floor.rs` | what `bench floor` measures beside it |
+//!
+//! | file | is |
+//! | --- | --- |
+//! | [`input`] | what an input is |
+//! | [`workload`] | what a workload is |
+//! | [`prepared`] | any workload with its data on a device |
+//! | [`launcher`] | one run: its launches, their times and statistics summed |
+//! | [`contender`] | kernels without transactions that do a workload's work |
+//! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
+//! | [`compare`], [`memory`], [`shape`] | what drivers share |
+
+/// The list. Everything that is said of every workload comes from here: names
+/// and sentences, the enums below and what is made of them, and the options at
+/// the command line. A line has the folder, the variant of the enums, the type
+/// of the input, and a sentence for a person.
+macro_rules! for_each_workload {
+    ($callback:ident) => {
+        $callback! {
+            ra: Ra(Ra), "random array: each transaction reads and changes random words";
+            ht: Ht(Ht), "hash table: each transaction inserts several keys, all or none";
+            bank: Bank(Bank), "transfers between accounts, audits that sum up a range of them";
+            eigenbench: Eigenbench(Eigenbench), "every characteristic of a transaction, each set alone";
+            genome: Genome(Genome), "puts a gene together: drops duplicate segments, links the others";
+            labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
+            kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+        }
+    };
+}
+
+pub mod bank;
+pub mod eigenbench;
+pub mod genome;
+pub mod ht;
+pub mod kmeans;
+pub mod labyrinth;
+pub mod ra;
+
+pub mod compare;
+pub mod contender;
+pub mod input;
+pub mod launcher;
+pub mod memory;
+pub mod options;
+pub mod prepared;
+pub mod shape;
+pub mod shared_options;
+pub mod workload;
+
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::variants::suggestion;
+use contender::BoundContender;
+use input::{Input, Occasion};
+use prepared::{Prepared, prepare};
+use workload::{Sizes, Workload};
+
+/// What is made from an input.
+type MadeFrom<I> = <I as Input>::Workload;
+
+macro_rules! registry {
+    ($($name:ident: $Variant:ident($Input:ident), $about:literal;)*) => {
+        /// The workloads' names, with a sentence about each.
+        pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
+
+        /// Any workload's input.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum AnyInput {
+            $($Variant($name::$Input),)*
+        }
+
+        /// Any workload, made from its input.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub enum AnyWorkload {
+            $($Variant(MadeFrom<$name::$Input>),)*
+        }
+
+        $(
+            impl From<MadeFrom<$name::$Input>> for AnyWorkload {
+                fn from(workload: MadeFrom<$name::$Input>) -> Self {
+                    Self::$Variant(workload)
+                }
+            }
+        )*
+
+        impl AnyInput {
+            /// The input of a workload for an occasion, if there is a workload
+            /// of this name.
+            pub fn sized(name: &str, occasion: Occasion) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => Some(Self::$Variant(Input::sized(occasion))),)*
+                    _ => None,
+                }
+            }
+
+            /// The workload's name.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => stringify!($name),)*
+                }
+            }
+
+            /// Whether the threads of a block work together.
+            pub const fn is_by_blocks(&self) -> bool {
+                match self {
+                    $(Self::$Variant(_) => <$name::$Input as Input>::BY_BLOCKS,)*
+                }
+            }
+
+            /// Reads or draws what the input names.
+            ///
+            /// # Errors
+            /// As [`Input::make`].
+            pub fn make(&self, seed: u64) -> Result<AnyWorkload> {
+                Ok(match self {
+                    $(Self::$Variant(input) => AnyWorkload::$Variant(input.make(seed)?),)*
+                })
+            }
+        }
+
+        /// Evaluates `$body` with `$w` bound to the workload inside an
+        /// [`AnyWorkload`].
+        macro_rules! on_workload {
+            ($any:expr, $w:ident => $body:expr) => {
+                match $any {
+                    $(AnyWorkload::$Variant($w) => $body,)*
+                }
+            };
+        }
+    };
+}
+for_each_workload!(registry);
+
+impl AnyWorkload {
+    /// Its sizes.
+    pub fn sizes(&self) -> &dyn Sizes {
+        on_workload!(self, w => w)
+    }
+
+    /// Allocates its data on a device, for up to `transactions_max`
+    /// transactions. The parameters have been checked.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    pub fn prepare<'a>(
+        &'a self,
+        device: &'a AnyDevice,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<Box<dyn Prepared<AnyDevice> + 'a>> {
+        on_workload!(self, w => prepare(w, device, seed, transactions_max))
+    }
+
+    /// As [`Workload::with_adds`].
+    pub fn with_adds(&self) -> Option<Self> {
+        on_workload!(self, w => w.with_adds().map(Self::from))
+    }
+
+    /// As [`Workload::contenders`], of this input.
+    pub fn contenders(&self) -> Vec<BoundContender<'_>> {
+        on_workload!(self, w => contender::bind(w, Workload::contenders()))
+    }
+}
+
+/// Reads `all`, or names of workloads separated by commas.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
+    let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+    let mut found = Vec::new();
+    for asked in text.split(',').map(str::trim) {
+        if asked != "all" && !known.contains(&asked) {
+            return Err(Error::Usage(format!(
+                "unknown workload {asked:?}: {}; `all` takes every one, `stamp list` describes \
+                 them",
+                suggestion(asked, &known)
+            )));
+        }
+        for &name in &known {
+            if (asked == "all" || asked == name) && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::DeviceKind;
+
+    #[test]
+    fn every_input_makes_a_workload_that_has_its_name_and_can_run() {
+        for occasion in [
+            Occasion::Quick,
+            Occasion::Recording(DeviceKind::Cpu),
+            Occasion::Demonstration(DeviceKind::Cpu),
+        ] {
+            for &(name, about) in WORKLOADS {
+                let input = AnyInput::sized(name, occasion).expect("an input");
+                assert_eq!(input.name(), name);
+                let workload = input.make(1).expect("a workload");
+                let sizes = workload.sizes();
+                assert_eq!(sizes.name(), name);
+                assert!(!about.is_empty() && !sizes.summary().is_empty());
+                sizes.check(sizes.transactions().unwrap_or(1000)).unwrap();
+            }
+        }
+        assert!(AnyInput::sized("rx", Occasion::Quick).is_none());
+    }
+
+    #[test]
+    fn names_are_known_or_refused_with_the_nearest() {
+        assert_eq!(parse_names("all").unwrap().len(), WORKLOADS.len());
+        assert_eq!(parse_names("kmeans, ra,kmeans").unwrap(), ["kmeans", "ra"]);
+        let error = parse_names("kmean").unwrap_err().to_string();
+        assert!(error.contains("\"kmean\"") && error.contains("did you mean kmeans?"));
+    }
+}

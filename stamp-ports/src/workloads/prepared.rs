@@ -1,0 +1,171 @@
+//! A workload with its data on a device, whatever the workload and the
+//! algorithm. Measuring, searching, profiling and recording work on this, and
+//! are compiled once.
+
+use super::launcher::{Launched, Launcher};
+use super::workload::{Sizes, Workload};
+use crate::error::Result;
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Granule, Variant};
+use stm_core::array::{Layout, View};
+use stm_core::host::{Device, Launch};
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
+use stm_core::with_algorithm;
+
+/// A workload with its data on a device. The methods are those of
+/// [`Workload`]; algorithms are told apart at run time.
+pub trait Prepared<D: Device> {
+    /// The workload.
+    fn of(&self) -> &dyn Sizes;
+
+    /// Makes the data fit for launches of this shape with an algorithm.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
+
+    /// As [`Workload::initial`].
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn initial(&self) -> Result<Vec<(WordAddress, u64)>>;
+
+    /// As [`Workload::clear`].
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn clear(&mut self) -> Result<()>;
+
+    /// As [`Workload::reset`].
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn reset(&mut self) -> Result<()>;
+
+    /// Compiles all kernels for an algorithm, and returns the time that took.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
+
+    /// Makes one run of so many transactions, all of its launches.
+    ///
+    /// # Errors
+    /// A launch's errors.
+    fn run(
+        &mut self,
+        algorithm: Variant,
+        launcher: Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<Launched>;
+
+    /// Checks what a run left: `None` if it is right, else what is wrong, on one
+    /// line.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>>;
+
+    /// As [`Workload::observed`].
+    fn observed(&self) -> Vec<(&'static str, Value)>;
+
+    /// As [`Workload::remarks`].
+    fn remarks(&self) -> Vec<(&'static str, String)>;
+}
+
+/// Allocates the data of a workload whose parameters have been checked, for up
+/// to `transactions_max` transactions.
+///
+/// # Errors
+/// Too little memory on the host or the device, or an error of the device.
+pub fn prepare<'a, D: Device, W: Workload>(
+    of: &'a W,
+    device: &'a D,
+    seed: u64,
+    transactions_max: u64,
+) -> Result<Box<dyn Prepared<D> + 'a>> {
+    Ok(Box::new(OnDevice {
+        of,
+        device,
+        data: of.prepare(device, seed, transactions_max)?,
+    }))
+}
+
+/// The workload, and its data.
+struct OnDevice<'a, D: Device, W: Workload> {
+    of: &'a W,
+    device: &'a D,
+    data: W::Data<D>,
+}
+
+/// How an algorithm lays out arrays, and which lanes run its transactions.
+fn traits_of(algorithm: Variant) -> (Layout, Granule) {
+    const fn of<A: Algorithm>() -> (Layout, Granule) {
+        (<A::Array<u32> as View<u32>>::LAYOUT, A::GRANULE)
+    }
+    with_algorithm!(algorithm, A => of::<A>())
+}
+
+impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
+    fn of(&self) -> &dyn Sizes {
+        self.of
+    }
+
+    fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()> {
+        let (layout, granule) = traits_of(algorithm);
+        let lanes = match granule {
+            Granule::Lane | Granule::LaneInTurn => {
+                u64::from(launch.blocks) * u64::from(launch.threads)
+            }
+            Granule::Block => u64::from(launch.blocks),
+        };
+        self.of.fit(self.device, &mut self.data, lanes)?;
+        self.of.arrange(&mut self.data, layout)
+    }
+
+    fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
+        self.of.initial(&self.data)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.of.clear(&mut self.data)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.of.reset(&mut self.data)
+    }
+
+    fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration> {
+        with_algorithm!(algorithm, A => self.of.compile::<D, A>(self.device, observation))
+    }
+
+    fn run(
+        &mut self,
+        algorithm: Variant,
+        mut launcher: Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<Launched> {
+        let (of, data) = (self.of, &mut self.data);
+        with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
+        Ok(launcher.finish())
+    }
+
+    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>> {
+        match self.of.commits_expected(&self.data, transactions)? {
+            Some(expected) if commits != expected => Ok(Some(format!(
+                "{commits} of {expected} transactions committed"
+            ))),
+            _ => self.of.verify(&mut self.data, transactions),
+        }
+    }
+
+    fn observed(&self) -> Vec<(&'static str, Value)> {
+        self.of.observed(&self.data)
+    }
+
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        self.of.remarks(&self.data)
+    }
+}

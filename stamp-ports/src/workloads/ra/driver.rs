@@ -1,0 +1,101 @@
+//! RA, random array: the host's side.
+
+use super::check::difference;
+use super::input::Ra;
+use crate::error::Result;
+use crate::workloads::compare::Expectation;
+use crate::workloads::contender::Contender;
+use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::workload::Workload;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Device, TxArray};
+use stm_core::memory::WordAddress;
+use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
+
+/// The array, and what it must become.
+pub struct RaData<D: Device> {
+    seed: u64,
+    plan: RaPlan,
+    array: TxArray<D, u32>,
+    expected: Expectation<Vec<u32>>,
+}
+
+impl<D: Device> std::fmt::Debug for RaData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RaData").finish_non_exhaustive()
+    }
+}
+
+impl Workload for Ra {
+    type Data<D: Device> = RaData<D>;
+    type Kernel<A: Algorithm> = RandomArray<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        super::floor::contenders()
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        _transactions_max: u64,
+    ) -> Result<RaData<D>> {
+        let bytes = u64::from(self.words) * 4;
+        check_memory(device, "ra", bytes, 2 * bytes, "use fewer --words")?;
+        Ok(RaData {
+            seed,
+            plan: self.plan(seed),
+            array: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                self.words as usize,
+                "the array of ra",
+            )?,
+            expected: Expectation::default(),
+        })
+    }
+
+    fn initial<D: Device>(&self, data: &RaData<D>) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(&data.array)
+    }
+
+    fn arrange<D: Device>(&self, data: &mut RaData<D>, layout: Layout) -> Result<()> {
+        Ok(data.array.arrange_as(layout)?)
+    }
+
+    fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
+        Ok(()) // what the words hold changes nothing in the work
+    }
+
+    fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
+        Ok(data.array.upload(&self.initial(data.seed))?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Result<Option<String>> {
+        let seed = data.seed;
+        let expected = data
+            .expected
+            .after(transactions, || self.replay(seed, transactions));
+        let found = data.array.download()?;
+        Ok(difference(&found, expected))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &RaData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> RaParams<A> {
+        RaParams {
+            stm,
+            words: data.array.view::<A>(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

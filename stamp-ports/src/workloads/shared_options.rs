@@ -1,0 +1,127 @@
+//! Options of the command line that several workloads share, and what the
+//! options of one workload are.
+
+use super::input::Input;
+use crate::error::Result;
+use crate::numbers::{parse_count, parse_count_32};
+use clap::Args;
+use std::path::PathBuf;
+
+/// The seed, where the caller gives none.
+pub const SEED: u64 = 1;
+
+/// An option that several workloads take, each by its own meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SharedOption {
+    /// `-n`.
+    N,
+    /// `--input`.
+    File,
+    /// `--transactions`.
+    Transactions,
+    /// `--adds`.
+    Adds,
+}
+
+impl SharedOption {
+    /// The option in this field of [`SharedOptions`]; none in that of the seed,
+    /// which every workload takes.
+    pub fn of_field(field: &str) -> Option<Self> {
+        match field {
+            "n" => Some(Self::N),
+            "input" => Some(Self::File),
+            "transactions" => Some(Self::Transactions),
+            "adds" => Some(Self::Adds),
+            _ => None,
+        }
+    }
+
+    /// Whether it means another thing for each workload, so that a value for
+    /// several of them makes no sense.
+    pub const fn is_of_one_workload(self) -> bool {
+        matches!(self, Self::N | Self::File)
+    }
+}
+
+/// The options that several workloads share.
+#[derive(Args, Debug, Clone)]
+#[group(skip)]
+pub struct SharedOptions {
+    /// labyrinth: paths to route [default: 512]; genome: segments drawn
+    /// [default: 4M]; kmeans: fewest clusters, each number up to -m is run
+    /// [default: as -m]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    pub n: Option<u32>,
+    /// A file in STAMP's format, for labyrinth or kmeans [default: a generated
+    /// input]
+    #[arg(short, long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Transactions of a launch, where the input does not say how many there are
+    /// [default: 1M]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub transactions: Option<u64>,
+    /// In kmeans and bank, points and transfers are added to sums that they do
+    /// not read; under fast and fast-table additions do not conflict with each
+    /// other, audits and additions do
+    #[arg(long)]
+    pub adds: bool,
+    /// Seed of the data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    pub seed: u64,
+}
+
+impl Default for SharedOptions {
+    fn default() -> Self {
+        Self {
+            n: None,
+            input: None,
+            transactions: None,
+            adds: false,
+            seed: SEED,
+        }
+    }
+}
+
+/// The options of one workload at the command line.
+pub trait WorkloadOptions: Args {
+    /// The input that they describe.
+    type Input: Input;
+
+    /// The shared options that it takes as well, besides the seed.
+    const TAKES: &'static [SharedOption];
+
+    /// Returns `base` with what the options say in place of its values.
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    fn fill(&self, shared: &SharedOptions, base: Self::Input) -> Result<Self::Input>;
+}
+
+/// Reads a whole number of per cent, from 0 to 100.
+///
+/// # Errors
+/// What is given instead, and what would be right.
+pub fn parse_percent(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    let digits = number.bytes().all(|b| b.is_ascii_digit());
+    let percent = number.parse().ok().filter(|&p| digits && p <= 100);
+    percent.ok_or_else(|| {
+        format!("{text:?} is no share: give a whole number of per cent from 0 to 100, such as 10")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_whole_per_cent() {
+        for (text, percent) in [("0", 0), ("10", 10), ("10%", 10), ("100", 100)] {
+            assert_eq!(parse_percent(text), Ok(percent));
+        }
+        for text in ["101", "-1", "+5", "0.5", "", "%", "ten"] {
+            let error = parse_percent(text).unwrap_err();
+            assert!(error.contains(&format!("{text:?}")), "{error}");
+        }
+    }
+}

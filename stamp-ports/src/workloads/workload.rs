@@ -1,0 +1,231 @@
+//! What a workload is to the program: sizes, data on a device, a kernel for each
+//! algorithm to launch, and a result to verify.
+
+use super::contender::Contender;
+use super::launcher::Launcher;
+use crate::error::Result;
+use serde_json::Value;
+use std::fmt::Debug;
+use std::time::Duration;
+use stm_core::Capacity;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::array::Layout;
+use stm_core::host::Device;
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
+use stm_core::{Kernel, StmRef};
+
+/// What is known of a workload without its data. It does not depend on a device
+/// or an algorithm.
+pub trait Sizes: Debug {
+    /// Its name at the command line and in JSON.
+    fn name(&self) -> &'static str;
+
+    /// Its parameters, by their names in JSON.
+    fn parameters(&self) -> Vec<(&'static str, Value)>;
+
+    /// The parameters for a person, as a phrase.
+    fn summary(&self) -> String;
+
+    /// What a transaction reads and writes, at most.
+    fn capacity(&self) -> Capacity;
+
+    /// The capacity that every input with these parameters fits, to tell a
+    /// user whose sets were too small. It is [`capacity`](Self::capacity),
+    /// unless that is a guess.
+    fn capacity_max(&self) -> Capacity {
+        self.capacity()
+    }
+
+    /// Transactions of a run where the input says how many; `None` where the
+    /// caller does.
+    fn transactions(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether a warp makes each transaction, with an algorithm that has teams.
+    fn by_warps(&self) -> bool {
+        false
+    }
+
+    /// Dynamic shared memory that a block needs, in bytes.
+    fn shared_bytes(&self) -> u32 {
+        0
+    }
+
+    /// Whether the threads of a block work together, and one of them runs the
+    /// transactions.
+    fn by_blocks(&self) -> bool {
+        self.shared_bytes() != 0
+    }
+
+    /// 32-bit words that transactions share.
+    fn shared_words(&self, transactions: u64) -> u64;
+
+    /// Checks whether the parameters make sense together.
+    ///
+    /// # Errors
+    /// One line that names the parameter and the fix.
+    fn check(&self, transactions: u64) -> Result<()>;
+
+    /// Whether the host changes words of transactions between two launches of a
+    /// run. Then each launch is a history of its own, and starts as a run does.
+    fn is_reset_between_launches(&self) -> bool {
+        false
+    }
+
+    /// Blocks and threads of the best known launch on a GPU with so many
+    /// multiprocessors, where it is another than most workloads have with this
+    /// algorithm.
+    fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
+        None
+    }
+}
+
+/// A workload with its parameters, and what it does on a device.
+pub trait Workload: Sizes + Sized {
+    /// Its data on a device, and what the host needs to verify it.
+    type Data<D: Device>;
+
+    /// Its kernel for an algorithm; of several, the first.
+    type Kernel<A: Algorithm>: Kernel;
+
+    /// What `bench floor` measures beside it.
+    fn contenders() -> Vec<Contender<Self>> {
+        Vec::new()
+    }
+
+    /// The same workload with transactions that add to sums and do not read
+    /// them, if there is such and this is another.
+    fn with_adds(&self) -> Option<Self> {
+        None
+    }
+
+    /// Allocates the data for up to `transactions_max` transactions. The
+    /// parameters have been checked.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<Self::Data<D>>;
+
+    /// Makes the data fit for launches in which so many lanes run
+    /// transactions: number `n` runs `n`, `n + lanes`, `n + 2 lanes` and so on.
+    /// Called before [`clear`](Self::clear) and [`reset`](Self::reset), for
+    /// workloads with data of each lane's own.
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lays out the arrays that transactions access, for a transactional memory
+    /// that has not used them yet. Called after [`fit`](Self::fit).
+    ///
+    /// # Errors
+    /// Too little memory on the host or the device, or an error of the device.
+    fn arrange<D: Device>(&self, _data: &mut Self::Data<D>, _layout: Layout) -> Result<()> {
+        Ok(())
+    }
+
+    /// The words that transactions access and that are not zero before a run,
+    /// each with its value: what a history of the run starts from. Called after
+    /// [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn initial<D: Device>(&self, _data: &Self::Data<D>) -> Result<Vec<(WordAddress, u64)>> {
+        Ok(Vec::new())
+    }
+
+    /// Makes the data fit for another launch whose result nobody verifies: a
+    /// cheaper [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
+
+    /// Puts the data into its state before a launch.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
+
+    /// How many transactions commit in a right run of so many, once it has
+    /// run; `None` if [`verify`](Self::verify) has to tell.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn commits_expected<D: Device>(
+        &self,
+        _data: &Self::Data<D>,
+        transactions: u64,
+    ) -> Result<Option<u64>> {
+        Ok(Some(transactions))
+    }
+
+    /// Checks what a launch of so many transactions left: `None` if it is
+    /// right, else what is wrong, on one line.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn verify<D: Device>(
+        &self,
+        data: &mut Self::Data<D>,
+        transactions: u64,
+    ) -> Result<Option<String>>;
+
+    /// What the last run found beside its verification, by its names in JSON.
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// What a person has to know about the last run: what the remark is of, and
+    /// the remark.
+    fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Its parameters for a launch of so many transactions on the data.
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &Self::Data<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> <Self::Kernel<A> as Kernel>::Params;
+
+    /// Compiles all kernels, and returns the time that took.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(device.prepare::<Self::Kernel<A>>(observation)?)
+    }
+
+    /// One run: a launch of the kernel. A workload of several launches makes
+    /// them all here, and what it does between them is not timed.
+    ///
+    /// # Errors
+    /// A launch's errors.
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut Self::Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
+        // views of buffers that `data` keeps and nothing else uses.
+        unsafe { launcher.launch::<Self::Kernel<A>>(&params)? };
+        Ok(())
+    }
+}

@@ -1,0 +1,260 @@
+//! The data: a program, its transactions, and the case that says how they are
+//! run.
+
+use crate::sim::SimConfig;
+use std::collections::BTreeSet;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+
+/// The most words of a program: a word's number is one digit.
+pub const WORDS_MAX: u8 = 10;
+
+/// What a write stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// The write stores this value.
+    Const(u64),
+    /// The write stores the value last read, or 0, plus this one (wrapping).
+    LastPlus(u64),
+    /// The write stores the value last read, or 0, with bit 0 flipped.
+    Flip,
+}
+
+/// One to three words that one operation reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Words {
+    list: [u8; 3],
+    len: u8,
+}
+
+impl Words {
+    /// Makes a list of these words.
+    ///
+    /// # Panics
+    /// It panics unless there are one to three words.
+    pub fn new(words: &[u8]) -> Self {
+        assert!(
+            (1..=3).contains(&words.len()),
+            "one to three words are read together"
+        );
+        let mut list = [words[0]; 3];
+        list[..words.len()].copy_from_slice(words);
+        Self {
+            list,
+            len: words.len() as u8,
+        }
+    }
+
+    /// Returns the words, in order.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.list[..usize::from(self.len)]
+    }
+}
+
+/// One operation of a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Reads words together.
+    Read(Words),
+    /// Writes a word.
+    Write(u8, Value),
+    /// Adds to a sum.
+    Add(u8, Value),
+    /// Reads sums, together if they follow each other in one row.
+    ReadSums(Words),
+}
+
+impl Op {
+    /// Returns the words that it touches, or the sums.
+    pub fn words(&self) -> &[u8] {
+        match self {
+            Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
+            Self::Write(word, _) | Self::Add(word, _) => std::slice::from_ref(word),
+        }
+    }
+
+    /// Returns whether it reads sums or adds to them.
+    pub const fn is_of_sums(&self) -> bool {
+        matches!(self, Self::Add(..) | Self::ReadSums(_))
+    }
+}
+
+/// How transactions are called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loop {
+    /// All lanes run transactions together, in rounds: `StmRef::for_each`.
+    Each,
+    /// Each lane runs its transactions on its own: `StmRef::atomically`.
+    Own,
+    /// The lanes of a warp run each transaction together:
+    /// `StmRef::for_each_team`. Word `w` belongs to lane `w % lanes` of the
+    /// team.
+    Team,
+    /// The threads of a block run each transaction together:
+    /// `StmRef::for_each_block_team`.
+    Block,
+}
+
+impl Loop {
+    /// Returns whether each transaction is run by a team.
+    pub const fn is_of_teams(self) -> bool {
+        matches!(self, Self::Team | Self::Block)
+    }
+}
+
+/// Transactions, the words they share, and the launch that runs them.
+///
+/// Transaction `i` belongs to the lane `i % lanes`; with `egpgv` in a loop of
+/// the kind [`Loop::Each`], to the first lane of block `i % blocks`; in one of
+/// the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// How transactions are called.
+    pub calls: Loop,
+    /// Whether words have 64 bits, not 32.
+    pub wide: bool,
+    /// Words of a stripe, a power of two.
+    pub stripe_words: u32,
+    /// Version locks, a power of two.
+    pub locks: u64,
+    /// Entries of the read set and of the write set.
+    pub sets: (u32, u32),
+    /// How often a read polls a locked stripe, and how often a commit tries to
+    /// acquire its locks.
+    pub patience: (u32, u32),
+    /// The words before the launch; one to [`WORDS_MAX`].
+    pub initial: Vec<u64>,
+    /// The sums before the launch; up to [`WORDS_MAX`].
+    pub sums: Vec<u64>,
+    /// Sums of a row, 1 or more; the last row may have more than the program
+    /// names.
+    pub row: u32,
+    /// The transactions.
+    pub transactions: Vec<Vec<Op>>,
+}
+
+impl Program {
+    /// Returns the words before the launch, and after them the sums.
+    pub fn memory(&self) -> impl Iterator<Item = u64> + '_ {
+        self.initial.iter().chain(&self.sums).copied()
+    }
+
+    /// Returns the number of lanes of the launch.
+    pub const fn lanes(&self) -> u32 {
+        self.blocks * self.threads
+    }
+
+    /// Returns the team that runs transaction `i`, if the program has teams and
+    /// warps have `width` lanes: its first lane, its lanes, and how many of its
+    /// transactions come before.
+    fn team(&self, width: u32, i: usize) -> (u32, u32, usize) {
+        let width = match self.calls {
+            Loop::Block => self.threads,
+            Loop::Each | Loop::Own | Loop::Team => width,
+        };
+        let warps = self.threads.div_ceil(width);
+        let teams = (self.blocks * warps) as usize;
+        let team = (i % teams) as u32;
+        let (block, first) = (team / warps, team % warps * width);
+        let lanes = width.min(self.threads - first);
+        (block * self.threads + first, lanes, i / teams)
+    }
+
+    /// Returns the lane that runs transaction `i`, or leads the team that does,
+    /// and how many of its transactions come before; with warps of `width`
+    /// lanes.
+    pub fn place(&self, variant: Variant, width: u32, i: usize) -> (u32, usize) {
+        if self.calls.is_of_teams() {
+            let (first, _, before) = self.team(width, i);
+            (first, before)
+        } else if variant == Variant::Egpgv && self.calls == Loop::Each {
+            let blocks = self.blocks as usize;
+            ((i % blocks) as u32 * self.threads, i / blocks)
+        } else {
+            let lanes = self.lanes() as usize;
+            ((i % lanes) as u32, i / lanes)
+        }
+    }
+
+    /// Returns whether a transaction reads or writes more distinct words than
+    /// its sets hold, those of a lane of the team that runs it; the launch then
+    /// fails with `CapacityExceeded`. Where additions are no writes, sums are
+    /// taken to fit.
+    pub fn overflows(&self, variant: Variant, width: u32) -> bool {
+        let mut transactions = self.transactions.iter().enumerate();
+        transactions.any(|(i, ops)| {
+            let lanes = match self.calls {
+                Loop::Team | Loop::Block => self.team(width, i).1,
+                Loop::Each | Loop::Own => 1,
+            };
+            (0..lanes).any(|lane| {
+                let own = |word: u8| u32::from(word) % lanes == lane;
+                self.transaction_overflows(variant, ops, own)
+            })
+        })
+    }
+
+    fn transaction_overflows(
+        &self,
+        variant: Variant,
+        ops: &[Op],
+        own: impl Fn(u8) -> bool,
+    ) -> bool {
+        let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
+        // Sums, which are words after the others.
+        let sum = |sum: &u8| sum + WORDS_MAX;
+        for op in ops {
+            match op {
+                op if op.is_of_sums() && variant.has_sums() => {}
+                // The coarse lock keeps no read set.
+                Op::Read(_) | Op::ReadSums(_) if variant == Variant::Cgl => {}
+                Op::ReadSums(sums) => {
+                    let sums = sums.as_slice().iter().map(sum);
+                    reads.extend(sums.filter(|s| !writes.contains(s)));
+                }
+                Op::Add(to, _) => {
+                    let to = sum(to);
+                    if variant != Variant::Cgl && !writes.contains(&to) {
+                        reads.insert(to);
+                    }
+                    writes.insert(to);
+                }
+                Op::Read(words) => {
+                    // A word that the transaction has written is not read from memory.
+                    let from_memory = |&w: &u8| own(w) && !writes.contains(&w);
+                    reads.extend(words.as_slice().iter().copied().filter(from_memory));
+                }
+                Op::Write(word, _) => {
+                    if own(*word) {
+                        writes.insert(*word);
+                    }
+                }
+            }
+        }
+        reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1
+    }
+}
+
+/// Everything that decides a run. Its text, by `Display`, replays it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// The algorithm.
+    pub variant: Variant,
+    /// The seeded defect, if any.
+    pub mutant: Option<Mutant>,
+    /// The program.
+    pub program: Program,
+    /// The simulation; its own `mutant` is not used.
+    pub sim: SimConfig,
+}
+
+impl Case {
+    /// Returns what to print when a run fails: the command that replays it.
+    pub fn command(&self) -> String {
+        format!("cargo run -p verify -- replay '{self}'")
+    }
+}

@@ -1,0 +1,262 @@
+//! A recording in progress: one run after the other, each with as many
+//! transactions as the buffers hold.
+
+use super::recording::{BufferFull, Recording};
+use super::settings::{Row, Settings, Sink};
+use crate::error::Error;
+use crate::history::records::Records;
+use crate::history::{Header, InitialMemory, Rest};
+use stamp_ports::workloads::launcher::Launcher;
+use stamp_ports::workloads::prepared::Prepared;
+use stamp_ports::workloads::workload::Sizes;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
+use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::observe::history_layout::{HEADER_WORDS, words_needed};
+use stm_kernels::draw::draw;
+
+/// How a run ended.
+pub(super) enum Ended {
+    /// All its histories are complete.
+    Complete,
+    /// A buffer was full; the next run has more room.
+    Full,
+    /// The sink has seen enough.
+    Enough,
+}
+
+/// A recording in progress.
+pub(super) struct Session<'a, D: Device> {
+    device: &'a D,
+    settings: &'a Settings,
+    /// Attempts at each transaction that buffers have room for now.
+    attempts: u64,
+    /// That of the last run: its clock goes on.
+    stm: Option<Stm<D>>,
+    row: Row,
+}
+
+impl<'a, D: Device> Session<'a, D> {
+    pub(super) fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
+        let row = Row {
+            variant,
+            blocks: settings.blocks,
+            threads: settings.threads,
+            runs: 0,
+            histories: 0,
+            repeated: 0,
+            transactions: 0,
+            attempts: 0,
+            aborted: 0,
+            kernel: Duration::ZERO,
+            wall: Duration::ZERO,
+            wrong_state: None,
+        };
+        Self {
+            device,
+            settings,
+            attempts: settings.attempts,
+            stm: None,
+            row,
+        }
+    }
+
+    /// Makes one run after the other, each with a seed of its own.
+    pub(super) fn until_enough(
+        &mut self,
+        mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,
+    ) -> Result<Row, Error> {
+        let start = Instant::now();
+        loop {
+            let before = self.row.transactions;
+            let seed = match self.row.runs {
+                0 => self.settings.seed,
+                n => draw(self.settings.seed, n, 17),
+            };
+            match run(self, seed)? {
+                Ended::Full => {}
+                Ended::Enough => break,
+                Ended::Complete => {
+                    self.row.runs += 1;
+                    let now = self.row.transactions;
+                    // An input with nothing to commit never has enough.
+                    if now >= self.settings.transactions || now == before {
+                        break;
+                    }
+                }
+            }
+            if self.row.wrong_state.is_some() {
+                break;
+            }
+        }
+        self.row.wall = start.elapsed();
+        Ok(self.row.clone())
+    }
+
+    fn shape(&self, workload: &dyn Sizes) -> Launch {
+        let threads = match self.row.variant {
+            Variant::Egpgv if !workload.by_blocks() => 1,
+            // A warp's records are all in its first lane's buffer.
+            variant if variant.has_teams() && workload.by_warps() => {
+                self.settings.threads.min(WARP)
+            }
+            _ => self.settings.threads,
+        };
+        Launch {
+            shared_bytes: workload.shared_bytes(),
+            ..Launch::new(self.settings.blocks, threads)
+        }
+    }
+
+    /// Transactions of the next run, as many as the buffers hold with room for
+    /// so many attempts at each; and words of a lane's buffer.
+    fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64), Error> {
+        let capacity = workload.capacity();
+        // The last batch of reads repeats its last word up to 16.
+        let events = u64::from(capacity.reads).next_multiple_of(16) + u64::from(capacity.writes);
+        let lanes = lanes(shape);
+        let available = self.settings.buffer_bytes / 8 / lanes;
+        let (transactions, room, least) = if let Some(n) = workload.transactions() {
+            let by_warps = workload.by_warps() && self.row.variant.has_teams();
+            let workers = if workload.by_blocks() || by_warps {
+                u64::from(shape.blocks)
+            } else {
+                lanes
+            };
+            let asked = words_needed(n.div_ceil(workers).saturating_mul(self.attempts), events);
+            // Few attempts make as many events as they may.
+            let least = words_needed(1, events);
+            (n, asked.min(available), least)
+        } else {
+            // Whole rounds, so that no lane has more than its share of room.
+            let of_one = words_needed(self.attempts, events) - HEADER_WORDS;
+            let rounds = (available.saturating_sub(HEADER_WORDS) / of_one).max(1);
+            let missing = self.settings.transactions - self.row.transactions;
+            let n = (rounds * lanes).min(missing);
+            let room = words_needed(n.div_ceil(lanes) * self.attempts, events);
+            (n, room, room)
+        };
+        if least > available {
+            return Err(Error::Usage(format!(
+                "{} bytes for recording are too few: one transaction a thread needs {} \
+                 (--buffer-bytes), or fewer threads or --attempts",
+                self.settings.buffer_bytes,
+                least.saturating_mul(lanes).saturating_mul(8),
+            )));
+        }
+        Ok((transactions, room))
+    }
+
+    /// Makes one run on the data that `prepare` makes for so many transactions:
+    /// recorded and verified.
+    pub(super) fn run<'w>(
+        &mut self,
+        workload: &dyn Sizes,
+        seed: u64,
+        prepare: &dyn Fn(u64) -> Result<Box<dyn Prepared<D> + 'w>, Error>,
+        sink: &mut Sink<'_>,
+    ) -> Result<Ended, Error> {
+        workload.check(workload.transactions().unwrap_or(1))?;
+        let shape = self.shape(workload);
+        self.row.threads = shape.threads;
+        let (transactions, room) = self.plan(workload, shape)?;
+        workload.check(transactions)?;
+        let mut stm = self.memory(workload, shape)?;
+        let mut prepared = prepare(transactions)?;
+        prepared.fit(self.row.variant, shape)?;
+        prepared.reset()?;
+        let words = prepared.initial()?;
+        let words = words.into_iter().map(|(word, value)| (word.bits(), value));
+        let initial = InitialMemory {
+            words: words.collect(),
+            rest: Rest::Value(0),
+        };
+        let records = Records::new(self.device, &shape, room)?;
+        stm.observe(records.probe());
+        let header = self.header(workload, seed);
+        let algorithm = self.row.variant;
+        let mut recording = Recording::new(records, header, initial, &mut self.row, sink);
+        let each = workload.is_reset_between_launches();
+        let mut after_each = |time, statistics: &Statistics| {
+            recording.add(time, *statistics);
+            if each {
+                recording.take();
+            }
+        };
+        let launcher = Launcher::new(self.device, &mut stm).followed_by(&mut after_each);
+        let done = prepared.run(algorithm, launcher, transactions)?;
+        if !each {
+            recording.take();
+        }
+        let (full, ended) = recording.finish();
+        self.stm = Some(stm);
+        if let Some(wrong) = prepared.verify(done.statistics.commits, transactions)? {
+            self.row.wrong_state.get_or_insert(wrong);
+        }
+        match (ended?, full) {
+            (ControlFlow::Break(()), _) => Ok(Ended::Enough),
+            (_, None) => Ok(Ended::Complete),
+            (_, Some(full)) => self.grow(workload, shape, room, &full),
+        }
+    }
+
+    /// The transactional memory: that of the last run, whose clock goes on, if it
+    /// has the same sets.
+    fn memory(&mut self, workload: &dyn Sizes, shape: Launch) -> Result<Stm<D>, Error> {
+        let config = StmConfig {
+            locks: self.settings.locks,
+            stripe_bytes: self.settings.stripe_bytes,
+            capacity: workload.capacity(),
+            retry_limits: self.settings.retry_limits,
+            time_limit: self.settings.time_limit,
+        };
+        Ok(match self.stm.take() {
+            Some(stm) if stm.config().capacity == config.capacity => stm,
+            _ => Stm::new(self.device, shape, config)?,
+        })
+    }
+
+    /// Makes room for what did not fit, as far as the bytes go.
+    fn grow(
+        &mut self,
+        workload: &dyn Sizes,
+        shape: Launch,
+        room: u64,
+        full: &BufferFull,
+    ) -> Result<Ended, Error> {
+        // Another run is not the same run: some more than it needed.
+        self.attempts = (self.attempts * full.needed).div_ceil(room) * 5 / 4 + 1;
+        let of_input = workload.transactions().is_some();
+        match self.plan(workload, shape) {
+            // The same transactions again, in a larger buffer; or fewer.
+            Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
+            _ => Err(Error::BufferFull {
+                lane: full.lane,
+                needed: full.needed,
+                words_per_lane: room,
+            }),
+        }
+    }
+
+    fn header(&self, workload: &dyn Sizes, seed: u64) -> Header {
+        let mut what = vec![workload.name().to_owned()];
+        let parameters = workload.parameters().into_iter();
+        // Those that are sizes.
+        let sizes = parameters.filter(|(_, value)| value.is_u64());
+        what.extend(sizes.map(|(name, value)| format!("{name}={value}")));
+        Header {
+            variant: self.row.variant.to_string(),
+            workload: what.join(" "),
+            device: self.device.name(),
+            seed: format!("{seed:#x}"),
+        }
+    }
+}
+
+/// Lanes of a GPU's warp.
+const WARP: u32 = 32;
+
+fn lanes(shape: Launch) -> u64 {
+    u64::from(shape.blocks) * u64::from(shape.threads)
+}

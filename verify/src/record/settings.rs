@@ -1,0 +1,66 @@
+//! How to record, and what a recording comes to.
+
+use crate::error::Error;
+use crate::history::History;
+use std::ops::ControlFlow;
+use std::time::Duration;
+use stm_core::RetryLimits;
+use stm_core::algorithm::Variant;
+
+/// How to record.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Transactions in all, or some more: a run is not cut short.
+    pub transactions: u64,
+    /// Blocks of a launch.
+    pub blocks: u32,
+    /// Threads of a block; `egpgv` is launched with one, as no other would run,
+    /// unless threads work together on a transaction's input.
+    pub threads: u32,
+    /// Version locks, a power of two.
+    pub locks: u64,
+    /// Bytes of a stripe, a power of two.
+    pub stripe_bytes: u64,
+    /// Bounds of waits and tries.
+    pub retry_limits: RetryLimits,
+    /// The seed of the first run's data, and of the others' seeds.
+    pub seed: u64,
+    /// Attempts at each transaction that buffers have room for at first.
+    pub attempts: u64,
+    /// Most bytes of all recording buffers together.
+    pub buffer_bytes: u64,
+    /// How long one run may take.
+    pub time_limit: Option<Duration>,
+}
+
+/// What one variant did, over all its runs.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The variant.
+    pub variant: Variant,
+    /// Blocks of a launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Runs whose histories are all complete.
+    pub runs: u64,
+    /// Complete histories.
+    pub histories: u64,
+    /// Histories thrown away because a buffer was full.
+    pub repeated: u64,
+    /// Transactions committed, in the complete histories.
+    pub transactions: u64,
+    /// Attempts recorded.
+    pub attempts: u64,
+    /// Attempts that aborted.
+    pub aborted: u64,
+    /// Time in kernels with transactions.
+    pub kernel: Duration,
+    /// Time for everything.
+    pub wall: Duration,
+    /// What is wrong with the memory that a run left.
+    pub wrong_state: Option<String>,
+}
+
+/// Takes the histories, and breaks when it has seen enough.
+pub(super) type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;

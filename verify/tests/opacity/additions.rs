@@ -1,0 +1,270 @@
+//! Additions in histories: what the checker accepts and refuses, beside brute
+//! force, and that files keep them.
+
+use crate::common::{
+    Rng, Values, aborted, header, history, random_history, read, read_only, update, word, write,
+};
+use std::path::Path;
+use verify::error::Error;
+use verify::history::{Event, History, InitialMemory, Outcome, Rest, sum};
+use verify::opacity::brute::{self, Orders};
+use verify::opacity::check;
+
+const NARROW: u64 = 0x1000;
+const WIDE: u64 = 0x2001;
+
+fn add(word: u64, delta: u64) -> Event {
+    Event::Add { word, delta }
+}
+
+fn is_opaque(history: &History) -> bool {
+    check(history).expect("a possible history").is_opaque()
+}
+
+#[test]
+fn a_read_between_additions_sees_those_before_it_and_no_others() {
+    for (value, right) in [(0, false), (5, true), (3, false), (8, false)] {
+        let history = history(&[
+            (update(0, 0, 1, 1), &[add(NARROW, 5)]),
+            (update(1, 1, 2, 2), &[add(NARROW, 3)]),
+            (read_only(2, 1, 1), &[read(NARROW, value)]),
+        ]);
+        assert_eq!(is_opaque(&history), right, "{value}");
+    }
+}
+
+#[test]
+fn one_of_two_additions_made_together_is_refused_even_if_the_attempt_aborts() {
+    let commit = (update(0, 0, 1, 1), &[add(NARROW, 5), add(WIDE, 5)][..]);
+    let torn = [read(NARROW, 5), read(WIDE, 0)];
+    assert!(!is_opaque(&history(&[commit, (read_only(1, 0, 1), &torn)])));
+    assert!(!is_opaque(&history(&[commit, (aborted(1, 0, 1), &torn)])));
+    let whole = [read(NARROW, 5), read(WIDE, 5)];
+    assert!(is_opaque(&history(&[commit, (aborted(1, 0, 1), &whole)])));
+}
+
+#[test]
+fn additions_wrap_at_the_width_of_their_word() {
+    let most = u64::from(u32::MAX);
+    for (word, left) in [(NARROW, 1), (WIDE, most + 2)] {
+        let history = history(&[
+            (update(0, 0, 1, 1), &[add(word, most), add(word, 2)]),
+            (read_only(0, 1, 1), &[read(word, left)]),
+        ]);
+        assert!(is_opaque(&history));
+    }
+    // A negative amount takes away.
+    let history = history(&[
+        (update(0, 0, 1, 1), &[add(NARROW, most - 4)]),
+        (update(0, 1, 2, 2), &[add(NARROW, 7)]),
+        (read_only(0, 2, 2), &[read(NARROW, 2)]),
+    ]);
+    assert!(is_opaque(&history));
+}
+
+#[test]
+fn an_attempt_sees_its_own_additions_and_they_need_not_commit() {
+    for (second, right) in [(9, true), (4, false), (5, false)] {
+        let own = [
+            add(NARROW, 4),
+            read(NARROW, 9),
+            add(WIDE, 1),
+            read(NARROW, second),
+        ];
+        let history = history(&[
+            (update(0, 0, 1, 1), &[add(NARROW, 5)]),
+            (aborted(1, 1, 1), &own),
+            (read_only(2, 1, 1), &[read(NARROW, 5)]),
+        ]);
+        assert_eq!(is_opaque(&history), right, "{second}");
+    }
+    // After an own write, memory is no matter.
+    let own = [write(NARROW, 2), add(NARROW, 3), read(NARROW, 5)];
+    assert!(is_opaque(&history(&[(update(0, 0, 1, 1), &own)])));
+    let own = [write(NARROW, 2), add(NARROW, 3), read(NARROW, 2)];
+    assert!(!is_opaque(&history(&[(update(0, 0, 1, 1), &own)])));
+}
+
+#[test]
+fn an_addition_makes_an_attempt_an_update() {
+    let history = history(&[(read_only(0, 0, 0), &[add(NARROW, 1)])]);
+    assert!(matches!(check(&history), Err(Error::Impossible { .. })));
+}
+
+#[test]
+fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
+    let floats = [Event::AddFloat { word: NARROW }, add(WIDE, 1)];
+    for (value, right) in [(1, true), (2, false)] {
+        let history = history(&[
+            (update(0, 0, 1, 1), &floats),
+            (
+                read_only(1, 1, 1),
+                &[read(NARROW, 12345), read(WIDE, value)],
+            ),
+        ]);
+        assert_eq!(is_opaque(&history), right);
+    }
+    // Added to, and nobody says what was there before.
+    let mut unknown = History::new(
+        header(),
+        InitialMemory {
+            words: vec![(WIDE, 7)],
+            rest: Rest::Inferred,
+        },
+    );
+    let commit = [add(NARROW, 1), add(WIDE, 1)];
+    unknown.push(update(0, 0, 1, 1), &commit).unwrap();
+    let reads = [read(NARROW, 99), read(WIDE, 8)];
+    unknown.push(read_only(0, 1, 1), &reads).unwrap();
+    assert!(is_opaque(&unknown));
+    unknown.push(read_only(0, 1, 1), &[read(WIDE, 7)]).unwrap();
+    assert!(!is_opaque(&unknown));
+}
+
+/// The history with some of its writes made additions, and reads that are right
+/// for a point of their attempt, but for one in four.
+fn with_additions(rng: &mut Rng, of: &History) -> History {
+    let updates: Vec<Vec<Event>> = (0..of.len())
+        .map(|i| {
+            let small = |event| match event {
+                Event::Write { word, .. } if rng.percent(60) => add(word, rng.within(1, 3)),
+                Event::Write { word, .. } => write(word, rng.below(3)),
+                other => other,
+            };
+            of.events(i).map(small).collect()
+        })
+        .collect();
+    let apply = |memory: &mut Vec<(u64, u64)>, event: &Event| {
+        let word = event.word();
+        let now = memory.iter().rfind(|cell| cell.0 == word);
+        let now = now.map_or(0, |cell| cell.1);
+        match *event {
+            Event::Write { value, .. } => memory.push((word, value)),
+            Event::Add { delta, .. } => memory.push((word, sum(word, now, delta))),
+            _ => {}
+        }
+        now
+    };
+    let mut order: Vec<(u64, usize)> = (0..of.len())
+        .filter_map(|i| match of.attempt(i).outcome {
+            Outcome::Committed { version } => Some((version, i)),
+            _ => None,
+        })
+        .collect();
+    order.sort_unstable();
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    for (i, events) in updates.iter().enumerate() {
+        let attempt = of.attempt(i);
+        let point = match attempt.outcome {
+            Outcome::Committed { version } => version - 1,
+            _ => rng.within(attempt.begin, attempt.end.min(20)),
+        };
+        let mut memory = Vec::new();
+        for (_, commit) in order.iter().filter(|(version, _)| *version <= point) {
+            for event in &updates[*commit] {
+                apply(&mut memory, event);
+            }
+        }
+        let events: Vec<Event> = events
+            .iter()
+            .map(|event| {
+                let now = apply(&mut memory, event);
+                match *event {
+                    Event::Read { word, .. } if rng.percent(25) => read(word, rng.below(6)),
+                    Event::Read { word, .. } => read(word, now),
+                    other => other,
+                }
+            })
+            .collect();
+        history.push(attempt, &events).unwrap();
+    }
+    history
+}
+
+#[test]
+fn agrees_with_brute_force_on_random_histories() {
+    let (mut accepted, mut rejected) = (0u32, 0u32);
+    for seed in 0..60_000 {
+        let mut rng = Rng::new(seed);
+        let plain = random_history(&mut rng, 5, 2, Values::Unique);
+        let history = with_additions(&mut rng, &plain);
+        let witness = is_opaque(&history);
+        assert_eq!(
+            witness,
+            brute::is_opaque(&history, Orders::Witness),
+            "Rng::new({seed}): {history:?}"
+        );
+        assert!(
+            !witness || brute::is_opaque(&history, Orders::RealTime),
+            "Rng::new({seed}): accepted, but not opaque: {history:?}"
+        );
+        *(if witness {
+            &mut accepted
+        } else {
+            &mut rejected
+        }) += 1;
+    }
+    println!("{accepted} accepted, {rejected} rejected");
+    assert!(accepted > 5_000 && rejected > 5_000);
+}
+
+#[test]
+fn a_file_keeps_additions_where_they_were() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("h");
+    let mut some = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let plain = random_history(&mut rng, 5, 2, Values::Unique);
+        let mut history = with_additions(&mut rng, &plain);
+        let floats = [
+            read(word(0), 3),
+            Event::AddFloat { word: word(1) },
+            write(word(0), 1),
+            add(word(1), u64::MAX),
+            Event::AddFloat { word: word(0) },
+        ];
+        let last = (0..history.len()).map(|i| history.attempt(i).end).max();
+        if seed % 2 == 0 {
+            let begin = last.filter(|&end| end != u64::MAX).unwrap_or(0);
+            history.push(aborted(9, begin, begin), &floats).unwrap();
+        }
+        some += (0..history.len())
+            .flat_map(|i| history.events(i))
+            .filter(|event| matches!(event, Event::Add { .. } | Event::AddFloat { .. }))
+            .count();
+        history.save(&path).unwrap();
+        assert_eq!(History::load(&path).unwrap(), history, "Rng::new({seed})");
+    }
+    assert!(some > 500, "{some} additions");
+}
+
+#[test]
+fn a_history_without_additions_is_the_file_that_it_was() {
+    // A read of word 2 that returned 3, and a write of 4: version 1 of the
+    // format, before there were additions.
+    let history = history(&[(update(0, 0, 1, 1), &[read(2, 3), write(2, 4)])]);
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("h");
+    history.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let record = [0, 0, 0, 2, 2, 2, 1, 4, 3, 1, 0, 4];
+    assert!(
+        bytes.windows(record.len()).any(|bytes| bytes == record),
+        "{bytes:?}"
+    );
+    // The same with the write an addition: the outcome says so, and the list
+    // follows.
+    let mut added = History::new(header(), InitialMemory::ZERO);
+    added
+        .push(update(0, 0, 1, 1), &[read(2, 3), add(2, 4)])
+        .unwrap();
+    added.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let record = [0, 0, 128, 2, 2, 2, 1, 4, 3, 1, 0, 4, 1, 2];
+    assert!(
+        bytes.windows(record.len()).any(|bytes| bytes == record),
+        "{bytes:?}"
+    );
+    assert!(History::from_reader(&bytes[..bytes.len() - 1], Path::new("h")).is_err());
+}

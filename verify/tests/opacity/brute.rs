@@ -1,0 +1,394 @@
+//! The witness check against opacity by definition: on all histories of up to
+//! three attempts of certain shapes, and on random ones of up to five.
+//!
+//! Two statements are tested. The witness check accepts exactly the histories
+//! for which brute force finds an order by version and samples. And what it
+//! accepts is opaque: brute force finds an order by real time alone.
+
+use crate::common::{
+    Rng, Values, aborted, header, random_history, read, read_only, update, word, write,
+};
+use verify::history::{Attempt, Event, History, InitialMemory, Outcome, Rest};
+use verify::opacity::brute::{self, Orders};
+use verify::opacity::check;
+
+/// Counts of what was compared.
+#[derive(Default, Debug)]
+struct Tally {
+    accepted: u64,
+    rejected: u64,
+    /// Opaque in another order than by version and samples.
+    other_order: u64,
+}
+
+impl Tally {
+    fn compare(&mut self, history: &History) {
+        let witness = check(history).expect("a possible history").is_opaque();
+        let by_witness = brute::is_opaque(history, Orders::Witness);
+        assert_eq!(
+            witness, by_witness,
+            "the witness check against all witnessed orders: {history:?}"
+        );
+        let by_definition = brute::is_opaque(history, Orders::RealTime);
+        assert!(
+            by_definition || !witness,
+            "accepted, but not opaque: {history:?}"
+        );
+        self.accepted += u64::from(witness);
+        self.rejected += u64::from(!witness);
+        self.other_order += u64::from(by_definition && !witness);
+    }
+
+    /// Both verdicts must be common, or the comparison says little.
+    fn finish(&self, what: &str, at_least: u64) {
+        println!("{what}: {self:?}");
+        let total = self.accepted + self.rejected;
+        assert!(total >= at_least, "{total} histories");
+        assert!(
+            self.accepted * 50 > total && self.rejected * 50 > total,
+            "{self:?}"
+        );
+        assert!(self.other_order > 0, "{self:?}");
+    }
+}
+
+fn random(seed: u64, values: Values) {
+    let mut rng = Rng::new(seed);
+    let mut tally = Tally::default();
+    for round in 0..150_000 {
+        let replay = rng.seed();
+        let history = random_history(&mut rng, 5, 2 + round % 2, values);
+        let compared =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tally.compare(&history)));
+        assert!(
+            compared.is_ok(),
+            "replay with Rng::new({replay:#x}), {} words, {values:?}",
+            2 + round % 2
+        );
+    }
+    tally.finish("random", 150_000);
+}
+
+#[test]
+fn agrees_with_brute_force_on_random_histories_with_unique_values() {
+    random(0x0bac_1717, Values::Unique);
+}
+
+#[test]
+fn agrees_with_brute_force_on_random_histories_with_values_0_and_1() {
+    random(0x0bac_1718, Values::Binary);
+}
+
+/// All lists of up to `length` reads and writes of 0 and 1 on two words.
+fn event_lists(length: usize) -> Vec<Vec<Event>> {
+    let mut lists = vec![vec![]];
+    let mut start = 0;
+    for _ in 0..length {
+        let end = lists.len();
+        for i in start..end {
+            for kind in 0..8 {
+                let (word, value) = (word(kind & 1), kind >> 1 & 1);
+                let mut list = lists[i].clone();
+                list.push(if kind < 4 {
+                    read(word, value)
+                } else {
+                    write(word, value)
+                });
+                lists.push(list);
+            }
+        }
+        start = end;
+    }
+    lists
+}
+
+/// The attempts, without lanes, that can have these events: as the update that
+/// produced `version`, if one is given, or as one that is not an update, with
+/// all samples up to `last`.
+fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
+    let writes = events
+        .iter()
+        .any(|event| matches!(event, Event::Write { .. }));
+    let mut shapes = Vec::new();
+    match version {
+        Some(version) if writes => {
+            for begin in 0..version {
+                shapes.extend((version..=last).map(|end| update(0, begin, version, end)));
+            }
+        }
+        Some(_) => {}
+        None => {
+            for begin in 0..=last {
+                for end in begin..=last {
+                    shapes.push(aborted(0, begin, end));
+                    if !writes {
+                        shapes.push(read_only(0, begin, end));
+                    }
+                }
+            }
+        }
+    }
+    shapes
+}
+
+#[test]
+fn agrees_with_brute_force_on_all_pairs_of_short_transactions() {
+    let lists = event_lists(2);
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    let mut tally = Tally::default();
+    // Which of the two are updates, and so the clock at the end.
+    for versions in [[Some(1), Some(2)], [Some(1), None], [None, None]] {
+        let last = versions.iter().flatten().count() as u64;
+        for a_events in &lists {
+            for b_events in &lists {
+                for a in shapes(a_events, versions[0], last) {
+                    for b in shapes(b_events, versions[1], last) {
+                        history.clear();
+                        history.push(a, a_events).unwrap();
+                        history.push(Attempt { lane: 1, ..b }, b_events).unwrap();
+                        tally.compare(&history);
+                    }
+                }
+            }
+        }
+    }
+    tally.finish("pairs", 30_000);
+}
+
+#[test]
+fn agrees_with_brute_force_on_all_single_transactions_of_up_to_three_events() {
+    let mut accepted = 0;
+    let lists = event_lists(3);
+    for events in &lists {
+        for version in [None, Some(1)] {
+            for attempt in shapes(events, version, 1) {
+                let history = crate::common::history(&[(attempt, events)]);
+                let verdict = check(&history).unwrap().is_opaque();
+                assert_eq!(
+                    verdict,
+                    brute::is_opaque(&history, Orders::Witness),
+                    "{history:?}"
+                );
+                accepted += u64::from(verdict);
+            }
+        }
+    }
+    assert!(accepted > 100, "{accepted}");
+}
+
+/// The reads of two words, each not read or one of `values`; then the writes of
+/// a set of words, for each of which `written` gives the value.
+fn read_write_lists(values: &[u64], write_sets: &[&[(u64, u64)]]) -> Vec<Vec<Event>> {
+    let choices: Vec<Option<u64>> = std::iter::once(None)
+        .chain(values.iter().copied().map(Some))
+        .collect();
+    let mut lists = Vec::new();
+    for &x in &choices {
+        for &y in &choices {
+            for set in write_sets {
+                let reads = [x.map(|v| read(word(0), v)), y.map(|v| read(word(1), v))];
+                let writes = set.iter().map(|&(w, v)| write(word(w), v));
+                lists.push(reads.into_iter().flatten().chain(writes).collect());
+            }
+        }
+    }
+    lists
+}
+
+/// All triples of an attempt from each list, the first `updates` of them
+/// updates with versions in that order.
+fn triples(lists: [&[Vec<Event>]; 3], updates: usize, tally: &mut Tally) {
+    let last = updates as u64;
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    // An update's point is fixed: only how much real time orders it varies.
+    let samples = |i: usize| -> Vec<Attempt> {
+        let (lane, version) = (i as u32, i as u64 + 1);
+        if i < updates {
+            return vec![
+                update(lane, version - 1, version, version),
+                update(lane, 0, version, last),
+            ];
+        }
+        (0..=last)
+            .flat_map(|begin| (begin..=last).map(move |end| aborted(lane, begin, end)))
+            .collect()
+    };
+    let (a_samples, b_samples, c_samples) = (samples(0), samples(1), samples(2));
+    for a_events in lists[0] {
+        for b_events in lists[1] {
+            for c_events in lists[2] {
+                for &a in &a_samples {
+                    for &b in &b_samples {
+                        for &c in &c_samples {
+                            history.clear();
+                            history.push(a, a_events).unwrap();
+                            history.push(b, b_events).unwrap();
+                            history.push(c, c_events).unwrap();
+                            tally.compare(&history);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn agrees_with_brute_force_on_all_triples_with_values_0_and_1() {
+    let sets: [&[(u64, u64)]; 4] = [&[(0, 0)], &[(0, 1)], &[(1, 1)], &[(0, 1), (1, 1)]];
+    let update = read_write_lists(&[0, 1], &sets);
+    let other = read_write_lists(&[0, 1], &[&[]]);
+    let mut tally = Tally::default();
+    triples([&update, &update, &update], 3, &mut tally);
+    triples([&update, &update, &other], 2, &mut tally);
+    triples([&update, &other, &other], 1, &mut tally);
+    tally.finish("triples, 0 and 1", 300_000);
+}
+
+#[test]
+fn agrees_with_brute_force_on_all_triples_with_unique_values() {
+    // Update i writes 10 + i and 20 + i; a read returns 0 or any of them.
+    let mut tally = Tally::default();
+    for updates in 1..=3 {
+        let list = |i: u64| {
+            let mut values = vec![0];
+            let written = if i < updates {
+                [(0, 10 + i), (1, 20 + i)]
+            } else {
+                [(0, 30), (1, 31)]
+            };
+            values.extend(
+                (0..updates)
+                    .filter(|&other| other != i)
+                    .map(|other| 10 + other),
+            );
+            let both: &[(u64, u64)] = &written;
+            let sets: &[&[(u64, u64)]] = if i < updates {
+                &[&both[..1], both]
+            } else {
+                &[&[]]
+            };
+            // Word 0 takes the values 10 + i; the same choice for word 1 is
+            // 20 + i, which read_write_lists gets by way of `shift`.
+            shift(read_write_lists(&values, sets))
+        };
+        let lists = [list(0), list(1), list(2)];
+        triples(
+            [&lists[0], &lists[1], &lists[2]],
+            updates as usize,
+            &mut tally,
+        );
+    }
+    tally.finish("triples, unique", 300_000);
+}
+
+/// Turns reads of 10 + i from word 1 into reads of 20 + i.
+fn shift(mut lists: Vec<Vec<Event>>) -> Vec<Vec<Event>> {
+    for event in lists.iter_mut().flatten() {
+        if let Event::Read { word: from, value } = event
+            && *from == word(1)
+            && *value != 0
+        {
+            *value += 10;
+        }
+    }
+    lists
+}
+
+#[test]
+fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
+    let mut rng = Rng::new(0x1f0e);
+    let (mut unknown, mut rejected) = (0, 0);
+    for _ in 0..60_000 {
+        let replay = rng.seed();
+        let mut history = random_history(&mut rng, 5, 2, Values::Binary);
+        history.initial = InitialMemory::INFERRED;
+        let verdict = check(&history).expect("a possible history");
+        let explained = (0..4).any(|bits| {
+            let words = vec![(word(0), bits & 1), (word(1), bits >> 1)];
+            history.initial = InitialMemory {
+                words,
+                rest: Rest::Value(0),
+            };
+            brute::is_opaque(&history, Orders::Witness)
+        });
+        let replay = format!("replay with Rng::new({replay:#x}): {history:?}");
+        assert!(verdict.is_opaque() || !explained, "{replay}");
+        if verdict.initial.unknown == 0 {
+            assert_eq!(verdict.is_opaque(), explained, "{replay}");
+        }
+        unknown += u64::from(verdict.initial.unknown > 0);
+        rejected += u64::from(!verdict.is_opaque());
+    }
+    assert!(unknown > 1_000 && rejected > 1_000, "{unknown} {rejected}");
+}
+
+#[test]
+fn every_explanation_is_a_smallest_contradiction() {
+    // Rebuilt with only the reads of its explanation the attempt is still in
+    // violation, and with any one of them left out it is not.
+    let mut rng = Rng::new(0xe91a);
+    let mut sizes = [0_u64; 6];
+    for _ in 0..40_000 {
+        let history = random_history(&mut rng, 5, 3, Values::Binary);
+        for violation in check(&history).unwrap().violations {
+            let verify::opacity::report::Finding::NoCommonPoint { reads, .. } = &violation.finding
+            else {
+                continue;
+            };
+            let core: Vec<u32> = reads.iter().map(|read| read.event).collect();
+            sizes[core.len()] += 1;
+            let at_fault = violation.attempt.attempt;
+            let in_violation = |kept: &dyn Fn(u32) -> bool| {
+                let reduced = keep_reads(&history, at_fault, kept);
+                let violations = check(&reduced).unwrap().violations;
+                violations
+                    .iter()
+                    .any(|other| other.attempt.attempt == at_fault)
+            };
+            assert!(in_violation(&|event| core.contains(&event)), "{violation}");
+            for &spare in &core {
+                assert!(
+                    !in_violation(&|event| core.contains(&event) && event != spare),
+                    "{violation}"
+                );
+            }
+        }
+    }
+    println!("explanations by number of reads: {sizes:?}");
+    assert!(sizes[1] > 0 && sizes[2] > 0, "{sizes:?}");
+}
+
+/// The history with only some of one attempt's reads.
+fn keep_reads(history: &History, at_fault: usize, kept: &dyn Fn(u32) -> bool) -> History {
+    let mut reduced = History::new(header(), InitialMemory::ZERO);
+    for i in 0..history.len() {
+        let events: Vec<Event> = (0_u32..)
+            .zip(history.events(i))
+            .filter(|(at, event)| {
+                i != at_fault || matches!(event, Event::Write { .. }) || kept(*at)
+            })
+            .map(|(_, event)| event)
+            .collect();
+        reduced.push(history.attempt(i), &events).unwrap();
+    }
+    reduced
+}
+
+#[test]
+fn random_histories_have_every_outcome() {
+    let mut rng = Rng::new(1);
+    let mut seen = [0_u32; 4];
+    for _ in 0..1_000 {
+        let history = random_history(&mut rng, 5, 2, Values::Unique);
+        for i in 0..history.len() {
+            seen[match history.attempt(i).outcome {
+                Outcome::Committed { .. } => 0,
+                Outcome::CommittedReadOnly => 1,
+                Outcome::Aborted { .. } => 2,
+                Outcome::Running => 3,
+            }] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
+}

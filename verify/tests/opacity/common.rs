@@ -1,0 +1,251 @@
+//! What the tests of histories share: builders, and random histories.
+
+use rand::{Rng as _, RngExt as _, SeedableRng as _};
+use rand_xoshiro::SplitMix64;
+use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
+
+pub(crate) fn read(word: u64, value: u64) -> Event {
+    Event::Read { word, value }
+}
+
+pub(crate) fn write(word: u64, value: u64) -> Event {
+    Event::Write { word, value }
+}
+
+/// An update: lane, begin, version, end.
+pub(crate) fn update(lane: u32, begin: u64, version: u64, end: u64) -> Attempt {
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::Committed { version },
+    }
+}
+
+pub(crate) fn read_only(lane: u32, begin: u64, end: u64) -> Attempt {
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::CommittedReadOnly,
+    }
+}
+
+pub(crate) fn aborted(lane: u32, begin: u64, end: u64) -> Attempt {
+    Attempt {
+        lane,
+        begin,
+        end,
+        outcome: Outcome::Aborted { reason: 1 },
+    }
+}
+
+pub(crate) fn running(lane: u32, begin: u64) -> Attempt {
+    Attempt {
+        lane,
+        begin,
+        end: u64::MAX,
+        outcome: Outcome::Running,
+    }
+}
+
+pub(crate) fn header() -> Header {
+    Header {
+        variant: "hv-sorting".into(),
+        workload: "test".into(),
+        device: "none".into(),
+        seed: "0".into(),
+    }
+}
+
+/// A history on memory that is zero at first.
+pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    for (attempt, events) in attempts {
+        history.push(*attempt, events).unwrap();
+    }
+    history
+}
+
+/// Numbers from a seed that a failure prints.
+pub(crate) struct Rng(SplitMix64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
+    /// The seed that draws again what follows.
+    pub(crate) fn seed(&self) -> u64 {
+        u64::from_le_bytes(self.0.state())
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0.random_range(0..n)
+    }
+
+    /// A number from `low` to `high`.
+    pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
+        self.0.random_range(low..=high)
+    }
+
+    pub(crate) fn percent(&mut self, p: u32) -> bool {
+        self.0.random_ratio(p, 100)
+    }
+}
+
+/// What values transactions write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Values {
+    /// Each write another.
+    Unique,
+    /// 0 and 1.
+    Binary,
+}
+
+/// A random possible history of 1 to `attempts_max` attempts on `words` words
+/// that are zero at first. Reads are right for one point of the attempt, except
+/// that one in four returns anything: a good part of the histories is not
+/// opaque.
+pub(crate) fn random_history(
+    rng: &mut Rng,
+    attempts_max: u64,
+    words: u64,
+    values: Values,
+) -> History {
+    let attempts = random_attempts(rng, attempts_max);
+    let mut fresh = 0;
+    let mut value = |rng: &mut Rng| {
+        fresh += 1;
+        if values == Values::Unique {
+            fresh
+        } else {
+            rng.below(2)
+        }
+    };
+    // Actions without the values read: a word, and a value if it is a write.
+    let mut actions: Vec<Vec<(u64, Option<u64>)>> = Vec::new();
+    for attempt in &attempts {
+        let may_write = attempt.outcome != Outcome::CommittedReadOnly;
+        let mut list: Vec<_> = (0..rng.below(5))
+            .map(|_| {
+                let word = word(rng.below(words));
+                (word, (may_write && rng.percent(40)).then(|| value(rng)))
+            })
+            .collect();
+        let writes = list.iter().any(|action| action.1.is_some());
+        if matches!(attempt.outcome, Outcome::Committed { .. }) && !writes {
+            list.push((word(rng.below(words)), Some(value(rng))));
+        }
+        actions.push(list);
+    }
+    let anything = |rng: &mut Rng| {
+        if values == Values::Unique {
+            rng.below(fresh + 1)
+        } else {
+            rng.below(2)
+        }
+    };
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    for (attempt, list) in attempts.iter().zip(&actions) {
+        let point = match attempt.outcome {
+            Outcome::Committed { version } => version - 1,
+            _ => rng.within(attempt.begin, attempt.end.min(20)),
+        };
+        let mut own: Vec<(u64, u64)> = Vec::new();
+        let mut events = Vec::new();
+        for &(word, written) in list {
+            if let Some(value) = written {
+                own.push((word, value));
+                events.push(write(word, value));
+                continue;
+            }
+            let right = own
+                .iter()
+                .rfind(|cell| cell.0 == word)
+                .map_or_else(|| value_at(&attempts, &actions, word, point), |cell| cell.1);
+            events.push(read(
+                word,
+                if rng.below(4) == 0 {
+                    anything(rng)
+                } else {
+                    right
+                },
+            ));
+        }
+        history.push(*attempt, &events).unwrap();
+    }
+    history
+}
+
+/// Addresses like those of 32- and 64-bit words.
+pub(crate) fn word(i: u64) -> u64 {
+    [0x7f00_0000_1000, 0x7f00_0000_2001, 0x40][i as usize]
+}
+
+/// Samples, outcomes and lanes.
+fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
+    let number = rng.within(1, attempts_max);
+    let updates = rng.within(0, number);
+    let dense = rng.percent(70);
+    let mut versions = Vec::new();
+    for _ in 0..updates {
+        let before = versions.last().copied().unwrap_or(0);
+        versions.push(before + if dense { 1 } else { rng.within(1, 3) });
+    }
+    let last = versions.last().copied().unwrap_or(0);
+    let mut attempts: Vec<Attempt> = Vec::new();
+    for &version in &versions {
+        let begin = rng.below(version);
+        attempts.push(update(0, begin, version, rng.within(version, last)));
+    }
+    for _ in updates..number {
+        let begin = rng.within(0, last);
+        let end = rng.within(begin, last);
+        attempts.push(match rng.below(8) {
+            0 => running(0, begin),
+            1..4 => read_only(0, begin, end),
+            _ => aborted(0, begin, end),
+        });
+    }
+    attempts.sort_by_key(|attempt| attempt.begin);
+    let mut lane_ends: Vec<u64> = Vec::new();
+    for attempt in &mut attempts {
+        let free = lane_ends
+            .iter()
+            .position(|&end| end <= attempt.begin && end != u64::MAX);
+        let lane = free.filter(|_| rng.percent(70)).unwrap_or_else(|| {
+            lane_ends.push(0);
+            lane_ends.len() - 1
+        });
+        lane_ends[lane] = attempt.end;
+        attempt.lane = lane as u32;
+    }
+    attempts
+}
+
+fn value_at(
+    attempts: &[Attempt],
+    actions: &[Vec<(u64, Option<u64>)>],
+    word: u64,
+    point: u64,
+) -> u64 {
+    let mut latest = (0, 0);
+    for (attempt, list) in attempts.iter().zip(actions) {
+        if let Outcome::Committed { version } = attempt.outcome
+            && version <= point
+            && version > latest.0
+            && let Some(&(_, Some(value))) = list
+                .iter()
+                .rfind(|action| action.0 == word && action.1.is_some())
+        {
+            latest = (version, value);
+        }
+    }
+    latest.1
+}

@@ -1,0 +1,12 @@
+//! Histories and the opacity checker: files, recording buffers, verdicts, and
+//! the checker beside brute force.
+
+mod additions;
+mod brute;
+mod common;
+mod file;
+mod must_reject;
+mod recorder;
+#[cfg(not(debug_assertions))]
+mod speed;
+mod verdict;

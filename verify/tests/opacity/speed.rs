@@ -1,0 +1,155 @@
+//! The checker's speed: a million transactions in well under ten seconds on
+//! one core. Only in release builds, where the figure means something.
+
+use crate::common::{Rng, Values, aborted, header, read, update, write};
+use std::time::{Duration, Instant};
+use verify::history::{Event, History, InitialMemory};
+use verify::opacity::{check, check_file};
+
+const READS: usize = 8;
+const WRITES: usize = 4;
+
+/// A right history: each transaction reads 8 words and, unless it aborts,
+/// writes 4 of them. Its interval spans the last `open` commits; an aborted one
+/// spans half as many again and reads as of `open` commits ago, so that its
+/// point is at neither end.
+fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed: u64) -> History {
+    let mut rng = Rng::new(seed);
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    // Memory now, and as it was `open` commits ago.
+    let mut now = vec![0; words as usize];
+    let mut then = now.clone();
+    let mut undone = std::collections::VecDeque::new();
+    let mut clock = 0_u64;
+    let mut events: Vec<Event> = Vec::new();
+    for i in 0..transactions {
+        // Lanes of attempts that overlap differ.
+        let lane = i as u32;
+        let begin = clock.saturating_sub(open);
+        events.clear();
+        let chosen: [usize; READS] = std::array::from_fn(|_| rng.below(words) as usize);
+        if rng.percent(20) {
+            events.extend(chosen.map(|word| read(8 * word as u64, then[word])));
+            let begin = begin.saturating_sub(open / 2);
+            history.push(aborted(lane, begin, clock), &events).unwrap();
+            continue;
+        }
+        clock += 1;
+        events.extend(chosen.map(|word| read(8 * word as u64, now[word])));
+        let mut batch = [(0, 0); WRITES];
+        for (k, &word) in chosen[..WRITES].iter().enumerate() {
+            let value = match values {
+                Values::Unique => clock << 3 | k as u64,
+                Values::Binary => rng.below(2),
+            };
+            events.push(write(8 * word as u64, value));
+            now[word] = value;
+            batch[k] = (word, value);
+        }
+        undone.push_back(batch);
+        if undone.len() as u64 > open {
+            for (word, value) in undone.pop_front().unwrap() {
+                then[word] = value;
+            }
+        }
+        history
+            .push(update(lane, begin, clock, clock), &events)
+            .unwrap();
+    }
+    history
+}
+
+fn seconds(limit: u64, what: &str, work: impl FnOnce()) {
+    let start = Instant::now();
+    work();
+    let took = start.elapsed();
+    println!("{what}: {:.2} s", took.as_secs_f64());
+    assert!(took < Duration::from_secs(limit), "{what}: {took:?}");
+}
+
+#[test]
+fn a_million_transactions_are_checked_in_ten_seconds() {
+    for (words, open, values, what) in [
+        (
+            8 << 20,
+            30_000,
+            Values::Unique,
+            "8 M words, intervals of 30,000 commits",
+        ),
+        (
+            100_000,
+            1_000,
+            Values::Unique,
+            "100,000 words, intervals of 1,000 commits",
+        ),
+        (
+            64,
+            30_000,
+            Values::Unique,
+            "64 words, intervals of 30,000 commits",
+        ),
+        (
+            64,
+            300,
+            Values::Binary,
+            "64 words of 0 and 1, intervals of 300 commits",
+        ),
+        (
+            64,
+            30_000,
+            Values::Binary,
+            "64 words of 0 and 1, intervals of 30,000 commits",
+        ),
+    ] {
+        let history = right_history(1_000_000, words, open, values, 1);
+        seconds(
+            10,
+            &format!("check of 1,000,000 transactions, {what}"),
+            || {
+                let verdict = check(&history).unwrap();
+                assert!(verdict.is_opaque(), "{verdict}");
+            },
+        );
+    }
+}
+
+#[test]
+fn a_file_of_a_million_transactions_is_read_and_checked_in_ten_seconds() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("h");
+    right_history(1_000_000, 8 << 20, 30_000, Values::Unique, 2)
+        .save(&path)
+        .unwrap();
+    let size = std::fs::metadata(&path).unwrap().len() >> 20;
+    seconds(
+        10,
+        &format!("file of {size} MiB, 1,000,000 transactions"),
+        || {
+            assert!(check_file(&path).unwrap().is_opaque());
+        },
+    );
+}
+
+#[test]
+fn a_million_transactions_of_which_none_is_right_take_no_longer() {
+    // Every read of a hot word is of a value that was never there.
+    let mut history = right_history(500_000, 64, 30_000, Values::Unique, 3);
+    let clock = history.attempt(history.len() - 1).end;
+    for i in 0..500_000 {
+        let events: Vec<Event> = (0..8).map(|word| read(8 * word, 5 + (i << 3))).collect();
+        history
+            .push(
+                aborted(1_000_000 + i as u32, clock - 30_000, clock),
+                &events,
+            )
+            .unwrap();
+    }
+    seconds(
+        10,
+        "500,000 right and 500,000 wrong transactions on 64 words",
+        || {
+            let verdict = check(&history).unwrap();
+            assert!(verdict.violations_total > 450_000);
+        },
+    );
+}

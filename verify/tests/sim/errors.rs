@@ -1,0 +1,577 @@
+//! Each way to misuse the machine ends the launch with its own error, which
+//! names the lanes; and the machine can be used again.
+// The simulator checks each operation of a warp or a block, and the tests make wrong ones.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+use stm_core::Lane;
+use stm_core::host::{Buffer, Device, Error, Launch};
+use stm_core::kernel::Kernel;
+use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
+
+fn sim(schedule: Schedule, seed: u64) -> Sim {
+    Sim::new(SimConfig {
+        warp_width: 4,
+        schedule,
+        seed,
+        steps_max: 5000,
+        idle_max: 1000,
+        ..SimConfig::default()
+    })
+}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 32,
+        starve: true,
+    },
+    Schedule::Random,
+    Schedule::Pct {
+        depth: 2,
+        length: 100,
+    },
+];
+
+/// The error of a kernel of two blocks of four lanes, which gets a buffer of 4
+/// 64-bit words; under every schedule.
+fn errors(kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
+    let run = |schedule| {
+        let sim = sim(schedule, 9);
+        let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
+        let p = words.as_mut_ptr();
+        let error = sim
+            .run(
+                &Launch {
+                    shared_bytes: 16,
+                    ..Launch::new(2, 4)
+                },
+                |lane| kernel(lane, p),
+            )
+            .unwrap_err();
+        assert_eq!(sim.last_run().unwrap().1, Err(error.clone()));
+        // The machine is as good as new.
+        let again = sim.run(&Launch::new(2, 4), |lane| {
+            // SAFETY: a live 64-bit word.
+            unsafe { lane.fetch_add_relaxed_64(p, 1) };
+        });
+        assert_eq!(again.unwrap().steps, 8);
+        error
+    };
+    SCHEDULES.into_iter().map(run).collect()
+}
+
+#[test]
+fn an_access_outside_every_allocation_is_an_error() {
+    for past in [32, 36, 4096, 1 << 40] {
+        for error in errors(|lane, p| {
+            // SAFETY: none: this is what is tested, and the simulator checks.
+            unsafe { lane.load_relaxed_32(p.wrapping_byte_add(past).cast()) };
+        }) {
+            assert!(
+                matches!(
+                    error,
+                    SimError::OutOfBounds {
+                        op: Op::LoadRelaxed32,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
+            let near = format!(
+                "{} bytes past the end of `words`, which has 32 bytes",
+                past - 32
+            );
+            assert!(error.to_string().contains(&near), "{error}");
+        }
+    }
+    for error in errors(|lane, _| {
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_64(std::ptr::without_provenance_mut(64), 1) };
+    }) {
+        assert!(
+            matches!(error, SimError::OutOfBounds { address: 64, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_access_that_ends_past_its_allocation_is_an_error() {
+    let sim = sim(Schedule::Random, 1);
+    let bytes = Buffer::<_, u8>::zeroed(&sim, 5, "bytes").unwrap();
+    let p = bytes.as_mut_ptr();
+    // SAFETY: none: this is what is tested, and the simulator checks.
+    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
+        lane.private_store_32(p.wrapping_add(4).cast(), 1);
+    });
+    assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
+}
+
+#[test]
+fn a_freed_allocation_is_outside_every_allocation() {
+    let sim = sim(Schedule::Random, 1);
+    let keeps = Buffer::<_, u32>::zeroed(&sim, 1, "keeps").unwrap();
+    let p = Buffer::<_, u32>::zeroed(&sim, 1, "freed")
+        .unwrap()
+        .as_mut_ptr();
+    // SAFETY: none: this is what is tested, and the simulator checks.
+    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
+        lane.store_relaxed_32(p, 1);
+    });
+    assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
+    drop(keeps);
+}
+
+#[test]
+fn a_misaligned_access_is_an_error() {
+    for error in errors(|lane, p| {
+        // SAFETY: none: this is what is tested, and the simulator checks.
+        unsafe { lane.load_acquire_64(p.wrapping_byte_add(4)) };
+    }) {
+        assert!(
+            matches!(
+                error,
+                SimError::Misaligned {
+                    bytes: 8,
+                    op: Op::LoadAcquire64,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_word_accessed_with_two_widths_is_an_error() {
+    for error in errors(|lane, p| {
+        // SAFETY: live words; the widths are what is tested.
+        unsafe {
+            if lane.block_index() == 0 {
+                lane.load_relaxed_32(p.wrapping_add(2).cast());
+            } else {
+                lane.add_relaxed_64(p.wrapping_add(2), 1);
+            }
+        }
+    }) {
+        let SimError::MixedWidth { access, other, .. } = &error else {
+            panic!("{error}")
+        };
+        assert!(
+            matches!(
+                (access.op, other),
+                (Op::LoadRelaxed32, 64) | (Op::AddRelaxed64, 32)
+            ),
+            "{error}"
+        );
+        assert!(error.to_string().contains("of `words`["), "{error}");
+    }
+}
+
+#[test]
+fn a_private_word_of_two_lanes_is_an_error() {
+    for error in errors(|lane, p| {
+        lane.fence();
+        // SAFETY: live words; the sharing is what is tested.
+        unsafe {
+            lane.private_store_32(
+                p.cast::<u32>().wrapping_add(lane.thread_index() as usize),
+                1,
+            );
+        };
+    }) {
+        let SimError::NotPrivate {
+            lane,
+            owner: Owner::Lane(other),
+            ..
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(lane.thread, other.thread);
+        assert_ne!(lane.block, other.block);
+    }
+}
+
+#[test]
+fn neighbouring_private_halves_belong_to_two_lanes_and_a_whole_to_one() {
+    let run = |wide: bool| {
+        let sim = sim(Schedule::Random, 1);
+        let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
+        let p = words.as_mut_ptr();
+        // SAFETY: live words; the sharing is what is tested.
+        sim.run(&Launch::new(1, 2), |lane| unsafe {
+            if wide && lane.thread_index() == 0 {
+                lane.private_load_64(p.cast());
+            } else {
+                lane.private_load_32(p.wrapping_add(lane.thread_index() as usize));
+            }
+        })
+    };
+    assert!(run(false).is_ok());
+    assert!(matches!(run(true), Err(SimError::NotPrivate { .. })));
+}
+
+#[test]
+fn a_word_both_private_and_shared_is_an_error() {
+    for shared_first in [true, false] {
+        for error in errors(|lane, p| {
+            // SAFETY: live words; the sharing is what is tested.
+            unsafe {
+                if shared_first {
+                    lane.load_relaxed_64(p);
+                }
+                lane.private_load_64(p);
+                lane.load_relaxed_64(p);
+            }
+        }) {
+            let SimError::NotPrivate { owner, .. } = &error else {
+                panic!("{error}")
+            };
+            assert_eq!(shared_first, *owner == Owner::Everyone, "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_shared_word_past_the_end_is_an_error() {
+    // SAFETY: none: this is what is tested, and the simulator checks.
+    for error in errors(|lane, _| unsafe { lane.shared_store_32(lane.shared_words(), 1) }) {
+        assert!(
+            matches!(
+                error,
+                SimError::SharedOutOfBounds {
+                    index: 4,
+                    words: 4,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
+    for mask in [0, 0x1F, 0xE, 0x10] {
+        for error in errors(|lane, _| {
+            if lane.lane_index() == 0 {
+                unsafe { lane.sync_warp(mask) };
+            } else {
+                lane.pause(1);
+            }
+        }) {
+            assert!(
+                matches!(error, SimError::BadMask { warp: 0xF, .. }),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_shuffle_from_a_lane_that_takes_no_part_is_an_error() {
+    for source in [1, 31, 32] {
+        for error in errors(|lane, _| {
+            unsafe {
+                lane.shuffle_32(
+                    lane.lane_bit(),
+                    1,
+                    if lane.lane_index() == 0 {
+                        source
+                    } else {
+                        lane.lane_index()
+                    },
+                )
+            };
+        }) {
+            assert!(
+                matches!(error, SimError::BadSource { mask: 1, .. }),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lanes_that_name_each_other_at_different_operations_are_an_error() {
+    let by_operation = errors(|lane, _| {
+        if lane.lane_index() == 2 {
+            unsafe { lane.sync_warp(0xF) };
+        } else {
+            unsafe { lane.ballot(0xF, true) };
+        }
+    });
+    let by_mask = errors(|lane, _| {
+        unsafe { lane.ballot(if lane.lane_index() < 2 { 0x7 } else { 0xF }, true) };
+    });
+    for error in by_operation.into_iter().chain(by_mask) {
+        let SimError::WarpMismatch {
+            lane,
+            here,
+            other,
+            there,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(lane.block, other.block);
+        assert_ne!((lane, here), (other, there));
+    }
+}
+
+#[test]
+fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
+    for schedule in SCHEDULES {
+        for seed in 0..20 {
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                let pair = 3 << (lane.lane_index() & 2);
+                assert_eq!(
+                    unsafe { lane.ballot(pair, lane.lane_index() & 1 == 1) },
+                    pair & 0xA
+                );
+                if lane.lane_index() == 1 {
+                    // The others may already wait at the next operation.
+                    assert_eq!(unsafe { lane.ballot(lane.lane_bit(), true) }, 2);
+                }
+                assert_eq!(
+                    unsafe { lane.shuffle_32(lane.warp_mask(), lane.lane_index(), 1) },
+                    1
+                );
+                unsafe { lane.barrier() };
+            });
+            assert!(run.is_ok(), "{}", run.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_ended_and_is_waited_for_is_an_error() {
+    let at_vote = errors(|lane, _| {
+        if lane.lane_index() != 1 {
+            unsafe { lane.ballot(lane.warp_mask(), true) };
+        }
+    });
+    for error in at_vote {
+        let SimError::LaneEnded {
+            ended,
+            waiting,
+            access,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (ended.lane, access.op, ended.block),
+            (1, Op::Ballot, waiting.block)
+        );
+    }
+    let at_barrier = errors(|lane, _| {
+        if lane.thread_index() != 3 {
+            unsafe { lane.barrier() };
+        }
+    });
+    for error in at_barrier {
+        assert!(
+            matches!(
+                error,
+                SimError::LaneEnded {
+                    ended: LaneId { thread: 3, .. },
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_barrier_used_in_two_ways_is_an_error() {
+    for error in errors(|lane, _| {
+        if lane.thread_index() == 2 {
+            unsafe { lane.barrier() };
+        } else {
+            unsafe { lane.barrier_any(true) };
+        }
+    }) {
+        let SimError::BlockMismatch { here, there, .. } = &error else {
+            panic!("{error}")
+        };
+        let ops = [here.op, there.op];
+        assert!(ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny));
+    }
+}
+
+#[test]
+fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
+    for schedule in SCHEDULES {
+        for seed in 0..20 {
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                for k in 0..8 {
+                    let any = unsafe {
+                        lane.barrier_any(lane.thread_index() == k && lane.block_index() == 0)
+                    };
+                    assert_eq!(any, k < 6 && lane.block_index() == 0);
+                }
+            });
+            assert!(run.is_ok(), "{}", run.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn a_deadlock_names_what_each_lane_waits_for() {
+    // Lane 0 waits for the warp, the others for the block.
+    for error in errors(|lane, _| {
+        if lane.thread_index() == 0 {
+            unsafe { lane.sync_warp(0xF) };
+        }
+        unsafe { lane.barrier() };
+    }) {
+        let SimError::Deadlock { lanes } = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(lanes.len(), 8);
+        for report in lanes {
+            match &report.waiting {
+                Waiting::Warp { access, missing } => {
+                    assert_eq!(
+                        (report.lane.thread, access.op, *missing),
+                        (0, Op::SyncWarp, 0xE)
+                    );
+                }
+                Waiting::Barrier { missing } => assert_eq!(*missing, 1),
+                other => panic!("{other:?}"),
+            }
+        }
+        let text = error.to_string();
+        let first =
+            "thread 0 of block 0 (warp 0, lane 0) waits at sync_warp with mask 0xf for lanes 0xe";
+        assert!(
+            text.contains(first) && text.contains("waits at the barrier for 1 threads"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_livelock_says_what_each_lane_did_last() {
+    let waits = errors(|lane, p| {
+        // SAFETY: a live word, used with 64 bits.
+        while unsafe { lane.load_relaxed_64(p.wrapping_add(2)) } == 0 {}
+    });
+    for error in waits {
+        assert!(
+            matches!(&error, SimError::Livelock { why: Stuck::NothingChanged(1000), lanes } if lanes.len() == 8)
+        );
+        assert!(
+            error
+                .to_string()
+                .contains("after load_relaxed_64 of `words`[2] gave 0x0"),
+            "{error}"
+        );
+    }
+    let changes = errors(|lane, p| {
+        loop {
+            // SAFETY: as above.
+            unsafe { lane.add_relaxed_64(p, 1) };
+        }
+    });
+    for error in changes {
+        assert!(
+            matches!(
+                error,
+                SimError::Livelock {
+                    why: Stuck::NoneEnded(5000),
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+/// Counts its end.
+struct Dropped<'a>(&'a std::cell::Cell<u32>);
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+#[test]
+fn a_panic_names_its_lane_and_every_lane_is_unwound() {
+    let (begun, dropped) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    for error in errors(|lane, p| {
+        begun.set(begun.get() + 1);
+        let _counted = Dropped(&dropped);
+        unsafe { lane.barrier() };
+        // SAFETY: a live word, used with 64 bits.
+        let before = unsafe { lane.fetch_add_relaxed_64(p, 1) };
+        assert!(before != 3, "the fourth lane fails");
+        unsafe { lane.barrier() };
+    }) {
+        let SimError::Panicked { message, .. } = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(message, "the fourth lane fails");
+    }
+    // A lane that had not begun has nothing to drop.
+    assert_eq!(dropped.get(), begun.get());
+    assert!(begun.get() >= 4 * SCHEDULES.len() as u32);
+}
+
+struct Faulty;
+
+impl Kernel for Faulty {
+    const ENTRY: &'static str = "faulty";
+    type Params = u64;
+
+    fn run<L: Lane>(lane: &L, address: &u64) {
+        // SAFETY: none: this is what is tested, and the simulator checks.
+        unsafe { lane.load_relaxed_64(std::ptr::without_provenance(*address as usize)) };
+    }
+}
+
+#[test]
+fn a_device_that_is_lost_gives_the_line_that_replays_it() {
+    let sim = sim(Schedule::Random, 77);
+    // SAFETY: none: this is what is tested, and the simulator checks.
+    let error = unsafe { sim.launch::<Faulty>(&Launch::new(1, 1), &16) }.unwrap_err();
+    let Error::DeviceLost { during, code } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*during, format!("faulty on {}", sim.config()));
+    assert!(code.contains("load_relaxed_64 at 0x10"), "{code}");
+}
+
+#[test]
+fn a_launch_that_cannot_be_is_refused() {
+    let sim = sim(Schedule::Random, 1);
+    for launch in [
+        Launch::new(0, 1),
+        Launch::new(1, 0),
+        Launch::new(1, 1025),
+        Launch::new(9, 1024),
+    ] {
+        assert!(matches!(sim.run(&launch, |_| {}), Err(SimError::Launch(_))));
+    }
+    let big = Launch {
+        shared_bytes: 1 << 20,
+        ..Launch::new(1, 1)
+    };
+    assert!(matches!(sim.run(&big, |_| {}), Err(SimError::Launch(_))));
+    let error = sim.allocate(9 << 30, "too much").unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::OutOfMemory {
+                what: "too much",
+                ..
+            }
+        ),
+        "{error}"
+    );
+}

@@ -1,0 +1,15 @@
+//! The simulator, the transactional memory on it, random and directed programs,
+//! and seeded defects.
+
+mod captured;
+mod directed;
+mod errors;
+mod litmus;
+mod mutants;
+mod programs;
+mod progress;
+mod recorded;
+mod schedules;
+mod stm;
+mod teams;
+mod wide_cells;

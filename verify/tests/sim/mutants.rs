@@ -1,0 +1,61 @@
+//! The gate: every seeded defect is caught within its budget, and the right code
+//! survives ten times the cases that caught it. `verify mutants` prints the same.
+
+use stm_core::observe::Mutant;
+use verify::mutants::{BUDGET, SURVIVAL, gate, table, target, try_mutant};
+use verify::program::directed::Directed;
+use verify::program::{Case, run};
+
+#[test]
+fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
+    let rows = gate(BUDGET, |_| {});
+    println!("{}", table(&rows));
+    assert_eq!(rows.len(), Mutant::ALL.len());
+    for row in &rows {
+        let name = row.mutant.name();
+        if let Some((case, failure)) = &row.unmutated_failure {
+            panic!(
+                "the unmutated code fails where {name} is looked for: {failure}\n{}",
+                case.command()
+            );
+        }
+        let Some(kill) = &row.killed else {
+            panic!("{name} survives {BUDGET} schedules\n{}", table(&rows));
+        };
+        assert_eq!(row.unmutated, SURVIVAL * kill.schedules);
+        // The line that it would print shows the same once more.
+        let replayed: Case = kill.case.to_string().parse().unwrap();
+        assert_eq!(run(&replayed).as_ref(), Err(&kill.failure), "{name}");
+    }
+}
+
+#[test]
+fn the_gate_is_deterministic() {
+    for mutant in [Mutant::NoE5, Mutant::NewReadNotValidated, Mutant::NoS3] {
+        let [a, b] = [0, 1].map(|_| try_mutant(mutant, BUDGET).json());
+        assert_eq!(a, b);
+        assert!(a["schedules"].is_u64(), "{a}");
+    }
+}
+
+#[test]
+fn the_programs_made_for_each_mutant_exist() {
+    for &mutant in Mutant::ALL {
+        let (_, names) = target(mutant);
+        assert!(!names.is_empty());
+        for name in names {
+            assert!(
+                Directed::named(name).is_some(),
+                "{name} for {}",
+                mutant.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mutant_without_a_budget_survives_and_the_table_says_so() {
+    let row = try_mutant(Mutant::NoE2, 0);
+    assert!(!row.is_right());
+    assert!(table(&[row]).contains("SURVIVED"));
+}

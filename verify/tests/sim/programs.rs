@@ -1,0 +1,182 @@
+//! Random transaction programs on the simulator: every variant, both regimes of
+//! values, random warps, stripes, schedules and weak memory.
+//!
+//! After each run: no lock held and counts that add up, every transaction
+//! committed once and did what it says, a history that is opaque, and a memory
+//! that is what the commits leave. A failure prints the line that replays the
+//! smallest case found.
+
+use proptest::prelude::*;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+use verify::fuzz::{self, Config};
+use verify::program::directed::{ALL, Directed};
+use verify::program::{Case, FailureKind, generate, run, shrink::shrink};
+
+/// Runs a case; the failure, shrunk, with the command that replays it.
+fn right(case: &Case) -> Result<(), TestCaseError> {
+    run(case).map(|_| ()).map_err(|failure| {
+        let (case, failure) = shrink(case, failure);
+        TestCaseError::fail(format!("{failure}\n{}", case.command()))
+    })
+}
+
+macro_rules! random_programs {
+    ($($name:ident: $variant:ident;)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig {
+                cases: 3000,
+                failure_persistence: None,
+                ..ProptestConfig::default()
+            })]
+            $(
+                #[test]
+                fn $name(seed in any::<u64>().no_shrink()) {
+                    right(&generate::case(Variant::$variant, None, seed))?;
+                }
+            )*
+        }
+    };
+}
+
+random_programs! {
+    random_programs_are_right_with_cgl: Cgl;
+    random_programs_are_right_with_egpgv: Egpgv;
+    random_programs_are_right_with_vbv: Vbv;
+    random_programs_are_right_with_tbv_sorting: TbvSorting;
+    random_programs_are_right_with_hv_sorting: HvSorting;
+    random_programs_are_right_with_hv_backoff: HvBackoff;
+}
+
+proptest! {
+    #[test]
+    fn a_printed_case_parses_to_the_same_case(seed in any::<u64>(), which in 0..ALL.len()) {
+        for mutant in [None, Some(Mutant::ALL[seed as usize % Mutant::ALL.len()])] {
+            for &variant in Variant::ALL {
+                for case in [
+                    generate::case(variant, mutant, seed),
+                    ALL[which].case(variant, mutant, seed),
+                ] {
+                    prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_transactions_have_no_violation() {
+    let report = fuzz::fuzz(
+        &Config {
+            variants: Variant::ALL.to_vec(),
+            mutant: None,
+            seed: 0x5eed,
+            transactions: Some(1 << 20),
+            time: None,
+            threads: 2,
+        },
+        |_, _| {},
+    );
+    println!("{report}");
+    assert!(report.found.is_none(), "{report}");
+    let total = report.total();
+    assert!(total.transactions >= 1 << 20);
+    // Runs that say nothing must stay the exception.
+    assert!(total.unfair * 100 < total.schedules, "{report}");
+}
+
+#[test]
+fn a_case_replays_to_the_same_operation() {
+    for seed in 0..200 {
+        for &variant in Variant::ALL {
+            let case = generate::case(variant, None, seed);
+            let replayed: Case = case.to_string().parse().unwrap();
+            assert_eq!(run(&case), run(&replayed), "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_shrinks_to_a_smaller_case_whose_line_replays_it() {
+    // The first random program that shows a second write gone astray.
+    let (first, failure) = (0..)
+        .map(|seed| generate::case(Variant::HvSorting, Some(Mutant::WriteAtReadPosition), seed))
+        .find_map(|case| run(&case).err().map(|failure| (case, failure)))
+        .unwrap();
+    let (case, failure) = shrink(&first, failure);
+    let ops = |case: &Case| -> usize { case.program.transactions.iter().map(Vec::len).sum() };
+    assert!(
+        ops(&case) <= 4 && ops(&case) <= ops(&first),
+        "{first}\n{case}"
+    );
+    assert_eq!(case.program.transactions.len(), 1, "{case}");
+    let replayed = case.to_string().parse::<Case>().unwrap();
+    assert_eq!(run(&replayed), Err(failure));
+}
+
+#[test]
+fn fuzzing_finds_a_defect_and_stops() {
+    let report = fuzz::fuzz(
+        &Config {
+            variants: vec![Variant::HvSorting],
+            mutant: Some(Mutant::LockedStripeRead),
+            seed: 3,
+            transactions: Some(10_000_000),
+            time: None,
+            threads: 2,
+        },
+        |_, _| {},
+    );
+    let found = report.found.unwrap();
+    assert_eq!(found.failure.kind, FailureKind::NotOpaque);
+    assert!(
+        found
+            .case
+            .command()
+            .starts_with("cargo run -p verify -- replay '")
+    );
+}
+
+#[test]
+fn one_entry_too_many_is_expected_to_be_reported() {
+    for (name, overflows) in [
+        ("sets-just-full", false),
+        ("one-read-too-many", true),
+        ("one-write-too-many", true),
+    ] {
+        let case = Directed::named(name)
+            .unwrap()
+            .case(Variant::HvSorting, None, 1);
+        assert_eq!(
+            case.program
+                .overflows(Variant::HvSorting, case.sim.warp_width),
+            overflows,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_bad_line_is_refused_with_the_bad_part() {
+    for (line, part) in [
+        ("", "VARIANT"),
+        ("hv-sorting 1x1 each : r0", "VARIANT"),
+        ("hv 1x1 : r0 : sim:w1", "`hv`"),
+        ("hv-sorting!no-e9 1x1 : r0 : sim:w1", "no-e9"),
+        ("hv-sorting 1x : r0 : sim:w1", "`1x`"),
+        ("hv-sorting 0x4 : r0 : sim:w1", "BxT"),
+        ("hv-sorting 1x1 locks=3 : r0 : sim:w1", "power of two"),
+        ("hv-sorting 1x1 init=1,x : r0 : sim:w1", "init=1,x"),
+        ("hv-sorting 1x1 init=4294967296 : r0 : sim:w1", "32 bits"),
+        ("hv-sorting 1x1 : r1 : sim:w1", "`r1`"),
+        ("hv-sorting 1x1 : rx : sim:w1", "`rx`"),
+        ("hv-sorting 1x1 : r : sim:w1", "`r`"),
+        ("hv-sorting 1x1 : w0 : sim:w1", "`w0`"),
+        ("hv-sorting 1x1 : w0~1 : sim:w1", "`w0~1`"),
+        ("hv-sorting 1x1 : r0 : sim:w77", "w32"),
+    ] {
+        let error = line.parse::<Case>().unwrap_err().to_string();
+        assert!(error.contains(part), "{line}: {error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,454 @@
+//! Schedules: what each lets happen and what it promises, and that a line
+//! replays a run.
+// The simulator checks each operation of a warp or a block, and the tests make wrong ones.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+use std::process::Command;
+use std::time::Duration;
+use stm_core::Lane;
+use stm_core::host::{Buffer, Device, Launch, StopAt};
+use verify::sim::{
+    MemoryModel, Op, RunReport, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
+};
+
+const ALL: [Schedule; 6] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 32,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 32,
+        starve: true,
+    },
+    Schedule::Random,
+    Schedule::Pct {
+        depth: 3,
+        length: 500,
+    },
+];
+
+fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
+    SimConfig {
+        warp_width,
+        schedule,
+        seed,
+        steps_max: 100_000,
+        idle_max: 10_000,
+        ..SimConfig::default()
+    }
+}
+
+fn cas(lane: &SimLane<'_>, p: *mut u32) -> bool {
+    // SAFETY: callers pass live words that are only used with 32 bits.
+    unsafe { lane.cas_acquire_32(p, 0, 1) == 0 }
+}
+
+fn release(lane: &SimLane<'_>, p: *mut u32) {
+    // SAFETY: as in `cas`.
+    unsafe { lane.store_release_32(p, 0) }
+}
+
+fn increment(lane: &SimLane<'_>, p: *mut u32) {
+    // SAFETY: as in `cas`. Two operations: only a lock makes them one.
+    unsafe { lane.store_relaxed_32(p, lane.load_relaxed_32(p) + 1) }
+}
+
+/// The naive spin lock (Grote, chapter 3): each lane loops until it has the
+/// lock. `pauses`: whether it pauses in the loop.
+fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, SimError> {
+    let sim = Sim::new(config);
+    let lock = Buffer::<_, u32>::zeroed(&sim, 1, "lock").unwrap();
+    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+    let (l, c) = (lock.as_mut_ptr(), counter.as_mut_ptr());
+    sim.run(launch, |lane| {
+        while !cas(lane, l) {
+            if pauses {
+                lane.pause(100);
+            }
+        }
+        increment(lane, c);
+        release(lane, l);
+    })?;
+    Ok(counter.download().unwrap()[0])
+}
+
+#[test]
+fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
+    for seed in 0..50 {
+        for pauses in [false, true] {
+            let error = spin_lock(config(4, Schedule::Stack, seed), &Launch::new(1, 4), pauses)
+                .unwrap_err();
+            let SimError::Livelock {
+                why: Stuck::NothingChanged(_),
+                lanes,
+            } = &error
+            else {
+                panic!("{error}")
+            };
+            let masked: Vec<_> =
+                lanes.iter().filter(|l| matches!(l.waiting, Waiting::MaskedOff(access) if access.op != Op::CasAcquire32)).collect();
+            assert_eq!(
+                masked.len(),
+                1,
+                "one lane holds the lock and is masked off: {error}"
+            );
+            let spinning = lanes
+                .iter()
+                .filter(|l| matches!(l.waiting, Waiting::Ready(_)));
+            assert_eq!(spinning.count() + 1, lanes.len(), "{error}");
+            assert!(error.to_string().contains("`lock`[0]"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn the_naive_spin_lock_with_one_lane_a_warp_needs_no_stack() {
+    for seed in 0..20 {
+        assert_eq!(
+            spin_lock(config(1, Schedule::Stack, seed), &Launch::new(1, 4), false),
+            Ok(4)
+        );
+    }
+}
+
+#[test]
+fn the_naive_spin_lock_ends_under_independent_scheduling() {
+    let its = |starve| Schedule::Its { bound: 16, starve };
+    for schedule in [
+        its(false),
+        its(true),
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 4,
+            length: 200,
+        },
+    ] {
+        for seed in 0..50 {
+            let config = config(4, schedule, seed);
+            assert_eq!(
+                spin_lock(config, &Launch::new(2, 8), seed % 2 == 0),
+                Ok(16),
+                "{config}"
+            );
+        }
+    }
+}
+
+/// Two lanes each take two locks, and let go of the first if they cannot have
+/// the second (scheme #3 of Xu et al. 2014, section 2.2). `sorted`: in one order.
+fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
+    let sim = Sim::new(config);
+    let locks = Buffer::<_, u32>::zeroed(&sim, 2, "locks").unwrap();
+    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+    let (l, c) = (locks.as_mut_ptr(), counter.as_mut_ptr());
+    sim.run(&Launch::new(1, 2), |lane| {
+        let first = if sorted {
+            0
+        } else {
+            lane.lane_index() as usize
+        };
+        let (a, b) = (l.wrapping_add(first), l.wrapping_add(1 - first));
+        loop {
+            if cas(lane, a) {
+                if cas(lane, b) {
+                    break;
+                }
+                release(lane, a);
+            }
+        }
+        increment(lane, c);
+        release(lane, b);
+        release(lane, a);
+    })?;
+    Ok(counter.download().unwrap()[0])
+}
+
+#[test]
+fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
+    for seed in 0..50 {
+        let config = config(2, Schedule::Lockstep, seed);
+        let error = two_locks(config, false).unwrap_err();
+        let SimError::Livelock {
+            why: Stuck::NoneEnded(steps),
+            lanes,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((*steps, lanes.len()), (100_000, 2));
+        assert!(
+            error.to_string().contains("cas_acquire_32 of `locks`["),
+            "{error}"
+        );
+        assert_eq!(two_locks(config, true), Ok(2), "{config}");
+    }
+    for schedule in [
+        Schedule::Its {
+            bound: 8,
+            starve: false,
+        },
+        Schedule::Random,
+    ] {
+        for seed in 0..50 {
+            assert_eq!(two_locks(config(2, schedule, seed), false), Ok(2));
+        }
+    }
+}
+
+/// Grote's livelock (chapter 3): a lane waits for another of its warp, which
+/// is masked off, unless a warp operation in the loop lets that one run.
+#[test]
+fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
+    let wait = |meets: bool, seed| {
+        let sim = Sim::new(config(2, Schedule::Stack, seed));
+        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        let p = flag.as_mut_ptr();
+        sim.run(&Launch::new(1, 2), |lane| {
+            // SAFETY: a live word used with 32 bits only.
+            let seen = || unsafe { lane.load_relaxed_32(p) } == 1;
+            let mut done = seen();
+            loop {
+                if lane.lane_index() == 0 {
+                    done = seen();
+                } else if !done {
+                    // SAFETY: as above.
+                    unsafe { lane.store_relaxed_32(p, 1) };
+                    done = true;
+                }
+                let all_done = if meets {
+                    (unsafe { lane.ballot(3, done) }) == 3
+                } else {
+                    done
+                };
+                if all_done {
+                    break;
+                }
+            }
+        })
+    };
+    for seed in 0..50 {
+        let error = wait(false, seed).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                SimError::Livelock {
+                    why: Stuck::NothingChanged(_),
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert!(wait(true, seed).is_ok());
+    }
+}
+
+#[test]
+fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
+    for seed in 0..20 {
+        let sim = Sim::new(config(8, Schedule::Lockstep, seed));
+        let done = Buffer::<_, u32>::zeroed(&sim, 16, "done").unwrap();
+        let p = done.as_mut_ptr();
+        let gap = std::cell::Cell::new(0);
+        let counts = [const { std::cell::Cell::new(0u32) }; 16];
+        sim.run(&Launch::new(1, 16), |lane| {
+            let me = lane.thread_index() as usize;
+            for round in 0..50 {
+                // SAFETY: a live array of as many words as threads.
+                unsafe { lane.store_relaxed_32(p.wrapping_add(me), round) };
+                counts[me].set(counts[me].get() + 1);
+                let mine = counts
+                    .iter()
+                    .skip(me / 8 * 8)
+                    .take(8)
+                    .map(std::cell::Cell::get);
+                gap.set(
+                    gap.get()
+                        .max(mine.clone().max().unwrap() - mine.min().unwrap()),
+                );
+            }
+        })
+        .unwrap();
+        assert_eq!(gap.get(), 1);
+    }
+}
+
+#[test]
+fn no_lane_waits_longer_than_the_bound_of_its() {
+    for starve in [false, true] {
+        for seed in 0..20 {
+            let (bound, lanes) = (24, 8);
+            let sim = Sim::new(config(4, Schedule::Its { bound, starve }, seed));
+            let word = Buffer::<_, u32>::zeroed(&sim, 1, "word").unwrap();
+            let p = word.as_mut_ptr();
+            let longest = std::cell::Cell::new(0);
+            sim.run(&Launch::new(1, lanes), |lane| {
+                let mut before = 0;
+                for _ in 0..200 {
+                    // SAFETY: a live word used with 32 bits only.
+                    unsafe { lane.fetch_add_relaxed_32(p, 1) };
+                    let now = lane.clock();
+                    longest.set(longest.get().max(now - before));
+                    before = now;
+                }
+            })
+            .unwrap();
+            // Two operations, each passed over for the bound and for every lane
+            // that has waited as long.
+            let most = u64::from(2 * (bound + lanes));
+            assert!(longest.get() <= most, "{} operations", longest.get());
+            assert!(
+                !starve || longest.get() > u64::from(bound),
+                "{} operations",
+                longest.get()
+            );
+        }
+    }
+}
+
+#[test]
+fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
+    for schedule in ALL {
+        let together = matches!(schedule, Schedule::Lockstep | Schedule::Stack);
+        let sim = Sim::new(config(4, schedule, 3));
+        sim.run(&Launch::new(2, 8), |lane| {
+            assert_eq!(
+                lane.active_mask(),
+                if together { 0xF } else { lane.lane_bit() }
+            );
+            if lane.lane_index() < 2 {
+                assert_eq!(
+                    lane.active_mask(),
+                    if together { 3 } else { lane.lane_bit() }
+                );
+            }
+        })
+        .unwrap();
+    }
+}
+
+/// A bit of everything: atomics, stale loads, votes, barriers.
+fn mixture(config: SimConfig) -> RunReport {
+    let sim = Sim::new(config);
+    let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
+    let p = words.as_mut_ptr();
+    let launch = Launch {
+        shared_bytes: 64,
+        ..Launch::new(2, 12)
+    };
+    sim.run(&launch, |lane| {
+        let mut at = lane.grid_thread();
+        for _ in 0..20 {
+            at = at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+            let word = p.wrapping_add(at as usize % 8);
+            // SAFETY: one of eight live words, used with 32 bits only.
+            unsafe {
+                at ^= u64::from(lane.load_relaxed_32(word));
+                lane.store_relaxed_32(word, at as u32 & 3);
+                lane.fetch_add_relaxed_32(word, 1);
+                lane.shared_fetch_add_32(at as u32 % 16, 1);
+            }
+            at ^= u64::from(unsafe { lane.ballot(lane.warp_mask(), at & 1 == 0) });
+        }
+        unsafe { lane.barrier() };
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_line_replays_its_run_and_another_seed_does_not() {
+    for schedule in ALL {
+        for memory in [
+            MemoryModel::Sequential,
+            MemoryModel::Weak { stale_percent: 30 },
+        ] {
+            let config = SimConfig {
+                memory,
+                ..config(4, schedule, 11)
+            };
+            let run = mixture(config);
+            assert_eq!(run, mixture(config.to_string().parse().unwrap()));
+            assert_ne!(run.trace, mixture(config.with_seed(12)).trace, "{config}");
+            assert_eq!(run.stale_loads == 0, memory == MemoryModel::Sequential);
+            assert_eq!(run.count(Op::Ballot), 24 * 20);
+            assert_eq!(run.count(Op::Barrier), 24);
+            assert!(run.switches <= run.steps + 24);
+        }
+    }
+}
+
+const CHILD: &str = "VERIFY_SIM_TRACE_OF";
+
+/// Not a test of its own: prints the trace for the one below.
+#[test]
+fn a_trace_is_printed_for_another_process() {
+    if let Ok(line) = std::env::var(CHILD) {
+        println!("trace {:#x}", mixture(line.parse().unwrap()).trace);
+    }
+}
+
+#[test]
+fn a_line_replays_its_run_in_another_process() {
+    for schedule in ALL {
+        let config = config(4, schedule, 5);
+        // Memory lies elsewhere there.
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "schedules::a_trace_is_printed_for_another_process",
+                "--nocapture",
+            ])
+            .env(CHILD, config.to_string())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let trace = format!("trace {:#x}", mixture(config).trace);
+        assert!(text.contains(&trace), "{config}: {trace} is not in {text}");
+    }
+}
+
+#[test]
+fn the_time_limit_sets_its_flag_at_that_operation() {
+    for schedule in ALL {
+        let sim = Sim::new(config(4, schedule, 1));
+        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        let p = flag.as_mut_ptr();
+        let stop = Some(StopAt {
+            flag: p,
+            after: Some(Duration::from_micros(2)),
+        });
+        let run = sim.run(
+            &Launch {
+                stop,
+                ..Launch::new(2, 8)
+            },
+            |lane| {
+                // SAFETY: a live word used with 32 bits only.
+                while unsafe { lane.load_relaxed_32(p) } == 0 {}
+            },
+        );
+        let steps = run.unwrap().steps;
+        assert!(
+            (2000..4000).contains(&steps),
+            "{steps} operations under {}",
+            sim.id()
+        );
+    }
+}
+
+#[test]
+fn addresses_do_not_depend_on_what_lived_before() {
+    let sim = Sim::new(SimConfig::default());
+    let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
+    let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
+    let places = (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize);
+    assert!(places.0.is_multiple_of(256) && places.1.is_multiple_of(256));
+    drop((first, second));
+    let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
+    let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
+    assert_eq!(
+        places,
+        (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize)
+    );
+}

@@ -1,0 +1,491 @@
+//! Transactions of teams on the simulator: long audits by whole warps and whole
+//! blocks beside transfers by single lanes and by teams, recorded and judged;
+//! and what the lanes of a team may not do to each other.
+
+use crate::recorded::recorded;
+use std::marker::PhantomData;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
+use stm_core::algorithm::{
+    Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
+};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
+use stm_core::kernel::Kernel;
+use stm_core::observe::Mutant;
+use stm_core::{Crew, Lane, StmRef, TArray, TeamTx, TxResult, View};
+use verify::history::{InitialMemory, Rest};
+use verify::program::{directed::Directed, run};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+const ACCOUNTS: u64 = 40;
+const EACH: u32 = 100;
+const AUDITS: u64 = 3;
+const TRANSFERS: u64 = 6;
+
+/// The first warp of each block audits all accounts, the second moves money
+/// between pairs of accounts as a team, the others between two as single lanes.
+/// With teams of blocks, the first block audits and the second moves, and only
+/// the third is as said.
+struct Bank<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    accounts: A::Array<u32>,
+    /// What each audit has found.
+    sums: TArray<u32>,
+    of_block: bool,
+}
+
+fn audit<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
+    accounts: &A::Array<u32>,
+) -> TxResult<u32> {
+    let (size, rank) = (u64::from(tx.size()), u64::from(tx.rank()));
+    let (mut sum, mut first) = (0, 0);
+    while first < accounts.len() {
+        let at = [first + rank, first + size + rank].map(|i| (i < accounts.len()).then_some(i));
+        let [a, b] = tx.read_many(accounts, at)?;
+        sum += a.unwrap_or(0) + b.unwrap_or(0);
+        first += 2 * size;
+    }
+    assert!(tx.all(sum < 1 << 20) && tx.any(tx.rank() == 0));
+    // Over the lanes of the team, for all of them.
+    Ok((0..tx.size()).fold(0, |all, rank| all + tx.told_by(rank, sum.into()) as u32))
+}
+
+fn transfer<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
+    accounts: &A::Array<u32>,
+    k: u64,
+) -> TxResult<()> {
+    // Even lanes give what odd ones take; a team of one, nothing.
+    let len = accounts.len();
+    let pairs = tx.size().min(len as u32) / 2 * 2;
+    let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
+    let found = tx.read(accounts, mine)?;
+    let change = if tx.rank().is_multiple_of(2) {
+        u32::MAX
+    } else {
+        1
+    };
+    let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
+    tx.write(accounts, mine.zip(found).map(new))
+}
+
+impl<A: Algorithm> Bank<A> {
+    /// Notes what audit `k` of the team with this number has found.
+    fn note<L: Lane>(lane: &L, p: &Params<A>, team: u32, k: u64, sum: TxResult<u32>) {
+        let place = p.sums.get(u64::from(team) * AUDITS + k);
+        // SAFETY: live, and no other lane's.
+        unsafe { lane.store_relaxed_32(place.unwrap(), sum.unwrap_or(0)) };
+    }
+}
+
+impl<A: Algorithm> Kernel for Bank<A> {
+    const ENTRY: &'static str = "bank_of_teams";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let len = p.accounts.len();
+        match (lane.block_index(), lane.warp_index()) {
+            (0, _) if p.of_block => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team_of_block(lane, |tx| audit(tx, &p.accounts));
+                    if lane.thread_index() == 0 {
+                        Self::note(lane, p, 0, k, sum);
+                    }
+                }
+            }
+            (1, _) if p.of_block => p
+                .stm
+                .for_each_block_team(lane, 0..3 * TRANSFERS, |tx, i| transfer(tx, &p.accounts, i)),
+            (block, 0) => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team(lane, |tx| audit(tx, &p.accounts));
+                    if lane.lane_index() == 0 {
+                        Self::note(lane, p, block.min(1), k, sum);
+                    }
+                }
+            }
+            (_, 1) => {
+                for k in 0..TRANSFERS {
+                    let done = p.stm.team(lane, |tx| transfer(tx, &p.accounts, k));
+                    assert!(done.is_ok());
+                }
+            }
+            _ => {
+                for k in 0..TRANSFERS {
+                    let from = (lane.grid_thread() * 5 + k) % len;
+                    let to = (from + 1 + k) % len;
+                    let done = p.stm.atomically(lane, |tx| {
+                        let [a, b] = tx.read_many(&p.accounts, [from, to])?;
+                        tx.write_many(&p.accounts, [from, to], [a - 1, b + 1], 2)
+                    });
+                    assert!(done.is_ok());
+                }
+            }
+        }
+    }
+}
+
+fn sizes() -> StmConfig {
+    StmConfig {
+        locks: 16,
+        stripe_bytes: 8,
+        capacity: Capacity {
+            reads: 64,
+            writes: 8,
+        },
+        retry_limits: RetryLimits {
+            read_polls: 8,
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
+        },
+        ..StmConfig::default()
+    }
+}
+
+/// A run with blocks of so many threads, whose last warp may be short; the
+/// attempts that aborted.
+fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
+    let sim = Sim::new(config);
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let accounts =
+        TxArray::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
+    let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
+    let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
+    let view = accounts.view::<A>();
+    let initial = InitialMemory {
+        words: (0..ACCOUNTS)
+            .map(|i| (view.word(i).bits(), u64::from(EACH)))
+            .collect(),
+        rest: Rest::Value(0),
+    };
+    let params = |stm| Params::<A> {
+        stm,
+        accounts: view,
+        sums: sums.tarray(),
+        of_block,
+    };
+    // SAFETY: the buffers live, and only these transactions touch them.
+    let run = unsafe { recorded::<Bank<A>, A>(&sim, launch, sizes(), initial, params) };
+    let left = accounts.download().unwrap();
+    let total = EACH * ACCOUNTS as u32;
+    assert_eq!(
+        left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v)),
+        total,
+        "{config}"
+    );
+    assert_eq!(
+        sums.download().unwrap(),
+        [total; 2 * AUDITS as usize],
+        "{config}"
+    );
+    let mixed = if of_block { 1 } else { 2 };
+    let singles = u64::from(mixed * threads.saturating_sub(2 * config.warp_width));
+    let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
+    assert_eq!(run.statistics.commits, transactions, "{config}");
+    let verdict = run.verdict;
+    assert!(verdict.is_opaque(), "{}: {config}:\n{verdict}", A::NAME);
+    run.history.len() - transactions as usize
+}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 64,
+        starve: true,
+    },
+    Schedule::Random,
+    Schedule::Pct {
+        depth: 3,
+        length: 4000,
+    },
+];
+
+fn all<A: Algorithm>(of_block: bool) {
+    let mut aborted = 0;
+    for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
+        for schedule in SCHEDULES {
+            // The lanes that go alone wait for each other with no end there
+            // (`generate::simulation`).
+            let alone = width == 1 || !matches!(schedule, Schedule::Lockstep | Schedule::Stack);
+            for seed in 0..seeds {
+                let config = SimConfig {
+                    warp_width: width,
+                    schedule,
+                    memory: MemoryModel::Weak { stale_percent: 30 },
+                    votes_order: seed % 2 == 0,
+                    seed,
+                    ..SimConfig::default()
+                };
+                let short = u32::from(of_block && width > 1);
+                let threads = if alone { 3 } else { 2 } * width - short;
+                aborted += bank::<A>(config, threads, of_block);
+            }
+        }
+    }
+    assert!(aborted > 100, "{aborted} aborts: not contended");
+}
+
+#[test]
+fn audits_by_teams_beside_transfers_are_opaque_with_fast() {
+    all::<Fast>(false);
+}
+
+#[test]
+fn audits_by_teams_beside_transfers_are_opaque_with_fast_table() {
+    all::<FastTable>(false);
+}
+
+#[test]
+fn audits_with_sets_in_memory_are_opaque() {
+    all::<Versioned<Cells, 0>>(false);
+    all::<Versioned<Table, 0>>(false);
+}
+
+#[test]
+fn audits_by_blocks_beside_transfers_are_opaque_with_fast() {
+    all::<Fast>(true);
+}
+
+#[test]
+fn audits_by_blocks_beside_transfers_are_opaque_with_fast_table() {
+    all::<FastTable>(true);
+}
+
+#[test]
+fn audits_by_blocks_with_sets_in_memory_are_opaque() {
+    all::<Versioned<Cells, 0>>(true);
+    all::<Versioned<Table, 0>>(true);
+}
+
+/// What the lanes of a team do that they should not.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How {
+    /// Each writes its own word: nothing wrong.
+    Right,
+    /// All read one word, and each writes its own: nothing wrong either.
+    AllReadOne,
+    /// Two write one word, which neither has read.
+    BothWriteBlind,
+    /// Two read one word and write it.
+    BothWrite,
+    /// One reads what another writes.
+    OneReads,
+    /// One lane's index is past the end.
+    PastTheEnd,
+    /// One lane reads more than its set holds.
+    TooMuch,
+    /// The last lane returns an error of its own.
+    Cancels,
+}
+
+struct Misuse<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct MisuseParams<A: Algorithm> {
+    stm: StmRef<A>,
+    words: A::Array<u64>,
+    how: How,
+    of_block: bool,
+}
+
+impl<A: Algorithm> Misuse<A> {
+    fn transaction<L: Lane, C: Crew>(
+        tx: &mut TeamTx<'_, L, A, C>,
+        words: &A::Array<u64>,
+        how: How,
+    ) -> TxResult<()> {
+        let rank = u64::from(tx.rank());
+        let last = tx.rank() + 1 == tx.size();
+        let own = Some(rank);
+        match how {
+            How::Right => {
+                let v = tx.read(words, own)?;
+                tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
+            }
+            How::AllReadOne => {
+                let v = tx.read(words, Some(9))?.unwrap_or(0);
+                tx.write(words, Some((rank, v + 1)))
+            }
+            How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
+            How::BothWrite => {
+                let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
+                tx.write(words, Some((rank / 2, v + 1)))
+            }
+            How::OneReads => {
+                tx.read(words, last.then_some(0))?;
+                tx.write(words, (!last).then_some((rank, 1)))
+            }
+            How::PastTheEnd => {
+                tx.read(words, Some(if last { 77 } else { rank }))?;
+                Ok(())
+            }
+            How::TooMuch => {
+                for i in 0..10 {
+                    tx.read(words, last.then_some(i))?;
+                }
+                Ok(())
+            }
+            How::Cancels => {
+                tx.write(words, Some((rank, 1)))?;
+                if last { tx.cancel() } else { Ok(()) }
+            }
+        }
+    }
+}
+
+impl<A: Algorithm> Kernel for Misuse<A> {
+    const ENTRY: &'static str = "misuse_of_teams";
+    type Params = MisuseParams<A>;
+
+    fn run<L: Lane>(lane: &L, p: &MisuseParams<A>) {
+        if p.of_block {
+            p.stm
+                .for_each_block_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
+        } else {
+            p.stm
+                .for_each_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
+        }
+    }
+}
+
+/// Two warps of four, or two blocks of five, on words with one lock for two;
+/// what came of it, and the words.
+fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Error>, Vec<u64>) {
+    let sim = Sim::new(SimConfig {
+        warp_width: 4,
+        schedule: Schedule::Random,
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        seed,
+        ..SimConfig::default()
+    });
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    let words = TxArray::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
+    let config = StmConfig {
+        stripe_bytes: 16,
+        capacity: Capacity {
+            reads: 8,
+            writes: 4,
+        },
+        ..sizes()
+    };
+    let shape = if of_block {
+        Launch::new(2, 5)
+    } else {
+        Launch::new(1, 8)
+    };
+    let mut stm = Stm::new(&sim, shape, config).unwrap();
+    let params = MisuseParams {
+        stm: stm.handle::<A>(),
+        words: words.view::<A>(),
+        how,
+        of_block,
+    };
+    // SAFETY: the words live, and only these transactions touch them.
+    let ended = unsafe { stm.launch::<Misuse<A>>(&params) };
+    let commits = ended.map(|(_, statistics)| statistics.commits);
+    (commits, words.download().unwrap())
+}
+
+fn misuses<A: Algorithm>(of_block: bool) {
+    let members = if of_block { 5 } else { 4 };
+    let misuse = |how, seed| misuse::<A>(how, seed, of_block);
+    for seed in 0..40 {
+        let (commits, words) = misuse(How::Right, seed);
+        assert_eq!(commits.unwrap(), 6);
+        assert_eq!(
+            words,
+            [[6].repeat(members), [0].repeat(12 - members)].concat()
+        );
+        let (commits, words) = misuse(How::AllReadOne, seed);
+        assert_eq!(commits.unwrap(), 6);
+        assert_eq!(
+            words,
+            [[1].repeat(members), [0].repeat(12 - members)].concat()
+        );
+        for how in [How::BothWriteBlind, How::BothWrite, How::OneReads] {
+            let (ended, words) = misuse(how, seed);
+            assert!(
+                matches!(ended, Err(Error::TeamOverlap { transaction: 0 | 1 })),
+                "{how:?}: {ended:?}"
+            );
+            assert_eq!(words, [0; 12], "{how:?}");
+        }
+        let (ended, _) = misuse(How::PastTheEnd, seed);
+        assert!(
+            matches!(
+                ended,
+                Err(Error::OutOfRange {
+                    index: 77,
+                    len: 12,
+                    ..
+                })
+            ),
+            "{ended:?}"
+        );
+        let (ended, _) = misuse(How::TooMuch, seed);
+        assert!(
+            matches!(ended, Err(Error::CapacityExceeded { limit: 8, .. })),
+            "{ended:?}"
+        );
+        let (commits, words) = misuse(How::Cancels, seed);
+        assert_eq!(commits.unwrap(), 0);
+        assert_eq!(words, [0; 12]);
+    }
+}
+
+#[test]
+fn lanes_that_get_into_each_others_way_are_a_fault_with_fast() {
+    misuses::<Fast>(false);
+    misuses::<Fast>(true);
+}
+
+#[test]
+fn lanes_that_get_into_each_others_way_are_a_fault_with_fast_table() {
+    misuses::<FastTable>(false);
+    misuses::<FastTable>(true);
+}
+
+#[test]
+fn an_algorithm_without_teams_says_so() {
+    for of_block in [false, true] {
+        let (ended, words) = misuse::<HvSorting>(How::Right, 1, of_block);
+        assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+        assert_eq!(words, [0; 12]);
+    }
+}
+
+/// The defects of teams show in teams of a block as in those of a warp. Not
+/// `no-f7`: what the leader's clock is told by orders memory as well.
+#[test]
+fn a_seeded_defect_of_teams_is_caught_in_blocks_too() {
+    let cases = [
+        (Mutant::TeamClockApart, Variant::Fast, "block-torn-pair"),
+        (Mutant::TeamExtendsApart, Variant::Fast, "block-torn-batch"),
+        (Mutant::TeamCommitsApart, Variant::Fast, "block-half"),
+        (Mutant::TeamLeaderValidates, Variant::Fast, "block-skew"),
+        (
+            Mutant::TeamShareUnchecked,
+            Variant::FastTable,
+            "block-stripe",
+        ),
+        (Mutant::NoF8, Variant::FastTable, "block-stripe-torn"),
+        (
+            Mutant::BlockToldEarly,
+            Variant::FastTable,
+            "block-torn-pair",
+        ),
+        (Mutant::BlockVotesByWarp, Variant::FastTable, "block-half"),
+    ];
+    for (mutant, variant, name) in cases {
+        let directed = Directed::named(name).unwrap();
+        let caught = |&seed: &u64| run(&directed.case(variant, Some(mutant), seed)).is_err();
+        let after = (0..2_000).find(caught);
+        assert!(after.is_some(), "{} survives {name}", mutant.name());
+        println!("{}: {name} {after:?}", mutant.name());
+    }
+}

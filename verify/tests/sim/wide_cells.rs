@@ -1,0 +1,242 @@
+//! Cells of 64-bit elements by both ways: version and value one after the other,
+//! and both at once where lanes have atomics of 128 bits.
+//!
+//! The fuzzer (`program`) draws one of the two for each of its runs and checks
+//! them for opacity, as the mutants `pair-*` are; here is what it does not say:
+//! which accesses each way makes, and that the two leave the same.
+
+use stm_core::Capacity;
+use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
+use stm_core::host::{Launch, Stm, StmConfig, TxArray};
+use stm_core::{Kernel, Lane, StmRef, View};
+use stm_kernels::cells::transfer;
+use verify::program::{Case, run};
+use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
+
+const ACCOUNTS: u32 = 5;
+const TRANSACTIONS: u64 = 60;
+const SEED: u64 = 11;
+
+/// Transfers between 64-bit accounts, each counted in a 32-bit word; every
+/// eighth writes its number into an account that it does not read.
+struct Mixed<A>(std::marker::PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    accounts: A::Array<u64>,
+    counter: A::Array<u32>,
+}
+
+impl<A: Algorithm> Kernel for Mixed<A> {
+    const ENTRY: &'static str = "mixed";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        p.stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+            let (from, to, amount) = transfer(SEED, i, ACCOUNTS);
+            let at = [u64::from(from), u64::from(to)];
+            let [a, b] = tx.read_many(&p.accounts, at)?;
+            tx.write(&p.accounts, at[0], a.wrapping_sub(amount << 40))?;
+            tx.write(&p.accounts, at[1], b.wrapping_add(amount << 40))?;
+            if i % 8 == 0 {
+                tx.write(&p.accounts, u64::from(ACCOUNTS), i)?;
+            }
+            let count = tx.read(&p.counter, 0)?;
+            tx.write(&p.counter, 0, count + 1)
+        });
+    }
+}
+
+/// The accounts after a run, and what the run did.
+fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
+    let sim = Sim::new(config);
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let initial = [1u64 << 63; ACCOUNTS as usize + 1];
+    let accounts = TxArray::from_slice(&sim, layout, &initial, "accounts").unwrap();
+    let counter = TxArray::<_, u32>::zeroed(&sim, layout, 1, "counter").unwrap();
+    let sizes = StmConfig {
+        locks: 64,
+        capacity: Capacity {
+            reads: 8,
+            writes: 8,
+        },
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
+    let params = Params {
+        stm: stm.handle::<A>(),
+        accounts: accounts.view::<A>(),
+        counter: counter.view::<A>(),
+    };
+    // SAFETY: the buffers live, and only these transactions touch them.
+    let (_, done) = unsafe { stm.launch::<Mixed<A>>(&params) }
+        .unwrap_or_else(|error| panic!("{config}: {error}"));
+    assert_eq!(done.commits, TRANSACTIONS, "{config}");
+    assert_eq!(
+        counter.download().unwrap(),
+        [TRANSACTIONS as u32],
+        "{config}"
+    );
+    let (run, _) = sim.last_run().unwrap();
+    (accounts.download().unwrap(), run)
+}
+
+fn expected() -> Vec<u64> {
+    let mut accounts = vec![1u64 << 63; ACCOUNTS as usize];
+    for i in 0..TRANSACTIONS {
+        let (from, to, amount) = transfer(SEED, i, ACCOUNTS);
+        for (account, change) in [(from, amount.wrapping_neg()), (to, amount)] {
+            let account = &mut accounts[account as usize];
+            *account = account.wrapping_add(change << 40);
+        }
+    }
+    accounts
+}
+
+fn configurations() -> impl Iterator<Item = SimConfig> {
+    let schedules = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Its {
+            bound: 16,
+            starve: true,
+        },
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 3,
+            length: 4000,
+        },
+    ];
+    let widths = [1, 2, 4];
+    schedules.into_iter().flat_map(move |schedule| {
+        widths.into_iter().flat_map(move |warp_width| {
+            (0..12).map(move |seed| SimConfig {
+                warp_width,
+                schedule,
+                seed,
+                ..SimConfig::default()
+            })
+        })
+    })
+}
+
+/// Accesses of 128 bits in a run.
+fn wide(run: &RunReport) -> u64 {
+    [Op::LoadRelaxed128, Op::StoreRelaxed128, Op::CasRelaxed128]
+        .iter()
+        .map(|&op| run.count(op))
+        .sum()
+}
+
+#[test]
+fn both_ways_leave_what_a_replay_leaves_on_every_schedule() {
+    let expected = expected();
+    for config in configurations() {
+        for wide_atomics in [false, true] {
+            let config = SimConfig {
+                wide_atomics,
+                ..config
+            };
+            let (accounts, _) = mixed::<Fast>(config);
+            assert_eq!(accounts[..ACCOUNTS as usize], expected, "{config}");
+            assert!(accounts[ACCOUNTS as usize].is_multiple_of(8), "{config}");
+        }
+    }
+}
+
+#[test]
+fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
+    let config = SimConfig {
+        warp_width: 4,
+        ..SimConfig::default()
+    };
+    let wide_config = SimConfig {
+        wide_atomics: true,
+        ..config
+    };
+    let (_, apart) = mixed::<Fast>(config);
+    let (_, pairs) = mixed::<Fast>(wide_config);
+    let (_, table) = mixed::<FastTable>(wide_config);
+    assert_eq!(wide(&apart), 0);
+    assert_eq!(wide(&table), 0);
+    for op in [Op::LoadRelaxed128, Op::StoreRelaxed128, Op::CasRelaxed128] {
+        // At least two cells a transaction.
+        assert!(pairs.count(op) >= 2 * TRANSACTIONS, "{op}");
+    }
+    // F3 and, of those that only read some words, F4 are left: for a cell of two
+    // words there are F2 twice and F5 as well.
+    let fences = |run: &RunReport| run.count(Op::Fence);
+    assert!(
+        fences(&pairs) * 2 < fences(&apart),
+        "{} and {} fences",
+        fences(&pairs),
+        fences(&apart)
+    );
+}
+
+#[test]
+fn half_of_the_random_cases_have_wide_atomics_and_a_line_says_so() {
+    let cases =
+        (0..400u64).map(|seed| verify::program::generate::case(Variant::Fast, None, seed * 7919));
+    let (wide, narrow): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.sim.wide_atomics);
+    assert!(wide.len() > 120 && narrow.len() > 120);
+    let mut of_64_bits = 0;
+    for case in wide.iter().filter(|case| case.program.wide) {
+        assert!(case.to_string().contains(",atomics=128,"), "{case}");
+        assert_eq!(case.to_string().parse::<Case>().unwrap(), *case);
+        run(case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()));
+        of_64_bits += 1;
+    }
+    assert!(of_64_bits > 40);
+}
+
+#[test]
+fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
+    let sim = Sim::new(SimConfig {
+        wide_atomics: true,
+        ..SimConfig::default()
+    });
+    let words =
+        TxArray::<_, u64>::zeroed(&sim, stm_core::array::Layout::Plain, 4, "words").unwrap();
+    let at = words
+        .view::<stm_core::algorithm::Vbv>()
+        .get(0)
+        .expect("a word");
+    let launch = Launch::new(1, 1);
+    let run =
+        |body: fn(&verify::sim::SimLane<'_>, *mut u64)| sim.run(&launch, |lane| body(lane, at));
+    // SAFETY: the simulator checks every access.
+    run(|lane, p| unsafe {
+        lane.store_relaxed_128(p, [1, 2]);
+        assert_eq!(lane.cas_relaxed_128(p, [1, 3], [9, 9]), [1, 2]);
+        assert_eq!(lane.cas_relaxed_128(p, [1, 2], [3, 4]), [1, 2]);
+        assert_eq!(lane.load_relaxed_128(p), [3, 4]);
+        assert_eq!(lane.load_relaxed_64(p.wrapping_add(2)), 0);
+    })
+    .unwrap();
+    let error = run(|lane, p| {
+        // SAFETY: as above.
+        unsafe { lane.load_relaxed_128(p.wrapping_add(1)) };
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(error, SimError::Misaligned { .. }), "{error}");
+    let error = run(|lane, p| {
+        // SAFETY: as above.
+        unsafe { lane.load_relaxed_128(p.wrapping_add(4)) };
+    });
+    let error = error.unwrap_err();
+    assert!(matches!(error, SimError::OutOfBounds { .. }), "{error}");
+    let error = run(|lane, p| {
+        // SAFETY: as above.
+        unsafe {
+            lane.store_relaxed_128(p, [0, 0]);
+            lane.load_relaxed_64(p.wrapping_add(1));
+        }
+    });
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error, SimError::MixedWidth { other: 128, .. }),
+        "{error}"
+    );
+}

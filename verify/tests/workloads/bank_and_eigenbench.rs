@@ -1,0 +1,148 @@
+//! Bank and `EigenBench` with every algorithm on the simulator, through the
+//! drivers that ship: the result is verified as on any device, and the history
+//! of every attempt, recorded, is opaque. And with a defect seeded into the
+//! transactional memory, the workloads' own checks notice.
+
+use crate::driven::{Recorded, Setup, simulations};
+use stamp_ports::Error;
+use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::eigenbench::Eigenbench;
+use stamp_ports::workloads::workload::Workload;
+use stm_core::RetryLimits;
+use stm_core::algorithm::Variant;
+use stm_core::host::StmConfig;
+use stm_core::observe::Mutant;
+use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
+use verify::history::InitialMemory;
+use verify::sim::{Sim, SimConfig};
+
+const BANK: Bank = Bank {
+    accounts: 21,
+    zipf_thousandths: 900,
+    audit_percent: 50,
+    audit_range: 6,
+    adds_row: None,
+};
+
+const EIGENBENCH: Eigenbench = Eigenbench {
+    plan: EigenbenchPlan {
+        seed: 0,
+        hot_words: 16,
+        mild_words: 4,
+        cold_words: 4,
+        hot: accesses(5, 3),
+        mild: accesses(1, 2),
+        cold_inside: accesses(2, 1),
+        cold_outside: accesses(1, 2),
+        nops_inside: 1,
+        nops_outside: 2,
+        locality_percent: 25,
+    },
+};
+
+const fn accesses(reads: u32, writes: u32) -> Accesses {
+    Accesses { reads, writes }
+}
+
+/// Runs a workload once, recorded.
+fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> Result<Recorded, Error> {
+    let setup = Setup {
+        algorithm,
+        shape: (2, 6),
+        config: StmConfig {
+            locks: 16,
+            stripe_bytes: 4 << (config.seed % 3),
+            retry_limits: RetryLimits {
+                read_polls: 8,
+                acquire_tries: 4,
+                retries_max: 0,
+                ..RetryLimits::DEFAULT
+            },
+            ..StmConfig::default()
+        },
+        seed: config.seed,
+        transactions: 48,
+    };
+    setup.record(workload, &Sim::new(config), InitialMemory::INFERRED)
+}
+
+/// Runs a workload under each schedule, and returns how many attempts aborted.
+fn all_right(workload: &impl Workload, algorithm: Variant) -> u64 {
+    simulations(8)
+        .map(|config| {
+            let what = format!("{} {algorithm} on {config}", workload.name());
+            let run = run(workload, algorithm, config);
+            run.unwrap_or_else(|error| panic!("{what}: {error}"))
+                .right(&what)
+        })
+        .sum()
+}
+
+macro_rules! all_right {
+    ($($test:ident: $algorithm:ident, $aborts:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                let bank = all_right(&BANK, Variant::$algorithm);
+                let eigenbench = all_right(&EIGENBENCH, Variant::$algorithm);
+                // Without conflicts this would test little.
+                assert_eq!([bank > 0, eigenbench > 0], [$aborts; 2]);
+            }
+        )*
+    };
+}
+
+all_right! {
+    cgl_is_verified_and_opaque: Cgl, false;
+    egpgv_is_verified_and_opaque: Egpgv, true;
+    vbv_is_verified_and_opaque: Vbv, true;
+    tbv_sorting_is_verified_and_opaque: TbvSorting, true;
+    hv_sorting_is_verified_and_opaque: HvSorting, true;
+    hv_backoff_is_verified_and_opaque: HvBackoff, true;
+    fast_is_verified_and_opaque: Fast, true;
+    fast_table_is_verified_and_opaque: FastTable, true;
+}
+
+/// What the driver says of the first result that it refuses, of a memory with
+/// this defect.
+fn noticed(workload: &impl Workload, mutant: Mutant) -> Option<String> {
+    simulations(60).find_map(|config| {
+        let config = SimConfig {
+            mutant: Some(mutant as u32),
+            ..config
+        };
+        run(workload, Variant::HvSorting, config).ok()?.wrong
+    })
+}
+
+#[test]
+fn the_drivers_notice_a_memory_that_loses_updates() {
+    let mutant = Mutant::VersionBeforeLocking;
+    let bank = noticed(&BANK, mutant).expect("bank does not notice");
+    assert!(
+        bank.contains("account") || bank.contains("audits"),
+        "{bank}"
+    );
+    let eigenbench = noticed(&EIGENBENCH, mutant).expect("eigenbench does not notice");
+    assert!(eigenbench.contains("hot word"), "{eigenbench}");
+}
+
+/// These leave the right accounts: only who looks inside a transaction sees.
+#[test]
+fn audits_notice_reads_of_no_state() {
+    for mutant in [
+        Mutant::LockedStripeRead,
+        Mutant::LockWordBeforeValue,
+        Mutant::DoomedGoesOn,
+        Mutant::NoE1,
+        Mutant::NoE4Extension,
+    ] {
+        let what = noticed(&BANK, mutant);
+        let what = what.unwrap_or_else(|| panic!("{}: no audit saw it", mutant.name()));
+        assert!(
+            what.contains("audits saw a sum"),
+            "{}: {what}",
+            mutant.name()
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! One run of a workload with any algorithm on any device, and what it recorded.
+
+use stamp_ports::Error;
+use stamp_ports::workloads::launcher::Launcher;
+use stamp_ports::workloads::prepared::prepare;
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use verify::history::records::Records;
+use verify::history::{Header, History, InitialMemory};
+use verify::opacity;
+use verify::sim::{MemoryModel, Schedule, SimConfig};
+
+/// Words of a lane's recording buffer.
+const RECORD_WORDS: u64 = 1 << 14;
+
+/// How a workload is run.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup {
+    pub(crate) algorithm: Variant,
+    /// Blocks, and threads of a block.
+    pub(crate) shape: (u32, u32),
+    /// The metadata's sizes, without the capacity of the sets, which the
+    /// workload gives.
+    pub(crate) config: StmConfig,
+    /// The seed of the data.
+    pub(crate) seed: u64,
+    pub(crate) transactions: u64,
+}
+
+impl Setup {
+    /// The launch of a workload.
+    pub(crate) fn launch(&self, workload: &impl Workload) -> Launch {
+        Launch {
+            shared_bytes: workload.shared_bytes(),
+            ..Launch::new(self.shape.0, self.shape.1)
+        }
+    }
+
+    /// Metadata for a workload.
+    pub(crate) fn stm<D: Device>(
+        &self,
+        workload: &impl Workload,
+        device: &D,
+    ) -> Result<Stm<D>, Error> {
+        let config = StmConfig {
+            capacity: workload.capacity(),
+            ..self.config
+        };
+        Ok(Stm::new(device, self.launch(workload), config)?)
+    }
+
+    /// Runs a workload; its statistics, and what its driver finds wrong with the
+    /// result.
+    pub(crate) fn drive<D: Device>(
+        &self,
+        workload: &impl Workload,
+        device: &D,
+        stm: &mut Stm<D>,
+    ) -> Result<(Statistics, Option<String>), Error> {
+        workload.check(self.transactions)?;
+        let mut prepared = prepare(workload, device, self.seed, self.transactions)?;
+        prepared.fit(self.algorithm, self.launch(workload))?;
+        prepared.reset()?;
+        let launcher = Launcher::new(device, stm);
+        let done = prepared.run(self.algorithm, launcher, self.transactions)?;
+        let wrong = prepared.verify(done.statistics.commits, self.transactions)?;
+        Ok((done.statistics, wrong))
+    }
+
+    /// The same, recorded.
+    pub(crate) fn record<D: Device>(
+        &self,
+        workload: &impl Workload,
+        device: &D,
+        initial: InitialMemory,
+    ) -> Result<Recorded, Error> {
+        let mut stm = self.stm(workload, device)?;
+        let records = Records::new(device, &self.launch(workload), RECORD_WORDS).expect("records");
+        stm.observe(records.probe());
+        let (statistics, wrong) = self.drive(workload, device, &mut stm)?;
+        let header = Header {
+            variant: self.algorithm.to_string(),
+            workload: workload.name().into(),
+            device: device.id(),
+            seed: String::new(),
+        };
+        let history = (records.history(header, initial))
+            .unwrap_or_else(|error| panic!("{}: {error}", device.id()));
+        assert_eq!(history.len() as u64, statistics.attempts, "{}", device.id());
+        Ok(Recorded {
+            aborted: statistics.aborted(),
+            wrong,
+            history,
+        })
+    }
+}
+
+/// The outcome of a recorded run.
+pub(crate) struct Recorded {
+    pub(crate) aborted: u64,
+    /// What the driver found wrong with the result.
+    pub(crate) wrong: Option<String>,
+    pub(crate) history: History,
+}
+
+impl Recorded {
+    /// The attempts that aborted, of a run with a right result and an opaque
+    /// history.
+    pub(crate) fn right(&self, what: &str) -> u64 {
+        assert_eq!(self.wrong, None, "{what}");
+        let verdict = opacity::check(&self.history);
+        let verdict = verdict.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(verdict.is_opaque(), "{what}:\n{verdict}");
+        self.aborted
+    }
+}
+
+/// Simulations of warps of four: each schedule with so many seeds.
+pub(crate) fn simulations(seeds: u64) -> impl Iterator<Item = SimConfig> {
+    let schedules = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Its {
+            bound: 64,
+            starve: false,
+        },
+        Schedule::Random,
+    ];
+    schedules.into_iter().flat_map(move |schedule| {
+        (0..seeds).map(move |seed| SimConfig {
+            warp_width: 4,
+            schedule,
+            memory: MemoryModel::Weak { stale_percent: 30 },
+            votes_order: seed % 2 == 0,
+            seed,
+            ..SimConfig::default()
+        })
+    })
+}

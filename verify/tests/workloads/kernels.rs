@@ -1,0 +1,135 @@
+//! The workloads' own kernels on the simulator: recorded, judged, and their
+//! final state compared with what the transactions must leave.
+
+use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ra::Ra;
+use stamp_ports::workloads::workload::Workload;
+use std::ops::ControlFlow;
+use stm_core::RetryLimits;
+use stm_core::algorithm::Variant;
+use verify::opacity;
+use verify::record::{Settings, record_made};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 64,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 64,
+        starve: true,
+    },
+    Schedule::Random,
+];
+
+/// Runs a workload with warps of `width` under each schedule; the attempts that
+/// aborted, and the histories that did not fit their buffers at first.
+fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u64) -> (u64, u64) {
+    let mut aborted = 0;
+    let mut repeated = 0;
+    for schedule in SCHEDULES {
+        // Blocking locks in the order met: two blocks can undo each other for as
+        // long as a schedule that starves the lock's holder lets neither ahead.
+        // Both take locks in the order met: between warps, a hostile schedule can
+        // keep two of them in each other's way for ever. The paper's backoff
+        // orders the lanes of one warp only.
+        if matches!(variant, Variant::Egpgv | Variant::HvBackoff)
+            && matches!(schedule, Schedule::Its { starve: true, .. })
+        {
+            continue;
+        }
+        for seed in 0..seeds {
+            let config = SimConfig {
+                warp_width: width,
+                schedule,
+                memory: MemoryModel::Weak { stale_percent: 30 },
+                votes_order: seed % 2 == 0,
+                seed,
+                ..SimConfig::default()
+            };
+            let sim = Sim::new(config);
+            let settings = Settings {
+                transactions: 96,
+                blocks: 2,
+                threads: width.max(2),
+                locks: 16,
+                stripe_bytes: 4 << (seed % 3),
+                retry_limits: RetryLimits {
+                    read_polls: 8,
+                    acquire_tries: 8,
+                    retries_max: 0,
+                    ..RetryLimits::DEFAULT
+                },
+                seed,
+                // Some buffers are full at first, and some runs take several.
+                attempts: if seed % 2 == 0 { 1 } else { 4 },
+                buffer_bytes: 1 << 20,
+                time_limit: None,
+            };
+            let row = record_made(
+                &sim,
+                variant,
+                |_| Ok(workload),
+                &settings,
+                |history| {
+                    let verdict = opacity::check(&history)?;
+                    assert!(verdict.is_opaque(), "{variant}, {config}:\n{verdict}");
+                    Ok(ControlFlow::Continue(()))
+                },
+            )
+            .unwrap_or_else(|error| panic!("{variant}, {config}: {error}"));
+            assert_eq!(row.wrong_state, None, "{variant}, {config}");
+            assert_eq!(row.transactions, 96);
+            assert_eq!(row.attempts, row.transactions + row.aborted);
+            aborted += row.aborted;
+            repeated += row.repeated;
+        }
+    }
+    (aborted, repeated)
+}
+
+const RA: Ra = Ra {
+    words: 24,
+    reads: 3,
+    writes: 2,
+};
+const HT: Ht = Ht {
+    buckets: 5,
+    keys_per_tx: 2,
+};
+
+macro_rules! kernels {
+    ($($name:ident: $variant:ident;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let variant = Variant::$variant;
+                let (mut aborted, mut repeated) = (0, 0);
+                for (width, seeds) in [(1, 12), (4, 12), (32, 2)] {
+                    for (a, r) in [
+                        runs(variant, RA, width, seeds),
+                        runs(variant, HT, width, seeds),
+                    ] {
+                        aborted += a;
+                        repeated += r;
+                    }
+                }
+                // The runs must be contended to mean anything.
+                assert_eq!(aborted == 0, variant == Variant::Cgl);
+                assert_eq!(repeated == 0, variant == Variant::Cgl);
+            }
+        )*
+    };
+}
+
+kernels! {
+    ra_and_ht_are_opaque_with_cgl: Cgl;
+    ra_and_ht_are_opaque_with_egpgv: Egpgv;
+    ra_and_ht_are_opaque_with_vbv: Vbv;
+    ra_and_ht_are_opaque_with_tbv_sorting: TbvSorting;
+    ra_and_ht_are_opaque_with_hv_sorting: HvSorting;
+    ra_and_ht_are_opaque_with_hv_backoff: HvBackoff;
+}

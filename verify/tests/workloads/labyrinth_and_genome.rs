@@ -1,0 +1,120 @@
+//! Labyrinth and genome, driven as `stamp` drives them, on the CPU and on the
+//! simulator: recorded, the histories judged, the results checked.
+
+use crate::driven::Setup;
+use stamp_ports::workloads::genome::Genome;
+use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Cpu, Device, StmConfig};
+use stm_kernels::labyrinth::GridSize;
+use verify::history::InitialMemory;
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+/// Runs a workload once, recorded; its attempts that aborted.
+fn run<D: Device>(
+    device: &D,
+    workload: &impl Workload,
+    algorithm: Variant,
+    initial: InitialMemory,
+    config: StmConfig,
+) -> u64 {
+    let setup = Setup {
+        algorithm,
+        shape: (3, device.limits().warp_width.max(2)),
+        config,
+        seed: 5,
+        transactions: workload.transactions().expect("of the input"),
+    };
+    let what = format!("{} {algorithm} on {}", workload.name(), device.id());
+    let run = setup.record(workload, device, initial);
+    run.unwrap_or_else(|error| panic!("{what}: {error}"))
+        .right(&what)
+}
+
+fn labyrinth(seed: u64) -> Labyrinth {
+    let size = GridSize { x: 6, y: 6, z: 2 };
+    Labyrinth {
+        maze: Maze::generate(seed, size, 7, 8).expect("a maze"),
+        file: None,
+        claim: if seed.is_multiple_of(2) {
+            Claim::Warp
+        } else {
+            Claim::Block
+        },
+    }
+}
+
+const GENOME: Genome = Genome {
+    bases: 60,
+    segment: 12,
+    segments: 90,
+};
+
+/// Runs both workloads.
+fn both<D: Device>(device: &D, algorithm: Variant, seed: u64) -> u64 {
+    let config = StmConfig {
+        locks: 16 << (seed % 3),
+        stripe_bytes: 4 << (seed % 2),
+        ..StmConfig::default()
+    };
+    // The grid's first state is what its first readers found.
+    run(
+        device,
+        &labyrinth(seed),
+        algorithm,
+        InitialMemory::INFERRED,
+        config,
+    ) + run(device, &GENOME, algorithm, InitialMemory::ZERO, config)
+}
+
+fn everywhere(algorithm: Variant) {
+    for seed in 0..8 {
+        both(&Cpu::new(), algorithm, seed);
+    }
+    let mut aborted = 0;
+    for schedule in [
+        Schedule::Lockstep,
+        Schedule::Random,
+        Schedule::Its {
+            bound: 64,
+            starve: false,
+        },
+    ] {
+        for (width, seed) in (0..4).flat_map(|s| [(1, 3 * s), (4, 3 * s + 1), (32, 3 * s + 2)]) {
+            let sim = Sim::new(SimConfig {
+                warp_width: width,
+                schedule,
+                memory: MemoryModel::Weak { stale_percent: 30 },
+                votes_order: seed % 2 == 0,
+                seed,
+                ..SimConfig::default()
+            });
+            aborted += both(&sim, algorithm, seed);
+        }
+    }
+    // Routers must meet, or this tests little.
+    assert!(aborted > 0);
+}
+
+macro_rules! variants {
+    ($($name:ident: $algorithm:ident;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                everywhere(Variant::$algorithm);
+            }
+        )*
+    };
+}
+
+variants! {
+    labyrinth_and_genome_are_opaque_with_cgl: Cgl;
+    labyrinth_and_genome_are_opaque_with_egpgv: Egpgv;
+    labyrinth_and_genome_are_opaque_with_vbv: Vbv;
+    labyrinth_and_genome_are_opaque_with_tbv_sorting: TbvSorting;
+    labyrinth_and_genome_are_opaque_with_hv_sorting: HvSorting;
+    labyrinth_and_genome_are_opaque_with_hv_backoff: HvBackoff;
+    labyrinth_and_genome_are_opaque_with_fast: Fast;
+    labyrinth_and_genome_are_opaque_with_fast_table: FastTable;
+}

@@ -1,0 +1,9 @@
+//! The workloads on the simulator and on the CPU, driven as `stamp` drives them:
+//! recorded and judged, profiled, and their results checked.
+
+mod bank_and_eigenbench;
+mod driven;
+mod kernels;
+mod kmeans;
+mod labyrinth_and_genome;
+mod profile;
