@@ -26,7 +26,7 @@ impl AskedVariant {
         algorithms.chain([Self::Optimized]).collect()
     }
 
-    /// Those of Xu et al. 2014; `optimized` last, as it reuses the search of what
+    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what
     /// it stands for.
     pub fn of_paper() -> Vec<Self> {
         let mut all = Self::all();
