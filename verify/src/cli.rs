@@ -88,7 +88,7 @@ Examples:
     Record(Box<RecordArgs>),
 }
 
-/// Of `check`.
+/// The arguments of `verify check`.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     /// History files
@@ -102,7 +102,7 @@ pub struct CheckArgs {
 /// Several variants in one argument.
 pub type VariantList = std::vec::Vec<Variant>;
 
-/// Of `fuzz`.
+/// The arguments of `verify fuzz`.
 #[derive(Args, Debug)]
 pub struct FuzzArgs {
     /// A variant, several separated by commas, or all
@@ -131,7 +131,7 @@ pub struct FuzzArgs {
     pub json: bool,
 }
 
-/// Of `mutants`.
+/// The arguments of `verify mutants`.
 #[derive(Args, Debug)]
 pub struct MutantsArgs {
     /// Only name them
@@ -142,7 +142,7 @@ pub struct MutantsArgs {
     pub json: bool,
 }
 
-/// Of `replay`.
+/// The arguments of `verify replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
     /// The line
@@ -176,7 +176,7 @@ fn of_a_recording(arg: Arg) -> Arg {
     arg.help(help)
 }
 
-/// Of `record`.
+/// The arguments of `verify record`.
 #[derive(Args, Debug)]
 #[command(mut_args(of_a_recording))]
 pub struct RecordArgs {
@@ -401,6 +401,16 @@ mod tests {
             let line = one_line(&error);
             assert!(line.contains(part) && !line.contains('\n'), "{line}");
         }
+    }
+
+    #[test]
+    fn variants_are_all_or_named() {
+        let all = parse_variants("all").unwrap();
+        assert_eq!(all, Variant::ALL);
+        let two = parse_variants("vbv, cgl").unwrap();
+        assert_eq!(two, [Variant::Vbv, Variant::Cgl]);
+        let error = parse_variants("vbw").unwrap_err();
+        assert!(error.contains("\"vbw\": known are cgl, "), "{error}");
     }
 
     #[test]

@@ -252,7 +252,7 @@ fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     }
 }
 
-/// What became of the histories of one variant.
+/// The verdicts about the histories of one variant.
 #[derive(Default)]
 struct Judged {
     checked: u64,
@@ -317,7 +317,7 @@ fn record_variant(
             number += 1;
         }
         if judge {
-            judged.look(&history)?;
+            judged.judge(&history)?;
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -348,7 +348,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         let mut judged = Judged::default();
         let mut impossible = None;
         let row = record::record_mutant(device, mutant, &input, &settings, |history| {
-            match judged.look(&history) {
+            match judged.judge(&history) {
                 Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
                 other => other?,
             }
@@ -391,7 +391,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
 
 impl Judged {
     /// Judges one more history.
-    fn look(&mut self, history: &History) -> Result<(), Error> {
+    fn judge(&mut self, history: &History) -> Result<(), Error> {
         let start = Instant::now();
         let verdict = opacity::check(history)?;
         self.time += start.elapsed();

@@ -18,18 +18,18 @@ use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 
-/// What to run, and how long.
+/// What a fuzzing run does, and when it ends.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The variants, in turn; not empty.
     pub variants: Vec<Variant>,
-    /// A seeded defect, to see it caught.
+    /// A seeded defect that the run is to catch.
     pub mutant: Option<Mutant>,
     /// The seed of every run.
     pub seed: u64,
-    /// Stop after so many transactions have committed.
+    /// The run stops when so many transactions have committed.
     pub transactions: Option<u64>,
-    /// Stop after this long.
+    /// The run stops after this time.
     pub time: Option<Duration>,
     /// Worker threads, 1 or more.
     pub threads: usize,
@@ -78,33 +78,33 @@ pub struct Found {
     pub first: Case,
     /// The smallest case that fails.
     pub case: Case,
-    /// What that finds.
+    /// What the smallest case finds.
     pub failure: Failure,
 }
 
 /// What a fuzzing run did.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// For each variant, in the order of the configuration.
+    /// The sums for each variant, in the order of the configuration.
     pub variants: Vec<(Variant, Totals)>,
-    /// How long it took.
+    /// How long the run took.
     pub time: Duration,
     /// Worker threads.
     pub threads: usize,
     /// The seed.
     pub seed: u64,
-    /// What was found; nothing, if all is well.
+    /// The violation that ended the run, if any.
     pub found: Option<Found>,
 }
 
 impl Report {
-    /// Over all variants.
+    /// Returns the sums over all variants.
     pub fn total(&self) -> Totals {
         let all: Vec<Totals> = self.variants.iter().map(|(_, totals)| *totals).collect();
         Totals::sum(&all)
     }
 
-    /// As JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> serde_json::Value {
         let seconds = self.time.as_secs_f64();
         let total = self.total();
@@ -164,7 +164,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Run `k` of a configuration.
+/// Returns the case of run `k` of a configuration.
 pub fn case(config: &Config, k: u64) -> Case {
     let variant = config.variants[(k % config.variants.len() as u64) as usize];
     let bits = draw(config.seed, k, 5);
@@ -179,33 +179,33 @@ pub fn case(config: &Config, k: u64) -> Case {
 /// Runs that a worker takes at a time.
 const BATCH: u64 = 64;
 
-/// What the workers share.
-struct Shared {
+/// What all workers use.
+struct Common {
     next: AtomicU64,
     stop: AtomicBool,
     totals: Mutex<Vec<Totals>>,
     found: Mutex<Option<(Case, Failure)>>,
 }
 
-fn work(config: &Config, shared: &Shared) {
+fn work(config: &Config, common: &Common) {
     let variants = config.variants.len();
     // Relaxed throughout: the flag and the counter carry no data.
-    while !shared.stop.load(Ordering::Relaxed) {
-        let first = shared.next.fetch_add(BATCH, Ordering::Relaxed);
+    while !common.stop.load(Ordering::Relaxed) {
+        let first = common.next.fetch_add(BATCH, Ordering::Relaxed);
         let mut totals = vec![Totals::default(); variants];
         for k in first..first + BATCH {
             let case = case(config, k);
             match run(&case) {
                 Ok(done) => totals[(k % variants as u64) as usize].add(&done),
                 Err(failure) => {
-                    shared.stop.store(true, Ordering::Relaxed);
-                    let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
+                    common.stop.store(true, Ordering::Relaxed);
+                    let mut found = common.found.lock().unwrap_or_else(PoisonError::into_inner);
                     found.get_or_insert((case, failure));
                     return;
                 }
             }
         }
-        let mut all = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = common.totals.lock().unwrap_or_else(PoisonError::into_inner);
         for (sum, new) in all.iter_mut().zip(totals) {
             *sum = Totals::sum(&[*sum, new]);
         }
@@ -216,18 +216,18 @@ fn work(config: &Config, shared: &Shared) {
 /// a check fails. `progress` is called about every second.
 pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Report {
     let start = Instant::now();
-    let shared = Shared {
+    let common = Common {
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         totals: Mutex::new(vec![Totals::default(); config.variants.len()]),
         found: Mutex::new(None),
     };
-    let sum = || Totals::sum(&shared.totals.lock().unwrap_or_else(PoisonError::into_inner));
+    let sum = || Totals::sum(&common.totals.lock().unwrap_or_else(PoisonError::into_inner));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..config.threads)
-            .map(|_| scope.spawn(|| work(config, &shared)))
+            .map(|_| scope.spawn(|| work(config, &common)))
             .collect();
-        let mut told = start;
+        let mut reported = start;
         while !workers
             .iter()
             .all(std::thread::ScopedJoinHandle::is_finished)
@@ -237,20 +237,20 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
             if config.transactions.is_some_and(|n| total.transactions >= n)
                 || config.time.is_some_and(|time| start.elapsed() >= time)
             {
-                shared.stop.store(true, Ordering::Relaxed);
+                common.stop.store(true, Ordering::Relaxed);
             }
-            if told.elapsed() >= Duration::from_secs(1) {
-                told = Instant::now();
+            if reported.elapsed() >= Duration::from_secs(1) {
+                reported = Instant::now();
                 progress(total, start.elapsed());
             }
         }
     });
     let time = start.elapsed();
-    let totals = shared
+    let totals = common
         .totals
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let found = shared
+    let found = common
         .found
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)

@@ -15,7 +15,7 @@ use stm_core::algorithm::Variant;
 use stm_core::mutant::Mutant;
 use stm_kernels::draw::draw;
 
-/// Cases that a mutant may survive.
+/// The number of cases that a mutant may survive.
 pub const BUDGET: u64 = 20_000;
 
 /// How many times the cases that a mutant took the unmutated code must survive.
@@ -24,8 +24,8 @@ pub const SURVIVAL: u64 = 10;
 /// Cases with directed programs at the front of a stream.
 const DIRECTED_FIRST: u64 = 10_000;
 
-/// The variant in which a mutant is looked for, and the directed programs made
-/// for it.
+/// Returns the variant in which a mutant is looked for, and the directed
+/// programs made for it.
 pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
     use Variant::{Cgl, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv};
     match mutant {
@@ -119,7 +119,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Case `k` of a mutant's stream, with the defect or without.
+/// Returns case `k` of a mutant's stream, with the defect or without.
 pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
     let (variant, names) = target(mutant);
     let seed = draw(k, mutant as u64, 9);
@@ -161,17 +161,18 @@ pub struct Row {
     pub killed: Option<Kill>,
     /// Cases that the unmutated code ran.
     pub unmutated: u64,
-    /// What it failed, which is a bug in the core or in the checks.
+    /// A case that the unmutated code failed, which is a bug in the core or in
+    /// the checks.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
 }
 
 impl Row {
-    /// Whether the mutant was killed and the unmutated code was not.
+    /// Returns whether the mutant was killed and the unmutated code was not.
     pub const fn is_right(&self) -> bool {
         self.killed.is_some() && self.unmutated_failure.is_none()
     }
 
-    /// As JSON.
+    /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
         let killed = self.killed.as_ref();
         serde_json::json!({
@@ -241,7 +242,7 @@ pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
     rows
 }
 
-/// The rows as a table.
+/// Returns the rows as a table.
 pub fn table(rows: &[Row]) -> String {
     use std::fmt::Write;
     let mut text = format!(

@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The offset in the file of the next byte.
+    /// Returns the offset in the file of the next byte.
     pub(crate) fn offset(&self) -> u64 {
         self.start + self.at as u64
     }
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         self.bytes.len() - self.at
     }
 
-    /// An error about what starts at `offset`.
+    /// Returns an error about what starts at `offset`.
     pub(crate) fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
         Error::Malformed {
             path: self.path.to_owned(),
@@ -164,7 +164,7 @@ impl<'a> Cursor<'a> {
         Err(self.error(offset, what, "a number of more than 64 bits"))
     }
 
-    /// The number whose delta from `before` comes next.
+    /// Returns the number whose delta from `before` comes next.
     pub(crate) fn delta(&mut self, before: u64, what: &str) -> Result<u64, Error> {
         let zigzag = self.varint(what)?;
         Ok(before.wrapping_add((zigzag >> 1) ^ (zigzag & 1).wrapping_neg()))

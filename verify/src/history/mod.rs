@@ -98,7 +98,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The word.
+    /// Returns the word.
     pub const fn word(&self) -> u64 {
         match *self {
             Self::Read { word, .. }
@@ -108,13 +108,13 @@ impl Event {
         }
     }
 
-    /// Whether it changes the word.
+    /// Returns whether it changes the word.
     pub const fn is_update(&self) -> bool {
         !matches!(self, Self::Read { .. })
     }
 }
 
-/// What a word with the value `a` holds after an addition of `b`.
+/// Returns what a word with the value `a` holds after an addition of `b`.
 pub const fn sum(word: u64, a: u64, b: u64) -> u64 {
     let sum = a.wrapping_add(b);
     if word & 1 == 0 {
@@ -130,13 +130,13 @@ pub(crate) mod kind {
     pub(crate) const WRITE: u32 = 1;
     pub(crate) const ADD: u32 = 2;
     pub(crate) const ADD_FLOAT: u32 = 3;
-    /// Bits of it.
+    /// The number of bits of a kind.
     pub(crate) const BITS: u32 = 2;
-    /// All of them set.
+    /// The mask of these bits.
     pub(crate) const MASK: u32 = 3;
 }
 
-/// What was run. Free text: it is shown, not interpreted.
+/// What was run, as free text that is shown and not interpreted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Header {
     /// The algorithm.
@@ -190,7 +190,7 @@ pub struct Attempt {
     /// The clock, sampled after it committed or aborted; `u64::MAX` while
     /// running.
     pub end: u64,
-    /// What became of it.
+    /// How the attempt ended.
     pub outcome: Outcome,
 }
 
@@ -219,7 +219,7 @@ pub struct History {
 pub const ATTEMPTS_MAX: u64 = u32::MAX as u64 - 1;
 
 impl History {
-    /// A history without attempts.
+    /// Returns a history without attempts.
     pub fn new(header: Header, initial: InitialMemory) -> Self {
         Self {
             header,
@@ -287,32 +287,32 @@ impl History {
         self.additions = false;
     }
 
-    /// The number of attempts.
+    /// Returns the number of attempts.
     pub fn len(&self) -> usize {
         self.lanes.len()
     }
 
-    /// Whether there are no attempts.
+    /// Returns whether there are no attempts.
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    /// The number of reads and writes.
+    /// Returns the number of reads and writes.
     pub fn events_len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether any event is an addition.
+    /// Returns whether any event is an addition.
     pub(crate) const fn has_additions(&self) -> bool {
         self.additions
     }
 
-    /// The number of distinct words.
+    /// Returns the number of distinct words.
     pub fn words_len(&self) -> usize {
         self.words.len()
     }
 
-    /// Attempt `i`.
+    /// Returns attempt `i`.
     ///
     /// # Panics
     /// `i` is not below [`Self::len`].
@@ -326,7 +326,7 @@ impl History {
         }
     }
 
-    /// The reads and writes of attempt `i`, in program order.
+    /// Returns the reads and writes of attempt `i`, in program order.
     ///
     /// # Panics
     /// `i` is not below [`Self::len`].
@@ -343,20 +343,20 @@ impl History {
         })
     }
 
-    /// The events of attempt `i` as columns: keys (word number and kind)
-    /// and values.
+    /// Returns the events of attempt `i` as columns: keys (word number and
+    /// kind) and values.
     #[inline]
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
         let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;
         (&self.keys[range.clone()], &self.values[range])
     }
 
-    /// The distinct words, by number.
+    /// Returns the distinct words, by number.
     pub(crate) fn words(&self) -> &Words {
         &self.words
     }
 
-    /// How many attempts of its lane came before attempt `i`.
+    /// Returns how many attempts of its lane came before attempt `i`.
     pub fn number_in_lane(&self, i: usize) -> usize {
         self.lanes[..i]
             .iter()

@@ -58,8 +58,8 @@ impl History {
     }
 }
 
-/// The offset in the file `path` of the record of attempt `index`, or `None` if
-/// the file has fewer or has changed.
+/// Returns the offset in the file `path` of the record of attempt `index`, or
+/// `None` if the file has fewer or has changed.
 pub(crate) fn offset_of_attempt(path: &Path, index: usize) -> Option<u64> {
     let mut seen = 0;
     let mut at = None;
@@ -369,7 +369,7 @@ impl<R: Read> Source<'_, R> {
         }
     }
 
-    /// The next `n` bytes, not yet in the checksum.
+    /// Returns the next `n` bytes, not yet in the checksum.
     fn raw(&mut self, n: u64, what: &str) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         (&mut self.input)
@@ -388,7 +388,7 @@ impl<R: Read> Source<'_, R> {
         Ok(bytes)
     }
 
-    /// The next `n` bytes.
+    /// Returns the next `n` bytes.
     fn take(&mut self, n: u64, what: &str) -> Result<Vec<u8>, Error> {
         let bytes = self.raw(n, what)?;
         self.checksum.update(&bytes);

@@ -16,10 +16,10 @@ pub struct LaneRecorder<'a> {
 }
 
 impl<'a> LaneRecorder<'a> {
-    /// A recorder that starts at the front of `buffer`.
+    /// Makes a recorder that starts at the front of `buffer`.
     ///
     /// # Panics
-    /// The buffer has no words at all.
+    /// It panics if the buffer has no words at all.
     pub fn new(buffer: &'a mut [u64]) -> Self {
         buffer[0] = layout::HEADER_WORDS;
         Self { buffer }
@@ -36,42 +36,44 @@ impl<'a> LaneRecorder<'a> {
         }
     }
 
-    /// An attempt begins; the clock was sampled before its first action.
+    /// Records that an attempt begins. The clock was sampled before its first
+    /// action.
     pub fn begin(&mut self, clock: u64) {
         self.append([layout::head(layout::BEGIN, 0), clock]);
     }
 
-    /// A read returned.
+    /// Records that a read returned.
     pub fn read(&mut self, word: u64, value: u64) {
         self.append([layout::head(layout::READ, word), value]);
     }
 
-    /// A write was accepted.
+    /// Records that a write was accepted.
     pub fn write(&mut self, word: u64, value: u64) {
         self.append([layout::head(layout::WRITE, word), value]);
     }
 
-    /// An addition was accepted.
+    /// Records that an addition was accepted.
     pub fn add(&mut self, word: u64, delta: u64) {
         self.append([layout::head(layout::ADD, word), delta]);
     }
 
-    /// An addition of floats was accepted.
+    /// Records that an addition of floats was accepted.
     pub fn add_float(&mut self, word: u64) {
         self.append([layout::head(layout::ADD_FLOAT, word), 0]);
     }
 
-    /// An update committed; the clock was sampled after that.
+    /// Records that an update committed. The clock was sampled after that.
     pub fn commit(&mut self, version: u64, clock: u64) {
         self.append([layout::head(layout::COMMIT, 0), version, clock]);
     }
 
-    /// A transaction without writes committed; the clock was sampled after that.
+    /// Records that a transaction without writes committed. The clock was
+    /// sampled after that.
     pub fn commit_read_only(&mut self, clock: u64) {
         self.append([layout::head(layout::COMMIT_READ_ONLY, 0), clock]);
     }
 
-    /// The attempt aborted; the clock was sampled after that.
+    /// Records that the attempt aborted. The clock was sampled after that.
     pub fn abort(&mut self, reason: u8, clock: u64) {
         self.append([layout::head(layout::ABORT, u64::from(reason)), clock]);
     }

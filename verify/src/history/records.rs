@@ -39,8 +39,8 @@ impl<D: Device> Records<D> {
         })
     }
 
-    /// The probe that fills the buffers. It serves one launch at a time, while
-    /// `self` lives.
+    /// Returns the probe that fills the buffers. It serves one launch at a
+    /// time, while `self` lives.
     pub fn probe(&self) -> HostProbe {
         let buffer = ProbeBuffer {
             base: self.buffer.as_mut_ptr(),
@@ -52,7 +52,7 @@ impl<D: Device> Records<D> {
         unsafe { HostProbe::new(Observation::Record, buffer) }
     }
 
-    /// The history that the launches so far have recorded.
+    /// Returns the history that the launches so far have recorded.
     ///
     /// # Errors
     /// As [`decode`], or an error of the device.

@@ -49,8 +49,8 @@ impl PartialEq for Words {
 impl Eq for Words {}
 
 impl Words {
-    /// The number of `word`, a new one if need be; `None` when there are
-    /// [`WORDS_MAX`] already.
+    /// Returns the number of `word`, a new one if need be, or `None` when there
+    /// are [`WORDS_MAX`] already.
     pub(crate) fn intern(&mut self, word: u64) -> Option<u32> {
         let next = self.words.len() as u64;
         match self.numbers.entry(word) {
@@ -64,12 +64,12 @@ impl Words {
         }
     }
 
-    /// The number of `word`, if it has one.
+    /// Returns the number of `word`, if it has one.
     pub(crate) fn number(&self, word: u64) -> Option<u32> {
         self.numbers.get(&word).copied()
     }
 
-    /// The word with a number.
+    /// Returns the word that has a number.
     pub(crate) fn word(&self, number: u32) -> u64 {
         self.words[number as usize]
     }

@@ -103,7 +103,7 @@ impl HistoryWriter {
     /// [`Error::Io`].
     ///
     /// # Panics
-    /// An attempt was written already.
+    /// It panics if an attempt was written already.
     pub fn initial(&mut self, word: u64, value: u64) -> Result<(), Error> {
         assert_eq!(
             self.attempts, 0,
@@ -166,7 +166,7 @@ impl HistoryWriter {
         self.record_done()
     }
 
-    /// Appends the events; whether there are additions among them.
+    /// Appends the events, and returns whether there are additions among them.
     fn put_events(&mut self, events: impl ExactSizeIterator<Item = Event>) -> bool {
         let out = &mut self.chunk;
         put_varint(out, events.len() as u64);

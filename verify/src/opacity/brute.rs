@@ -17,8 +17,8 @@ pub enum Orders {
     Witness,
 }
 
-/// Whether some order of the attempts is legal: every read returns the latest
-/// write before it, of the attempt itself or else of a committed one.
+/// Returns whether some order of the attempts is legal: every read returns the
+/// latest write before it, of the attempt itself or else of a committed one.
 ///
 /// # Panics
 /// More than [`ATTEMPTS_MAX`] attempts, initial memory that is to be inferred, or
@@ -55,8 +55,8 @@ struct Search {
 type Memory = Vec<(u64, u64)>;
 
 impl Search {
-    /// Whether the attempts placed so far, which left `memory`, can be followed
-    /// by the others.
+    /// Returns whether the attempts placed so far, which left `memory`, can be
+    /// followed by the others.
     fn extend(&self, placed: &mut Vec<usize>, memory: &Memory) -> bool {
         if placed.len() == self.attempts.len() {
             return true;
@@ -80,7 +80,8 @@ impl Search {
         false
     }
 
-    /// Whether `next` may be placed after `placed` and before all others.
+    /// Returns whether `next` may be placed after `placed` and before all
+    /// others.
     fn may_follow(&self, placed: &[usize], next: usize) -> bool {
         let waiting = (0..self.attempts.len()).filter(|i| !placed.contains(i) && *i != next);
         let mut before_it = waiting.clone().filter(|&other| {

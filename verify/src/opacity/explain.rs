@@ -86,7 +86,7 @@ fn no_common_point(
     }
 }
 
-/// The parts of the spans from `low` to `high`.
+/// Returns the parts of the spans from `low` to `high`.
 fn clip(spans: &[Span], low: u32, high: u32) -> Vec<(u32, u32)> {
     spans
         .iter()
@@ -95,7 +95,7 @@ fn clip(spans: &[Span], low: u32, high: u32) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Where two ascending lists of stretches overlap.
+/// Returns where two ascending lists of stretches overlap.
 fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let (mut i, mut j) = (0, 0);
     let mut common = Vec::new();
@@ -109,8 +109,9 @@ fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
     common
 }
 
-/// Indices of sets without a common point, none of which can be left out: one
-/// or two if one or two suffice, otherwise not necessarily the fewest.
+/// Returns the indices of sets without a common point, none of which can be
+/// left out: one or two if one or two suffice, otherwise not necessarily the
+/// fewest.
 fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
     if let Some(empty) = sets.iter().position(Vec::is_empty) {
         return vec![empty];
@@ -184,7 +185,8 @@ fn evidence(
     }
 }
 
-/// An attempt, other than `reader`, that wrote a value which memory never held.
+/// Returns an attempt, other than `reader`, that wrote a value which memory
+/// never held.
 fn writer(history: &History, reader: usize, word: u64, value: u64) -> Option<usize> {
     let wanted = Event::Write { word, value };
     (0..history.len()).find(|&i| i != reader && history.events(i).any(|event| event == wanted))

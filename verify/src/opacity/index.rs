@@ -42,7 +42,8 @@ pub(crate) struct Entries<'a> {
 }
 
 impl Commits {
-    /// The index of the updates in `order`: (version, attempt), by version.
+    /// Makes the index of the updates in `order`: (version, attempt), by
+    /// version.
     pub(crate) fn new(history: &History, order: Vec<(u64, u32)>) -> Self {
         let (versions, attempts): (Vec<u64>, Vec<u32>) = order.into_iter().unzip();
         let first = entry_starts(history, &attempts);
@@ -78,30 +79,31 @@ impl Commits {
         }
     }
 
-    /// Whether nobody knows the values of a word: floats were added to it, or
-    /// it was added to before it was written and its initial value is not given.
+    /// Returns whether nobody knows the values of a word: floats were added to
+    /// it, or it was added to before it was written and its initial value is
+    /// not given.
     pub(crate) fn is_unknown(&self, word: u32) -> bool {
         self.unknown
             .get(word as usize)
             .is_some_and(|&unknown| unknown)
     }
 
-    /// The number of commits.
+    /// Returns the number of commits.
     pub(crate) fn len(&self) -> u32 {
         self.versions.len() as u32
     }
 
-    /// The version of commit `rank`.
+    /// Returns the version of commit `rank`.
     pub(crate) fn version(&self, rank: u32) -> u64 {
         self.versions[rank as usize]
     }
 
-    /// The attempt that was commit `rank`.
+    /// Returns the attempt that was commit `rank`.
     pub(crate) fn attempt(&self, rank: u32) -> usize {
         self.attempts[rank as usize] as usize
     }
 
-    /// The state of memory when the clock reads `clock`.
+    /// Returns the state of memory when the clock reads `clock`.
     pub(crate) fn state_at(&self, clock: u64) -> u32 {
         match (self.versions.first(), self.versions.last()) {
             // Without gaps, and that is the rule, a version is a place.
@@ -110,7 +112,7 @@ impl Commits {
         }
     }
 
-    /// The commits that wrote a word.
+    /// Returns the commits that wrote a word.
     pub(crate) fn entries(&self, word: u32) -> Entries<'_> {
         let range = self.first[word as usize]..self.first[word as usize + 1];
         Entries {
@@ -119,7 +121,8 @@ impl Commits {
         }
     }
 
-    /// The first entry of a word, from entry `from` on, that wrote `value`.
+    /// Returns the first entry of a word, from entry `from` on, that wrote
+    /// `value`.
     pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
         let values = self.entries(word).values;
         let near = values.len().min(from + LINEAR_MAX);
@@ -133,8 +136,8 @@ impl Commits {
     }
 }
 
-/// The updates of an attempt as (word number, kind, value or what is added), in
-/// program order.
+/// Returns the updates of an attempt as (word number, kind, value or what is
+/// added), in program order.
 fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32, u64)> + '_ {
     let (keys, values) = history.columns(attempt as usize);
     let of_key = |(&key, &value): (&u32, &u64)| {
@@ -165,7 +168,7 @@ impl Memory {
         }
     }
 
-    /// What a word holds after an update.
+    /// Returns what a word holds after an update.
     fn update(&mut self, history: &History, word: usize, kind: u32, value: u64) -> u64 {
         let Some(now) = self.values.get_mut(word) else {
             return value;
@@ -182,7 +185,8 @@ impl Memory {
     }
 }
 
-/// Where each word's entries start: one entry for each commit that wrote it.
+/// Returns where each word's entries start: one entry for each commit that
+/// wrote it.
 fn entry_starts(history: &History, attempts: &[u32]) -> Vec<usize> {
     let words = history.words_len();
     let mut starts = vec![0_usize; words + 1];
@@ -237,7 +241,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// The first state, from `state` on, in which a word holds `value`.
+    /// Returns the first state, from `state` on, in which a word holds `value`.
     pub(crate) fn first_holding(&self, word: u32, value: u64, state: u32) -> Option<u32> {
         if self.commits.is_unknown(word) {
             return Some(state);
@@ -256,8 +260,8 @@ impl Timeline {
             .map(|entry| entries.ranks[entry] + 1)
     }
 
-    /// All stretches in which a word holds `value`. Walks all of the word's
-    /// commits: for explanations.
+    /// Returns all stretches in which a word holds `value`. It walks all of the
+    /// word's commits, which only explanations can afford.
     pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
         if self.commits.is_unknown(word) {
             return vec![Span {

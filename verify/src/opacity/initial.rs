@@ -23,18 +23,18 @@ pub(crate) struct Initial {
 }
 
 impl Initial {
-    /// Whether a word may have held `value` at first.
+    /// Returns whether a word may have held `value` at first.
     pub(crate) fn may_be(&self, word: u32, value: u64) -> bool {
         self.values[word as usize] == value || !self.known[word as usize]
     }
 
-    /// Whether a word's initial value is known.
+    /// Returns whether a word's initial value is known.
     pub(crate) fn is_known(&self, word: u32) -> bool {
         self.known[word as usize]
     }
 }
 
-/// The states between which attempt `i` has its point, both included.
+/// Returns the states between which attempt `i` has its point, both included.
 pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u32) {
     let attempt = history.attempt(i);
     match attempt.outcome {
@@ -49,7 +49,7 @@ pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u3
     }
 }
 
-/// The initial values that the history gives, by word number.
+/// Returns the initial values that the history gives, by word number.
 pub(crate) fn given(history: &History) -> Vec<Option<u64>> {
     let fill = match history.initial.rest {
         Rest::Value(value) => Some(value),
@@ -101,8 +101,8 @@ pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, Initial
     )
 }
 
-/// The number of the first state that a commit to the word has changed; all
-/// before hold its initial value.
+/// Returns the number of the first state that a commit to the word has changed;
+/// all before hold its initial value.
 fn first_change(commits: &Commits, word: u32) -> u32 {
     commits
         .entries(word)

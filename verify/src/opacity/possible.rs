@@ -4,7 +4,7 @@ use crate::error::{Contradiction, ImpossibleHistory};
 use crate::history::words::NumberMap;
 use crate::history::{Attempt, Event, History, Outcome};
 
-/// The committed updates as (version, attempt), by version.
+/// Returns the committed updates as (version, attempt), by version.
 ///
 /// # Errors
 /// The first contradiction: of one attempt, of a lane, then of two commits.
@@ -58,7 +58,7 @@ pub(crate) fn version_order(history: &History) -> Result<Vec<(u64, u32)>, Imposs
     Ok(order)
 }
 
-/// What one attempt's record must satisfy by itself.
+/// Checks what one attempt's record must satisfy by itself.
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), Contradiction> {
     let Attempt {
         begin,

@@ -22,7 +22,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether every attempt saw a state that existed when it ran.
+    /// Returns whether every attempt saw a state that existed when it ran.
     pub fn is_opaque(&self) -> bool {
         self.violations_total == 0
     }

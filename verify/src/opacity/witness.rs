@@ -39,7 +39,7 @@ pub(crate) fn violations(history: &History, timeline: &Timeline) -> Found {
     found
 }
 
-/// The first state from `low` to `high` in which all reads hold.
+/// Returns the first state from `low` to `high` in which all reads hold.
 fn point(timeline: &Timeline, reads: &[MemoryRead], low: u32, high: u32) -> Option<u32> {
     let mut state = low;
     let mut agreed = 0;

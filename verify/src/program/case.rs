@@ -12,11 +12,11 @@ pub const WORDS_MAX: u8 = 10;
 /// What a write stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// This value.
+    /// The write stores this value.
     Const(u64),
-    /// The value last read, or 0, plus this (wrapping).
+    /// The write stores the value last read, or 0, plus this one (wrapping).
     LastPlus(u64),
-    /// The value last read, or 0, with bit 0 flipped.
+    /// The write stores the value last read, or 0, with bit 0 flipped.
     Flip,
 }
 
@@ -28,10 +28,10 @@ pub struct Words {
 }
 
 impl Words {
-    /// These words.
+    /// Makes a list of these words.
     ///
     /// # Panics
-    /// Unless there are one to three.
+    /// It panics unless there are one to three words.
     pub fn new(words: &[u8]) -> Self {
         assert!(
             (1..=3).contains(&words.len()),
@@ -45,7 +45,7 @@ impl Words {
         }
     }
 
-    /// The words, in order.
+    /// Returns the words, in order.
     pub fn as_slice(&self) -> &[u8] {
         &self.list[..usize::from(self.len)]
     }
@@ -65,7 +65,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The words that it touches, or the sums.
+    /// Returns the words that it touches, or the sums.
     pub fn words(&self) -> &[u8] {
         match self {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
@@ -73,7 +73,7 @@ impl Op {
         }
     }
 
-    /// Whether it is of sums.
+    /// Returns whether it reads sums or adds to them.
     pub const fn is_of_sums(&self) -> bool {
         matches!(self, Self::Add(..) | Self::ReadSums(_))
     }
@@ -82,19 +82,21 @@ impl Op {
 /// How transactions are called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loop {
-    /// All lanes together, in rounds: `StmRef::for_each`.
+    /// All lanes run transactions together, in rounds: `StmRef::for_each`.
     Each,
-    /// Each lane on its own: `StmRef::atomically`.
+    /// Each lane runs its transactions on its own: `StmRef::atomically`.
     Own,
-    /// Each by the lanes of a warp together: `StmRef::for_each_team`. Word `w` is
-    /// that of lane `w % lanes` of the team.
+    /// The lanes of a warp run each transaction together:
+    /// `StmRef::for_each_team`. Word `w` belongs to lane `w % lanes` of the
+    /// team.
     Team,
-    /// The same by the threads of a block: `StmRef::for_each_block_team`.
+    /// The threads of a block run each transaction together:
+    /// `StmRef::for_each_block_team`.
     Block,
 }
 
 impl Loop {
-    /// Whether each transaction is run by a team.
+    /// Returns whether each transaction is run by a team.
     pub const fn is_of_teams(self) -> bool {
         matches!(self, Self::Team | Self::Block)
     }
@@ -121,7 +123,8 @@ pub struct Program {
     pub locks: u64,
     /// Entries of the read set and of the write set.
     pub sets: (u32, u32),
-    /// Looks of a read at a locked stripe, and tries of a commit at the locks.
+    /// How often a read polls a locked stripe, and how often a commit tries to
+    /// acquire its locks.
     pub patience: (u32, u32),
     /// The words before the launch; one to [`WORDS_MAX`].
     pub initial: Vec<u64>,
@@ -135,18 +138,18 @@ pub struct Program {
 }
 
 impl Program {
-    /// The words before the launch, and after them the sums.
+    /// Returns the words before the launch, and after them the sums.
     pub fn memory(&self) -> impl Iterator<Item = u64> + '_ {
         self.initial.iter().chain(&self.sums).copied()
     }
 
-    /// Lanes of the launch.
+    /// Returns the number of lanes of the launch.
     pub const fn lanes(&self) -> u32 {
         self.blocks * self.threads
     }
 
-    /// The team that runs transaction `i`, if the program has teams and warps
-    /// have `width` lanes: its first lane, its lanes, and how many of its
+    /// Returns the team that runs transaction `i`, if the program has teams and
+    /// warps have `width` lanes: its first lane, its lanes, and how many of its
     /// transactions come before.
     fn team(&self, width: u32, i: usize) -> (u32, u32, usize) {
         let width = match self.calls {
@@ -161,8 +164,9 @@ impl Program {
         (block * self.threads + first, lanes, i / teams)
     }
 
-    /// The lane that runs transaction `i`, or leads the team that does, and how
-    /// many of its transactions come before; with warps of `width` lanes.
+    /// Returns the lane that runs transaction `i`, or leads the team that does,
+    /// and how many of its transactions come before; with warps of `width`
+    /// lanes.
     pub fn place(&self, variant: Variant, width: u32, i: usize) -> (u32, usize) {
         if self.calls.is_of_teams() {
             let (first, _, before) = self.team(width, i);
@@ -176,10 +180,10 @@ impl Program {
         }
     }
 
-    /// Whether a transaction reads or writes more distinct words than its sets
-    /// hold, those of a lane of the team that runs it; the launch then fails
-    /// with `CapacityExceeded`. Where additions are no writes, sums are taken
-    /// to fit.
+    /// Returns whether a transaction reads or writes more distinct words than
+    /// its sets hold, those of a lane of the team that runs it; the launch then
+    /// fails with `CapacityExceeded`. Where additions are no writes, sums are
+    /// taken to fit.
     pub fn overflows(&self, variant: Variant, width: u32) -> bool {
         let mut transactions = self.transactions.iter().enumerate();
         transactions.any(|(i, ops)| {
@@ -220,9 +224,9 @@ impl Program {
                     writes.insert(to);
                 }
                 Op::Read(words) => {
-                    // A word that the transaction has written is not looked at.
-                    let looked_at = |&w: &u8| own(w) && !writes.contains(&w);
-                    reads.extend(words.as_slice().iter().copied().filter(looked_at));
+                    // A word that the transaction has written is not read from memory.
+                    let from_memory = |&w: &u8| own(w) && !writes.contains(&w);
+                    reads.extend(words.as_slice().iter().copied().filter(from_memory));
                 }
                 Op::Write(word, _) => {
                     if own(*word) {
@@ -249,7 +253,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// What to print when a run fails: the command that replays it.
+    /// Returns what to print when a run fails: the command that replays it.
     pub fn command(&self) -> String {
         format!("cargo run -p verify -- replay '{self}'")
     }

@@ -10,7 +10,6 @@ use super::line;
 use crate::sim::Schedule;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::mutant::Mutant;
-use stm_core::with_algorithm;
 
 /// A program with a purpose.
 #[derive(Clone, Copy, Debug)]
@@ -93,13 +92,13 @@ impl Directed {
         self
     }
 
-    /// The program of this name.
+    /// Returns the program of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|d| d.name == name)
     }
 
-    /// The transactions in the order of their numbers: those of a lane are
-    /// `lanes` apart.
+    /// Returns the transactions in the order of their numbers: those of a lane
+    /// are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
         let lanes: Vec<Vec<Vec<Op>>> = self
             .lanes
@@ -120,12 +119,12 @@ impl Directed {
         all
     }
 
-    /// The case of a seed: mostly one lane a warp, as lanes of one warp begin
-    /// together.
+    /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp
+    /// begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::new(seed, 2);
         let lanes = self.lanes.len() as u32;
-        let lockstep = self.lockstep && with_algorithm!(variant, A => A::SCHEDULED);
+        let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let teams = self.team != 0 && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
@@ -249,7 +248,7 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "swap-and-back",
-        "ABA in an extension: 0 and 0 were never there together, and pass one look at the values",
+        "ABA in an extension: 0 and 0 were never there together, and pass one check of the values",
         &["r0 r1", "w0=1 w1=0 / w0=0 w1=1"],
         &[0, 1],
     ),
@@ -261,8 +260,8 @@ pub const ALL: &[Directed] = &[
     ),
     Directed::new(
         "many-swaps",
-        "the same often, on one stripe: what needs a look in the middle of a write-back as well \
-         (an extension without locks or without its second fence, one look at the sequence)",
+        "the same often, on one stripe: what only a check in the middle of a write-back \
+         shows (an extension without locks or without its second fence, one load of the sequence)",
         &[
             "r0 r1 / r1 r0 / r0 r1",
             "r1 r0 / r0 r1",
@@ -404,7 +403,7 @@ pub const ALL: &[Directed] = &[
     Directed::new(
         "torn-row",
         "a reader that sees one of two additions made together to one row: additions not \
-         announced, ended early, a header looked at once, the fences A2 to A4",
+         announced, ended early, a header loaded once, the fences A2 to A4",
         &["s01 s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],
         &[0],
     )
@@ -452,8 +451,8 @@ pub const ALL: &[Directed] = &[
     .sums(&[0, 0], 2),
     Directed::new(
         "block-torn-pair",
-        "a team of a block that sees one of two words written together: threads that are told \
-         of another clock, warps that extend on their own",
+        "a team of a block that sees one of two words written together: threads that get \
+         another clock, warps that extend on their own",
         &["r0 r1 / r1 r0", "w0=1 w1=1 / w1=2 w0=2"],
         &[0, 0],
     )

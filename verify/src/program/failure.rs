@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// What kind of failure it is.
+/// The kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum FailureKind {
-    /// Lanes ran and came to nothing.
+    /// Lanes went on running and none made progress.
     Livelock,
     /// The simulator ended the run: a wild access, a wrong mask, a deadlock.
     Simulator,
@@ -27,7 +27,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// In a few words, for tables.
+    /// Names the kind in a few words, for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Livelock => "livelock",
@@ -46,9 +46,9 @@ impl FailureKind {
 /// What a run found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// What kind of wrong.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What exactly.
+    /// The details, in words.
     pub text: String,
 }
 

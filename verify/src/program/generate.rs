@@ -19,7 +19,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The numbers of stream `stream` of `seed`.
+    /// Starts stream `stream` of the numbers of `seed`.
     pub const fn new(seed: u64, stream: u32) -> Self {
         Self {
             seed: draw(seed, 0, stream),
@@ -33,17 +33,17 @@ impl Rng {
         draw(self.seed, self.drawn, 0)
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a number below `n`, which is not 0.
     pub fn below(&mut self, n: u32) -> u32 {
         stm_kernels::draw::below(self.bits(), n)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn within(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high - low + 1)
     }
 
-    /// One of `items`, of which there are some.
+    /// Returns one of `items`, which must not be empty.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u32) as usize]
     }
@@ -60,7 +60,7 @@ impl Rng {
 const STEPS_MAX: u64 = 200_000;
 const IDLE_MAX: u64 = 60_000;
 
-/// A simulation for a program with warps of `width`.
+/// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     let lanes = program.lanes();
     // Lanes of one warp that each loop on their own: a lane that waits for one
@@ -151,7 +151,7 @@ fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> 
         .collect()
 }
 
-/// A random program, and the width of its warps.
+/// Returns a random program, and the width of its warps.
 pub fn program(rng: &mut Rng) -> (Program, u32) {
     let toggling = rng.chance(50);
     let (words, stripe_words, transactions) = if toggling {
@@ -239,7 +239,7 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-/// The random case of a seed.
+/// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::new(seed, 1);
     let (mut program, mut width) = program(&mut rng);

@@ -22,7 +22,7 @@ pub(super) struct Left<'a> {
     pub(super) complete: bool,
 }
 
-/// All checks of a history.
+/// Makes all checks of a history.
 pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     match opacity::check(left.history) {
         Err(error) => return Err(Failure::new(FailureKind::Impossible, error.to_string())),
@@ -39,7 +39,7 @@ pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     memory_is_replay(case, left)
 }
 
-/// What one attempt should do next, as its events are matched.
+/// The state of an attempt while its events are matched with its transaction.
 struct Follower<'a> {
     addresses: &'a [u64],
     /// Values of the attempt's own writes, by word.
@@ -55,8 +55,8 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// Matches the events of an attempt; the number of events of a whole one,
-    /// or what is wrong.
+    /// Matches the events of an attempt. Returns whether it came to the end of
+    /// its transaction, or what is wrong.
     fn follow(&mut self, ops: &[Op], events: &[Event]) -> Result<bool, String> {
         let mut events = events.iter().copied();
         let mut ops = ops.iter().peekable();

@@ -19,7 +19,7 @@ unsafe impl Send for ProgramRef {}
 unsafe impl Sync for ProgramRef {}
 
 impl ProgramRef {
-    /// A reference for a kernel's parameters.
+    /// Makes a reference for a kernel's parameters.
     ///
     /// # Safety
     /// While the kernel runs the program lives and nobody changes it; the
@@ -43,7 +43,7 @@ pub(super) struct Params<A: Algorithm, T: Summand> {
 }
 
 impl Value {
-    /// The value to write after a read of `last`.
+    /// Returns the value to write after a read of `last`.
     pub(super) const fn after(self, last: u64) -> u64 {
         match self {
             Self::Const(value) => value,
@@ -53,20 +53,20 @@ impl Value {
     }
 }
 
-/// Whether these sums are read, or added to, together.
+/// Returns whether these sums are read, or added to, together.
 pub(super) fn together(row: u32, sums: &[u8]) -> bool {
     let row_of = |sum: &u8| u32::from(*sum) / row;
     sums.windows(2)
         .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
 }
 
-/// Where a sum is: its row, and its number there.
+/// Returns where a sum is: its row, and its number there.
 fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
     let (sum, row) = (u32::from(sum), sums.row_len());
     ((sum / row).into(), sum % row)
 }
 
-/// Reads sums; the value of the last.
+/// Reads sums, and returns the value of the last.
 #[inline(never)]
 fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
@@ -144,8 +144,8 @@ fn body<L: Lane, A: Algorithm, T: Summand>(
     Ok(())
 }
 
-/// Runs one transaction by a team: each word by the lane whose it is, and the
-/// value last read known to all.
+/// Runs one transaction by a team. Each lane accesses the words that belong to
+/// it, and all lanes learn the value last read.
 #[inline(never)]
 fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
     tx: &mut TeamTx<'_, L, A, C>,
@@ -203,7 +203,7 @@ fn teams_of_warps<L: Lane, A: Algorithm, T: Summand>(
     }
 }
 
-/// Runs all transactions by teams of blocks, as above.
+/// Runs all transactions by teams of blocks, under the same condition.
 fn teams_of_blocks<L: Lane, A: Algorithm, T: Summand>(
     lane: &L,
     params: &Params<A, T>,
@@ -240,7 +240,7 @@ impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
                         .stm
                         .atomically(lane, |tx| body(tx, &params.words, &params.sums, ops));
                     if end.is_err() {
-                        return; // the launch was told to stop
+                        return; // the launch is being stopped
                     }
                 }
             }

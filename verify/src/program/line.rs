@@ -183,7 +183,7 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 }
 
 impl Program {
-    /// Takes one part of a line.
+    /// Sets what one part of a line names.
     fn set(&mut self, part: &str) -> Result<(), Error> {
         let key = part.split_once('=').map_or("", |(key, _)| key);
         let value = part.split_once('=').map_or("", |(_, value)| value);
@@ -213,7 +213,7 @@ impl Program {
         Ok(())
     }
 
-    /// Whether a run of the program makes sense; errors name what does not.
+    /// Checks whether a run of the program makes sense.
     ///
     /// # Errors
     /// [`Error::Usage`].

@@ -31,7 +31,7 @@ pub struct Done {
     pub unfair: bool,
 }
 
-/// Words of each lane's recording buffer, at first.
+/// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
 thread_local! {
@@ -53,7 +53,7 @@ fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
 /// Runs a case and judges it.
 ///
 /// # Errors
-/// What it found.
+/// A check failed; the error says which.
 pub fn run(case: &Case) -> Result<Done, Failure> {
     let mut words_per_lane = RECORD_WORDS;
     loop {
@@ -215,7 +215,7 @@ where
     }))
 }
 
-/// The program's sums; the last row is filled up with zeros.
+/// Returns the program's sums; the last row is filled up with zeros.
 fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, host::Error> {
     let mut values: Vec<T> = program.sums.iter().map(|&v| T::from_bits64(v)).collect();
     let whole = values.len().next_multiple_of(program.row as usize);
@@ -223,7 +223,7 @@ fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, 
     Sums::from_slice(sim, program.row, &values, "sums")
 }
 
-/// Whether the launch ran to its end; an expected fault is no failure.
+/// Returns whether the launch ran to its end; an expected fault is no failure.
 fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Result<bool, Stop> {
     let overflows = case.program.overflows(case.variant, case.sim.warp_width);
     match ended {
@@ -255,7 +255,8 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
     }
 }
 
-/// Whether lanes that change memory and never end say nothing about the code.
+/// Returns whether lanes that change memory and never end say nothing about the
+/// code.
 fn may_starve(case: &Case) -> bool {
     let program = &case.program;
     let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;

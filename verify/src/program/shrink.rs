@@ -14,10 +14,10 @@ use crate::sim::{MemoryModel, Schedule};
 /// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;
 
-/// Runs in all after which shrinking stops.
+/// The number of runs, over all candidates, after which shrinking stops.
 const RUNS_MAX: u64 = 30_000;
 
-/// The smallest case found that fails, with its failure.
+/// Returns the smallest case found that fails, with its failure.
 ///
 /// `case` fails with `failure`.
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
@@ -54,7 +54,7 @@ fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
     None
 }
 
-/// Smaller cases, the boldest cuts first.
+/// Returns smaller cases, the boldest cuts first.
 fn candidates(case: &Case) -> Vec<Case> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Case)| {

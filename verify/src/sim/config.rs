@@ -66,7 +66,7 @@ pub enum MemoryModel {
 }
 
 /// Everything that decides a run. Its text, by [`fmt::Display`], is the line
-/// that replays it.
+/// that replays the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimConfig {
     /// Lanes of a warp, 1 to 32.
@@ -108,14 +108,14 @@ impl Default for SimConfig {
 }
 
 impl SimConfig {
-    /// The same but for the seed.
+    /// Returns the same configuration with another seed.
     #[must_use]
     pub const fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// What is out of its range, if anything.
+    /// Returns what is out of its range, if anything.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self.schedule {
             _ if !(1..=32).contains(&self.warp_width) => return Err("a warp width from w1 to w32"),
@@ -230,7 +230,8 @@ fn schedule(part: &str) -> Option<Schedule> {
 }
 
 impl SimConfig {
-    /// Takes one comma-separated part of the line; `None` if it is not one.
+    /// Sets what one comma-separated part of the line names, or returns `None`
+    /// if it names nothing.
     fn set(&mut self, part: &str) -> Option<()> {
         if let Some((key, value)) = part.split_once('=') {
             match key {

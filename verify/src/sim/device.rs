@@ -48,7 +48,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// How often an operation was executed, private ones included.
+    /// Returns how often an operation was executed, private ones included.
     pub const fn count(&self, op: Op) -> u64 {
         self.ops[op as usize]
     }
@@ -64,7 +64,7 @@ struct Inner {
 }
 
 impl Inner {
-    /// The machine, for the host's side.
+    /// Returns the machine, for the host's side.
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
         assert!(
             !self.running.get(),
@@ -76,7 +76,7 @@ impl Inner {
     }
 }
 
-/// A simulated device. Clones share memory and runs. One thread only.
+/// A simulated device, for one thread only. Its clones share memory and runs.
 #[derive(Clone)]
 pub struct Sim(Rc<Inner>);
 
@@ -87,10 +87,10 @@ impl std::fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// A device with empty memory.
+    /// Makes a device with empty memory.
     ///
     /// # Panics
-    /// If a value of `config` is out of its range.
+    /// It panics if a value of `config` is out of its range.
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
@@ -102,7 +102,7 @@ impl Sim {
         }))
     }
 
-    /// The configuration of the next launch.
+    /// Returns the configuration of the next launch.
     pub fn config(&self) -> SimConfig {
         self.0.with(|machine| machine.config)
     }
@@ -112,7 +112,7 @@ impl Sim {
     /// metadata may be laid out by it.
     ///
     /// # Panics
-    /// If the warp width is another, or a value is out of its range.
+    /// It panics if the warp width is another, or a value is out of its range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(
@@ -124,7 +124,8 @@ impl Sim {
         self.0.launches.set(0);
     }
 
-    /// What the last launch did, and how it ended; `None` before the first.
+    /// Returns what the last launch did, and how it ended, or `None` before the
+    /// first.
     pub fn last_run(&self) -> Option<(RunReport, Result<(), SimError>)> {
         self.0.last.borrow().clone()
     }
@@ -132,7 +133,8 @@ impl Sim {
     /// Runs a closure as every lane of a launch, on the calling thread.
     ///
     /// # Errors
-    /// Whatever ends the launch early. The memory is then as it was left.
+    /// The error says what ended the launch early. The memory is then as it was
+    /// left.
     pub fn run(
         &self,
         launch: &Launch,
@@ -141,7 +143,7 @@ impl Sim {
         self.run_kernel(launch, &kernel)
     }
 
-    /// Does the same for any kernel, so that it is compiled once.
+    /// Does the same for any kernel, and is compiled once.
     fn run_kernel(
         &self,
         launch: &Launch,
@@ -311,7 +313,7 @@ impl Device for Sim {
         format!("simulator, warps of {}", self.config().warp_width)
     }
 
-    /// The line that replays a run.
+    /// Returns the line that replays a run.
     fn id(&self) -> String {
         self.config().to_string()
     }

@@ -1,31 +1,28 @@
-//! The simulator's [`Lane`]: each operation is a point at which another lane
+//! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
 //! may run.
 
 use super::config::SimConfig;
 use super::error::SimError;
 use super::machine::{Machine, Over};
 use super::op::Op;
-use super::rounds::bits;
 use super::space::Use;
 use super::views::Acquire;
 use corosensei::Yielder;
-use stm_core::Lane;
-use stm_core::mutant::Mutant;
 use stm_core::probe::HostProbe;
 
 /// One thread of a simulated launch.
 ///
 /// Its addresses are the device's and mean nothing to the process; every access
-/// is checked, so that the `unsafe` methods of [`Lane`] cannot do harm here: a
+/// is checked, so that the `unsafe` methods of [`Lane`](stm_core::Lane) cannot do harm here: a
 /// wrong address ends the launch with an error.
 pub struct SimLane<'a> {
     machine: *mut Machine,
     fibre: &'a Yielder<(), ()>,
-    lane: u32,
-    thread: u32,
-    block: u32,
-    mutant: Option<u32>,
-    probe: HostProbe,
+    pub(super) lane: u32,
+    pub(super) thread: u32,
+    pub(super) block: u32,
+    pub(super) mutant: Option<u32>,
+    pub(super) probe: HostProbe,
 }
 
 impl std::fmt::Debug for SimLane<'_> {
@@ -38,7 +35,8 @@ impl std::fmt::Debug for SimLane<'_> {
 }
 
 impl<'a> SimLane<'a> {
-    /// Lane `lane` of the launch that `machine` runs, on the fibre of `fibre`.
+    /// Makes lane `lane` of the launch that `machine` runs, on the fibre of
+    /// `fibre`.
     ///
     /// # Safety
     /// Until the fibre has ended, the machine is live and used by nobody while
@@ -62,22 +60,23 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// The configuration of the run.
+    /// Returns the configuration of the run.
     pub fn config(&self) -> SimConfig {
         self.machine().config
     }
 
-    /// The number of the deliberate bug that is switched on, if any
+    /// Returns the number of the deliberate bug that is switched on, if any
     /// ([`SimConfig::mutant`]).
     #[inline]
     pub const fn mutant_number(&self) -> Option<u32> {
         self.mutant
     }
 
-    /// The machine. A call's result must be dropped before the fibre is left.
+    /// Returns the machine. A call's result must be dropped before the fibre is
+    /// left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
-    fn machine(&self) -> &mut Machine {
+    pub(super) fn machine(&self) -> &mut Machine {
         // SAFETY: live and used by nobody else while this fibre runs (`new`);
         // callers drop it before they leave the fibre or call again.
         unsafe { &mut *self.machine }
@@ -92,15 +91,15 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// The value, or leaves the fibre if the launch is over.
+    /// Returns the value, or leaves the fibre if the launch is over.
     #[inline]
-    fn or_leave<T>(&self, result: Result<T, Over>) -> T {
+    pub(super) fn or_leave<T>(&self, result: Result<T, Over>) -> T {
         result.unwrap_or_else(|Over| self.leave())
     }
 
-    /// Lets the schedule choose; returns when it has chosen this lane.
+    /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
-    fn switch(&self) {
+    pub(super) fn switch(&self) {
         let next = self.machine().next();
         if self.or_leave(next) != self.lane {
             self.fibre.suspend(());
@@ -110,7 +109,7 @@ impl<'a> SimLane<'a> {
     /// Announces an operation and returns when it is to be executed; `false` if
     /// the fibre is being unwound, when nothing is to be done.
     #[inline]
-    fn turn(&self, op: Op, at: u64) -> bool {
+    pub(super) fn turn(&self, op: Op, at: u64) -> bool {
         let machine = self.machine();
         if machine.ending {
             return false;
@@ -122,7 +121,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn load<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire) -> u64 {
+    pub(super) fn load<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire) -> u64 {
         if !self.turn(op, at) {
             return 0;
         }
@@ -150,7 +149,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
+    pub(super) fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
         if !self.turn(op, at) {
             return;
         }
@@ -164,10 +163,10 @@ impl<'a> SimLane<'a> {
         self.or_leave(result);
     }
 
-    /// A read-modify-write: `new` gives what to write for what was found, or
-    /// nothing.
+    /// Executes a read-modify-write: `new` gives what to write for what was
+    /// found, or nothing.
     #[inline]
-    fn modify<const WIDE: bool>(
+    pub(super) fn modify<const WIDE: bool>(
         &self,
         op: Op,
         at: u64,
@@ -205,7 +204,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn cas<const WIDE: bool>(
+    pub(super) fn cas<const WIDE: bool>(
         &self,
         op: Op,
         at: u64,
@@ -217,7 +216,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
+    pub(super) fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
         self.modify::<WIDE>(op, at, Acquire::No, |old| {
             Some(if WIDE {
                 old.wrapping_add(v)
@@ -228,7 +227,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn load_128(&self, at: u64) -> u128 {
+    pub(super) fn load_128(&self, at: u64) -> u128 {
         if !self.turn(Op::LoadRelaxed128, at) {
             return 0;
         }
@@ -253,7 +252,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn store_128(&self, at: u64, value: u128) {
+    pub(super) fn store_128(&self, at: u64, value: u128) {
         if !self.turn(Op::StoreRelaxed128, at) {
             return;
         }
@@ -272,7 +271,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
+    pub(super) fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
         if !self.turn(Op::CasRelaxed128, at) {
             return 0;
         }
@@ -302,7 +301,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
+    pub(super) fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
@@ -313,7 +312,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    fn private_store<const WIDE: bool>(&self, op: Op, at: u64, v: u64) {
+    pub(super) fn private_store<const WIDE: bool>(&self, op: Op, at: u64, v: u64) {
         let machine = self.machine();
         if machine.ending {
             return;
@@ -323,10 +322,10 @@ impl<'a> SimLane<'a> {
         self.machine().space.store::<WIDE>(found, v);
     }
 
-    /// An operation on a word of shared memory: sequentially consistent, which
-    /// is stronger than relaxed.
+    /// Executes an operation on a word of shared memory. It is sequentially
+    /// consistent, which is stronger than relaxed.
     #[inline]
-    fn shared(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
+    pub(super) fn shared(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         if !self.turn(op, u64::from(i)) {
             return 0;
         }
@@ -354,9 +353,10 @@ impl<'a> SimLane<'a> {
         old
     }
 
-    /// Meets the threads of the block: whether the predicate of any holds.
+    /// Meets the threads of the block, and returns whether the predicate of any
+    /// holds.
     #[inline(never)]
-    fn meet_block(&self, op: Op, predicate: bool) -> bool {
+    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> bool {
         let machine = self.machine();
         if machine.ending {
             return false;
@@ -372,9 +372,10 @@ impl<'a> SimLane<'a> {
         any != 0
     }
 
-    /// Meets the lanes of a mask; the result of the operation for this lane.
+    /// Meets the lanes of a mask, and returns the result of the operation for
+    /// this lane.
     #[inline(never)]
-    fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
+    pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
@@ -391,228 +392,6 @@ impl<'a> SimLane<'a> {
     }
 }
 
-/// Two words of 64 bits as one of 128.
-const fn joined([low, high]: [u64; 2]) -> u128 {
-    (high as u128) << 64 | low as u128
-}
-
-/// The reverse of [`joined`].
-const fn parted(word: u128) -> [u64; 2] {
-    [word as u64, (word >> 64) as u64]
-}
-
 const fn shared<const WIDE: bool>() -> Use {
     if WIDE { Use::Shared64 } else { Use::Shared32 }
-}
-
-/// The memory operations of one width.
-macro_rules! width {
-    ($ty:ty, $wide:literal, $load_relaxed:ident $load_relaxed_op:ident, $load_acquire:ident $load_acquire_op:ident,
-     $store_relaxed:ident $store_relaxed_op:ident, $store_release:ident $store_release_op:ident,
-     $cas_acquire:ident $cas_acquire_op:ident, $cas_relaxed:ident $cas_relaxed_op:ident,
-     $fetch_add:ident $fetch_add_op:ident,
-     $private_load:ident $private_load_op:ident, $private_store:ident $private_store_op:ident) => {
-        unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
-            self.load::<$wide>(Op::$load_relaxed_op, p as u64, Acquire::No) as $ty
-        }
-        unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
-            self.load::<$wide>(Op::$load_acquire_op, p as u64, Acquire::Yes) as $ty
-        }
-        unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
-            self.store::<$wide>(Op::$store_relaxed_op, p as u64, u64::from(v), false);
-        }
-        unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
-            self.store::<$wide>(Op::$store_release_op, p as u64, u64::from(v), true);
-        }
-        unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (u64::from(expected), u64::from(new));
-            self.cas::<$wide>(Op::$cas_acquire_op, p as u64, Acquire::Yes, expected, new) as $ty
-        }
-        unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (u64::from(expected), u64::from(new));
-            self.cas::<$wide>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
-        }
-        unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
-            self.add::<$wide>(Op::$fetch_add_op, p as u64, u64::from(v)) as $ty
-        }
-        unsafe fn $private_load(&self, p: *const $ty) -> $ty {
-            self.private_load::<$wide>(Op::$private_load_op, p as u64) as $ty
-        }
-        unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
-            self.private_store::<$wide>(Op::$private_store_op, p as u64, u64::from(v));
-        }
-    };
-}
-
-// One expansion serves both widths, and one of its conversions is always idle.
-#[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
-impl Lane for SimLane<'_> {
-    type Probe = HostProbe;
-
-    #[inline]
-    fn probe(&self) -> HostProbe {
-        self.probe
-    }
-
-    fn thread_index(&self) -> u32 {
-        self.thread
-    }
-    fn block_index(&self) -> u32 {
-        self.block
-    }
-    fn block_dim(&self) -> u32 {
-        self.machine().shape.threads
-    }
-    fn grid_dim(&self) -> u32 {
-        self.machine().shape.blocks
-    }
-    fn warp_width(&self) -> u32 {
-        self.machine().shape.width
-    }
-
-    width!(
-        u32, false, load_relaxed_32 LoadRelaxed32, load_acquire_32 LoadAcquire32,
-        store_relaxed_32 StoreRelaxed32, store_release_32 StoreRelease32,
-        cas_acquire_32 CasAcquire32, cas_relaxed_32 CasRelaxed32, fetch_add_relaxed_32 FetchAddRelaxed32,
-        private_load_32 PrivateLoad32, private_store_32 PrivateStore32
-    );
-    width!(
-        u64, true, load_relaxed_64 LoadRelaxed64, load_acquire_64 LoadAcquire64,
-        store_relaxed_64 StoreRelaxed64, store_release_64 StoreRelease64,
-        cas_acquire_64 CasAcquire64, cas_relaxed_64 CasRelaxed64, fetch_add_relaxed_64 FetchAddRelaxed64,
-        private_load_64 PrivateLoad64, private_store_64 PrivateStore64
-    );
-
-    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
-        self.modify::<false>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
-            Some(u64::from(v))
-        }) as u32
-    }
-    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
-            Some(old | v)
-        })
-    }
-    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
-        self.add::<true>(Op::AddRelaxed64, p as u64, v);
-    }
-    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::No, |old| {
-            Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
-        });
-    }
-    fn has_wide_atomics(&self) -> bool {
-        self.machine().config.wide_atomics
-    }
-    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
-        parted(self.load_128(p as u64))
-    }
-    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
-        self.store_128(p as u64, joined(v));
-    }
-    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
-        parted(self.cas_128(p as u64, joined(expected), joined(new)))
-    }
-    fn fence(&self) {
-        if self.turn(Op::Fence, 0) {
-            let machine = self.machine();
-            if machine.weak {
-                machine.views.fence(self.lane);
-            }
-            machine.done(self.lane, 0);
-        }
-    }
-
-    fn shared_words(&self) -> u32 {
-        self.machine().shared_words
-    }
-    unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared(Op::SharedLoad32, i, |_| None)
-    }
-    unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared(Op::SharedStore32, i, |_| Some(v));
-    }
-    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
-    }
-    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
-    }
-    fn barrier(&self) {
-        self.meet_block(Op::Barrier, false);
-    }
-    fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_block(Op::BarrierAny, predicate)
-    }
-
-    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
-        self.meet(Op::Ballot, mask, u64::from(predicate)) as u32
-    }
-    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
-        let machine = self.machine();
-        if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
-            let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::BadSource {
-                lane,
-                mask,
-                source_lane: source,
-            });
-            return self.or_leave(result);
-        }
-        self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
-    }
-    fn match_any_32(&self, mask: u32, v: u32) -> u32 {
-        self.meet(Op::MatchAny32, mask, u64::from(v)) as u32
-    }
-    fn match_any_64(&self, mask: u32, v: u64) -> u32 {
-        self.meet(Op::MatchAny64, mask, v) as u32
-    }
-    fn sync_warp(&self, mask: u32) {
-        self.meet(Op::SyncWarp, mask, 0);
-    }
-    fn active_mask(&self) -> u32 {
-        if !self.turn(Op::ActiveMask, 0) {
-            return 0;
-        }
-        let machine = self.machine();
-        let lane = self.lane;
-        // Lanes that do this in one round get one answer from the first.
-        let mut active = std::mem::take(&mut machine.lanes[lane as usize].result) as u32;
-        if active == 0 {
-            let (warp, index) = machine.shape.warp_of(lane);
-            let base = machine.shape.base_of(warp);
-            let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
-            let others = bits(machine.schedule.together(warp))
-                .filter(here)
-                .fold(0, |mask, i| mask | 1 << i);
-            active = others | 1 << index;
-            for i in bits(others) {
-                machine.lanes[(base + i) as usize].result = u64::from(active);
-            }
-        }
-        machine.done(lane, u64::from(active));
-        active
-    }
-
-    fn clock(&self) -> u64 {
-        if !self.turn(Op::Clock, 0) {
-            return 0;
-        }
-        let machine = self.machine();
-        let steps = machine.counts.steps;
-        machine.done(self.lane, steps);
-        steps
-    }
-    fn mutant(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant as u32)
-    }
-    fn pause(&self, _ns: u32) {
-        let machine = self.machine();
-        if !machine.ending {
-            machine.schedule.give_way(self.lane);
-        }
-        if self.turn(Op::Pause, 0) {
-            self.machine().done(self.lane, 0);
-        }
-    }
 }

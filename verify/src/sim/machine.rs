@@ -42,7 +42,7 @@ pub(super) struct Act {
     pub(super) at: u64,
 }
 
-/// One lane.
+/// The state of a lane.
 #[derive(Clone, Copy)]
 pub(super) struct LaneState {
     pub(super) state: State,
@@ -72,8 +72,8 @@ impl Counts {
     };
 }
 
-/// A running launch. Lives from launch to launch, so that nothing is allocated
-/// anew.
+/// A running launch. It is kept from launch to launch, so that nothing is
+/// allocated anew.
 pub(super) struct Machine {
     pub(super) config: SimConfig,
     pub(super) shape: Shape,
@@ -100,8 +100,8 @@ pub(super) struct Machine {
     /// The operations at which a lane last ended and memory last changed.
     last_end: u64,
     last_change: u64,
-    /// The operation at which [`Self::look`] has something to look at.
-    look_at: u64,
+    /// The next operation at which [`Self::inspect`] has something to check.
+    inspect_at: u64,
 }
 
 /// The launch cannot go on; the reason is in [`Machine::error`].
@@ -136,7 +136,7 @@ impl Machine {
             stop: None,
             last_end: 0,
             last_change: 0,
-            look_at: 0,
+            inspect_at: 0,
         }
     }
 
@@ -184,13 +184,13 @@ impl Machine {
         self.stop = stop;
         self.last_end = 0;
         self.last_change = 0;
-        self.look_at = 0;
+        self.inspect_at = 0;
         for lane in 0..shape.lanes() {
             self.schedule.wake(lane, 0);
         }
     }
 
-    /// Step 1: what the lane is about to do. One operation has passed.
+    /// Step 1: the lane says what it is about to do. One operation has passed.
     #[inline]
     pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
         self.lanes[lane as usize].next = Act { op, at };
@@ -199,14 +199,14 @@ impl Machine {
             .announce(lane, || op as u32 | space.allocation_at(at) << 8);
         self.counts.ops[op as usize] += 1;
         self.counts.steps += 1;
-        if self.counts.steps >= self.look_at {
-            self.look(lane)
+        if self.counts.steps >= self.inspect_at {
+            self.inspect(lane)
         } else {
             Ok(())
         }
     }
 
-    /// Step 2: who goes on.
+    /// Step 2: the schedule says which lane goes on.
     #[inline]
     pub(super) fn next(&mut self) -> Result<u32, Over> {
         if let Some(lane) = self
@@ -245,15 +245,16 @@ impl Machine {
         Err(Over)
     }
 
-    /// Memory changed.
+    /// Notes that memory changed.
     #[inline]
     pub(super) fn changed(&mut self) {
         self.last_change = self.counts.steps;
     }
 
-    /// What is checked now and then: the time limit and livelock.
+    /// Checks what is not checked at every operation: the time limit and
+    /// livelock.
     #[cold]
-    fn look(&mut self, lane: u32) -> Result<(), Over> {
+    fn inspect(&mut self, lane: u32) -> Result<(), Over> {
         let now = self.counts.steps;
         if let Some(stop) = self.stop
             && stop
@@ -279,18 +280,18 @@ impl Machine {
                 lanes,
             });
         }
-        self.look_at = (self.last_end + self.config.steps_max)
+        self.inspect_at = (self.last_end + self.config.steps_max)
             .min(self.last_change.max(self.last_end) + self.config.idle_max);
         if let Some(stop) = self.stop {
             let after = stop.after.map_or(u64::MAX, |after| {
                 u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
             });
-            self.look_at = self.look_at.min(after);
+            self.inspect_at = self.inspect_at.min(after);
         }
         Ok(())
     }
 
-    /// A lane's fibre has returned.
+    /// Notes that a lane's fibre has returned.
     pub(super) fn ended(&mut self, lane: u32) -> Result<(), Over> {
         self.live -= 1;
         self.last_end = self.counts.steps;
@@ -392,7 +393,7 @@ impl Machine {
         }
     }
 
-    /// The number of a pair's history, made if it has none.
+    /// Returns the number of a pair's history, which it makes if there is none.
     #[inline]
     pub(super) fn history_128(&mut self, found: Found) -> u32 {
         let mut history = self.space.beside(found);
@@ -410,7 +411,7 @@ impl Machine {
         self.trace(lane, (value >> 64) as u64);
     }
 
-    /// The number of a word's history, made if it has none.
+    /// Returns the number of a word's history, which it makes if there is none.
     #[inline]
     pub(super) fn history<const WIDE: bool>(&mut self, found: Found) -> u32 {
         let mut history = self.space.beside(found);

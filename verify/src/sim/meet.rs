@@ -11,7 +11,7 @@ use super::machine::{Act, Machine, Over, State};
 use super::op::Op;
 use super::rounds::bits;
 
-/// Lanes that are at one operation with one mask.
+/// Lanes that have arrived at one operation with one mask.
 #[derive(Clone, Copy)]
 struct Meeting {
     op: Op,
@@ -19,7 +19,7 @@ struct Meeting {
     arrived: u32,
 }
 
-/// A warp's meetings.
+/// The meetings of a warp's lanes at warp operations.
 #[derive(Default)]
 pub(super) struct Warp {
     open: Vec<Meeting>,
@@ -27,7 +27,7 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    /// The lanes at an operation with a mask.
+    /// Returns the lanes at an operation with a mask.
     pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
         self.open
             .iter()
@@ -53,8 +53,8 @@ impl Machine {
         self.access(self.lanes[lane as usize].next)
     }
 
-    /// The lane arrives at the warp operation it announced, bringing a value.
-    /// Unless it is the last, it sleeps.
+    /// Lets the lane arrive at the warp operation that it announced, with a
+    /// value. Unless it is the last to arrive, it sleeps.
     pub(super) fn meet(&mut self, lane: u32, value: u64) -> Result<(), Over> {
         let Act { op, at } = self.lanes[lane as usize].next;
         let mask = at as u32;
@@ -117,7 +117,7 @@ impl Machine {
         Ok(())
     }
 
-    /// All lanes of a meeting are there; `last` is not asleep.
+    /// Ends a meeting at which all lanes have arrived; `last` is not asleep.
     fn complete(&mut self, last: u32, op: Op, base: u32, mask: u32) {
         let lanes = bits(mask).map(|i| base + i);
         let values = |machine: &Self, i: u32| machine.lanes[(base + i) as usize].result;
@@ -156,8 +156,8 @@ impl Machine {
         }
     }
 
-    /// The lane arrives at its block's barrier, bringing a predicate. Unless it
-    /// is the last, it sleeps.
+    /// Lets the lane arrive at its block's barrier, with a predicate. Unless it
+    /// is the last to arrive, it sleeps.
     pub(super) fn meet_block(&mut self, lane: u32, predicate: bool) -> Result<(), Over> {
         let number = lane / self.shape.threads;
         let ended = self.blocks[number as usize].ended;
@@ -212,7 +212,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A lane has ended: does another wait for it?
+    /// Checks, when a lane has ended, whether another one waits for it.
     pub(super) fn lane_left(&mut self, lane: u32) -> Result<(), Over> {
         let (warp, index) = self.shape.warp_of(lane);
         let base = self.shape.base_of(warp);

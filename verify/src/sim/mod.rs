@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
 //! | `device.rs` | memory, launches, fibres |
-//! | `lane.rs` | the operations |
+//! | `lane.rs`, `operations.rs` | a lane, and its operations |
 //! | `machine.rs` | a running launch |
 //! | `meet.rs` | warp operations and barriers |
 //! | `schedule.rs`, `rounds.rs` | who runs next |
@@ -59,6 +59,7 @@ mod lane;
 mod machine;
 mod meet;
 mod op;
+mod operations;
 mod report;
 mod rng;
 mod rounds;

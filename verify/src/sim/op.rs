@@ -15,7 +15,7 @@ macro_rules! ops {
             /// Every operation, in the order of its number.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The method's name.
+            /// Returns the method's name.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

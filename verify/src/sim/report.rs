@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// An operation and its operand, with names.
+    /// Describes an operation and its operand, with names.
     pub(super) fn access(&self, act: Act) -> Access {
         let Act { op, at } = act;
         let place = match op {
@@ -138,7 +138,7 @@ impl Machine {
         Access { op, place }
     }
 
-    /// What every lane that has not ended is about to do.
+    /// Returns what every lane that has not ended is about to do.
     pub(super) fn reports(&self) -> Vec<LaneReport> {
         let mut reports = Vec::new();
         for (lane, state) in (0..).zip(&self.lanes) {

@@ -137,7 +137,8 @@ impl Rounds {
         }
     }
 
-    /// The lanes of a warp that have their turn in the running round still to come.
+    /// Returns the lanes of a warp that have their turn in the running round
+    /// still to come.
     pub(super) fn together(&self, warp: u32) -> u32 {
         if self.warp == warp {
             self.rest | self.late
@@ -146,12 +147,12 @@ impl Rounds {
         }
     }
 
-    /// Whether the warp runs another side than the lane's.
+    /// Returns whether the warp runs another side than the lane's.
     pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
         self.stack && self.warps[warp as usize].side >> index & 1 == 0
     }
 
-    /// The lanes of `among` at a site.
+    /// Returns the lanes of `among` at a site.
     fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
         let base = self.shape.base_of(warp);
         bits(among)
@@ -159,7 +160,7 @@ impl Rounds {
             .fold(0, |mask, i| mask | 1 << i)
     }
 
-    /// The side of a warp that runs the next round.
+    /// Returns the side of a warp that runs the next round.
     fn side(&mut self, warp: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let Warp {
@@ -196,7 +197,7 @@ impl Rounds {
         side
     }
 
-    /// The site that goes on where lanes `among` are at several.
+    /// Returns the site that goes on where lanes `among` are at several.
     fn choose(&self, warp: u32, among: u32, recent: &[u32; RECENT], rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let site_of = |i: u32| self.site[(base + i) as usize];
@@ -211,7 +212,7 @@ impl Rounds {
     }
 }
 
-/// The numbers of the bits set, ascending.
+/// Returns the numbers of the bits set, ascending.
 pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros());

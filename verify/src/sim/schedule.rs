@@ -54,7 +54,7 @@ impl Set {
         self.members.is_empty()
     }
 
-    /// A member at random; the set is not empty.
+    /// Returns a member at random; the set is not empty.
     #[inline]
     pub(super) fn any(&self, rng: &mut Rng) -> u32 {
         self.members[rng.below(self.members.len() as u32) as usize]
@@ -82,7 +82,8 @@ impl Shape {
         self.warps_a_block() * self.blocks
     }
 
-    /// Number of a lane's warp in the grid, and the lane's index there.
+    /// Returns the number of a lane's warp in the grid, and the lane's index
+    /// there.
     pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
         let (block, thread) = (lane / self.threads, lane % self.threads);
         (
@@ -91,13 +92,13 @@ impl Shape {
         )
     }
 
-    /// The first lane of a warp.
+    /// Returns the first lane of a warp.
     pub(super) const fn base_of(self, warp: u32) -> u32 {
         let (block, in_block) = (warp / self.warps_a_block(), warp % self.warps_a_block());
         block * self.threads + in_block * self.width
     }
 
-    /// The lanes of a warp, as a mask.
+    /// Returns the lanes of a warp, as a mask.
     pub(super) const fn lanes_of(self, warp: u32) -> u32 {
         let rest = self.threads - (warp % self.warps_a_block()) * self.width;
         u32::MAX >> (32 - if rest < self.width { rest } else { self.width })
@@ -115,7 +116,7 @@ pub(super) enum Scheduler {
 }
 
 impl Scheduler {
-    /// The schedule for a launch; no lane can run yet.
+    /// Returns the schedule for a launch; no lane can run yet.
     pub(super) fn new(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Self {
         match schedule {
             Schedule::Lockstep => Self::Rounds(Rounds::new(shape, false)),
@@ -140,7 +141,7 @@ impl Scheduler {
         }
     }
 
-    /// A lane can run.
+    /// Notes that a lane can run.
     pub(super) fn wake(&mut self, lane: u32, steps: u64) {
         match self {
             Self::Chance(s) => s.wake(lane, steps),
@@ -149,7 +150,7 @@ impl Scheduler {
         }
     }
 
-    /// A lane waits, or has ended.
+    /// Notes that a lane waits, or has ended.
     pub(super) fn sleep(&mut self, lane: u32) {
         match self {
             Self::Chance(s) => s.sleep(lane),
@@ -158,8 +159,8 @@ impl Scheduler {
         }
     }
 
-    /// The lane to run at operation `steps`; `None` if none can. Memory last
-    /// changed at operation `last_change`.
+    /// Returns the lane to run at operation `steps`, or `None` if none can.
+    /// Memory last changed at operation `last_change`.
     #[inline]
     pub(super) fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32> {
         match self {
@@ -169,7 +170,7 @@ impl Scheduler {
         }
     }
 
-    /// The lane's atomic changed memory.
+    /// Notes that the lane's atomic changed memory.
     #[inline]
     pub(super) fn changed_by_atomic(&mut self, lane: u32) {
         if let Self::Chance(s) = self {
@@ -177,20 +178,20 @@ impl Scheduler {
         }
     }
 
-    /// The lane gives way.
+    /// Lets the lane give way to others.
     pub(super) fn give_way(&mut self, lane: u32) {
         if let Self::Priorities(s) = self {
             s.lower(lane);
         }
     }
 
-    /// Whether a lane that can run gets no turn for the time being.
+    /// Returns whether a lane that can run gets no turn for the time being.
     pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
         matches!(self, Self::Rounds(s) if s.is_masked_off(warp, index))
     }
 
-    /// The lanes of a warp that have their turn in the running round and have
-    /// not had it; none under a schedule without rounds.
+    /// Returns the lanes of a warp that have their turn in the running round
+    /// and have not had it; none under a schedule without rounds.
     pub(super) fn together(&self, warp: u32) -> u32 {
         if let Self::Rounds(s) = self {
             s.together(warp)
@@ -199,8 +200,8 @@ impl Scheduler {
         }
     }
 
-    /// What the lane is about to do: lanes of a warp with the same `site` can
-    /// do it together.
+    /// Notes what the lane is about to do: lanes of a warp with the same `site`
+    /// can do it together.
     #[inline]
     pub(super) fn announce(&mut self, lane: u32, site: impl FnOnce() -> u32) {
         if let Self::Rounds(s) = self {

@@ -112,12 +112,13 @@ impl Space {
         self.allocations.push(none);
     }
 
-    /// Bytes that could still be allocated.
+    /// Returns how many bytes could still be allocated.
     pub(super) fn available(&self) -> u64 {
         BYTES_MAX - self.used
     }
 
-    /// Zeroed memory; its number. The caller has checked [`Self::available`].
+    /// Allocates zeroed memory and returns its number. The caller has checked
+    /// [`Self::available`].
     pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
         if self.used == 0 {
             // Addresses decide stripes: what follows must not depend on what
@@ -204,7 +205,7 @@ impl Space {
         self.launch += 1;
     }
 
-    /// The word of `bytes` (4, 8 or 16) at an address.
+    /// Returns the word of `bytes` (4, 8 or 16) at an address.
     #[inline]
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, Missing> {
         let offset = address.wrapping_sub(BASE);
@@ -225,22 +226,23 @@ impl Space {
         })
     }
 
-    /// The allocation that an address's page belongs to, or 0.
+    /// Returns the allocation that an address's page belongs to, or 0.
     #[inline]
     pub(super) fn allocation_at(&self, address: u64) -> u32 {
         let page = address.wrapping_sub(BASE) >> PAGE_LOG2;
         self.pages.get(page as usize).copied().unwrap_or(0)
     }
 
-    /// Name and word index of an address, in words of `bytes`.
+    /// Returns the name of an address's allocation and the index of its word,
+    /// in words of `bytes`.
     pub(super) fn name(&self, address: u64, bytes: u64) -> Option<(&'static str, u64)> {
         let found = self.find(address & !(bytes - 1), bytes).ok()?;
         let a = &self.allocations[found.allocation as usize];
         Some((a.name, (address - BASE - a.offset) / bytes))
     }
 
-    /// The live allocation that lies last before an address, and how far past
-    /// its end the address is.
+    /// Returns the live allocation that lies last before an address, and how
+    /// far past its end the address is.
     pub(super) fn before(&self, address: u64) -> Option<(&'static str, u64, u64)> {
         let offset = address.checked_sub(BASE)?;
         let live = self
@@ -272,7 +274,8 @@ impl Space {
         })
     }
 
-    /// The number kept beside a word: 0, or what [`Self::set_beside`] put there.
+    /// Returns the number kept beside a word: 0, or what [`Self::set_beside`]
+    /// put there.
     #[inline]
     pub(super) fn beside(&self, found: Found) -> u32 {
         self.allocations[found.allocation as usize].granules[found.granule as usize]
@@ -285,7 +288,7 @@ impl Space {
             [1 + found.half as usize] = number;
     }
 
-    /// The value of a word.
+    /// Returns the value of a word.
     #[inline]
     pub(super) fn load<const WIDE: bool>(&self, found: Found) -> u64 {
         let word = self.allocations[found.allocation as usize].data[found.granule as usize];
@@ -296,7 +299,7 @@ impl Space {
         }
     }
 
-    /// Sets a word; whether that changed it.
+    /// Sets a word, and returns whether that changed it.
     #[inline]
     pub(super) fn store<const WIDE: bool>(&mut self, found: Found, value: u64) -> bool {
         let word = &mut self.allocations[found.allocation as usize].data[found.granule as usize];
@@ -312,14 +315,14 @@ impl Space {
 }
 
 impl Space {
-    /// The value of a word of 128 bits.
+    /// Returns the value of a word of 128 bits.
     #[inline]
     pub(super) fn load_128(&self, found: Found) -> u128 {
         let [low, high] = [found, found.next()].map(|word| self.load::<true>(word));
         u128::from(high) << 64 | u128::from(low)
     }
 
-    /// Sets a word of 128 bits; whether that changed it.
+    /// Sets a word of 128 bits, and returns whether that changed it.
     #[inline]
     pub(super) fn store_128(&mut self, found: Found, value: u128) -> bool {
         let low = self.store::<true>(found, value as u64);
@@ -329,7 +332,7 @@ impl Space {
 }
 
 impl Found {
-    /// The granule behind that of a word.
+    /// Returns the granule behind that of a word.
     pub(super) const fn next(self) -> Self {
         Self {
             granule: self.granule + 1,
@@ -337,7 +340,7 @@ impl Found {
         }
     }
 
-    /// The other half of the word's granule.
+    /// Returns the other half of the word's granule.
     pub(super) const fn other_half(self) -> Self {
         Self {
             half: self.half ^ 1,

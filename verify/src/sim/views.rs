@@ -135,7 +135,7 @@ impl Views {
         &mut self.rows[row as usize * self.stride..][..self.stride]
     }
 
-    /// A row to write to and another to read.
+    /// Returns a row to write to and another to read.
     #[inline]
     fn two_rows(&mut self, to: u32, from: u32) -> (&mut [i32], &[i32]) {
         let (stride, to, from) = (
@@ -213,7 +213,8 @@ impl Views {
         assert!(*time < NOT_READ, "a lane released its view 2^31 times");
     }
 
-    /// A history for a word whose contents all lanes see; its number.
+    /// Makes a history for a word whose contents all lanes see, and returns its
+    /// number.
     pub(super) fn new_history(&mut self, initial: u128) -> u32 {
         // Time 0 of any lane is before every view.
         let store = Store {
@@ -236,13 +237,14 @@ impl Views {
         &mut self.histories[number as usize - 1]
     }
 
-    /// Whether the store itself happens before what the lane does now.
+    /// Returns whether the store itself happens before what the lane does now.
     #[inline]
     fn before(&self, store: Store, lane: u32) -> bool {
         self.rows[lane as usize * self.stride + store.lane as usize] >= store.time
     }
 
-    /// Whether a load of the store happens before what the lane does now.
+    /// Returns whether a load of the store happens before what the lane does
+    /// now.
     #[inline]
     fn read_before(&self, store: Store, lane: u32) -> bool {
         store.readers != NONE
@@ -254,7 +256,7 @@ impl Views {
                 != 0
     }
 
-    /// The position of the oldest store that the lane may see.
+    /// Returns the position of the oldest store that the lane may see.
     #[inline]
     fn floor(&mut self, number: u32, lane: u32) -> u32 {
         let mut floor = self.history(number).len - 1;

@@ -3,7 +3,7 @@
 //!
 //! That the simulator shows the classic failures (the spin lock under a
 //! reconvergence stack, the wait for a masked-off lane, scheme #3 of Xu et al.
-//! 2014, section 2.2, under lockstep) is tested in `sim_schedules.rs`. Here the
+//! 2014, section 2.2, under lockstep) is tested in `schedules.rs`. Here the
 //! same conflicts go through transactions.
 
 use verify::program::{Case, FailureKind, run};

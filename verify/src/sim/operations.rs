@@ -1,0 +1,233 @@
+//! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
+//! another lane may run.
+
+use super::error::SimError;
+use super::lane::SimLane;
+use super::op::Op;
+use super::rounds::bits;
+use super::views::Acquire;
+use stm_core::Lane;
+use stm_core::mutant::Mutant;
+use stm_core::probe::HostProbe;
+
+/// Joins two words of 64 bits into one of 128.
+const fn joined([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+/// Parts what [`joined`] has joined.
+const fn parted(word: u128) -> [u64; 2] {
+    [word as u64, (word >> 64) as u64]
+}
+
+/// The memory operations of one width.
+macro_rules! width {
+    ($ty:ty, $wide:literal, $load_relaxed:ident $load_relaxed_op:ident, $load_acquire:ident $load_acquire_op:ident,
+     $store_relaxed:ident $store_relaxed_op:ident, $store_release:ident $store_release_op:ident,
+     $cas_acquire:ident $cas_acquire_op:ident, $cas_relaxed:ident $cas_relaxed_op:ident,
+     $fetch_add:ident $fetch_add_op:ident,
+     $private_load:ident $private_load_op:ident, $private_store:ident $private_store_op:ident) => {
+        unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
+            self.load::<$wide>(Op::$load_relaxed_op, p as u64, Acquire::No) as $ty
+        }
+        unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
+            self.load::<$wide>(Op::$load_acquire_op, p as u64, Acquire::Yes) as $ty
+        }
+        unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
+            self.store::<$wide>(Op::$store_relaxed_op, p as u64, u64::from(v), false);
+        }
+        unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
+            self.store::<$wide>(Op::$store_release_op, p as u64, u64::from(v), true);
+        }
+        unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
+            let (expected, new) = (u64::from(expected), u64::from(new));
+            self.cas::<$wide>(Op::$cas_acquire_op, p as u64, Acquire::Yes, expected, new) as $ty
+        }
+        unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
+            let (expected, new) = (u64::from(expected), u64::from(new));
+            self.cas::<$wide>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
+        }
+        unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
+            self.add::<$wide>(Op::$fetch_add_op, p as u64, u64::from(v)) as $ty
+        }
+        unsafe fn $private_load(&self, p: *const $ty) -> $ty {
+            self.private_load::<$wide>(Op::$private_load_op, p as u64) as $ty
+        }
+        unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
+            self.private_store::<$wide>(Op::$private_store_op, p as u64, u64::from(v));
+        }
+    };
+}
+
+// One expansion serves both widths, and one of its conversions is always idle.
+#[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+impl Lane for SimLane<'_> {
+    type Probe = HostProbe;
+
+    #[inline]
+    fn probe(&self) -> HostProbe {
+        self.probe
+    }
+
+    fn thread_index(&self) -> u32 {
+        self.thread
+    }
+    fn block_index(&self) -> u32 {
+        self.block
+    }
+    fn block_dim(&self) -> u32 {
+        self.machine().shape.threads
+    }
+    fn grid_dim(&self) -> u32 {
+        self.machine().shape.blocks
+    }
+    fn warp_width(&self) -> u32 {
+        self.machine().shape.width
+    }
+
+    width!(
+        u32, false, load_relaxed_32 LoadRelaxed32, load_acquire_32 LoadAcquire32,
+        store_relaxed_32 StoreRelaxed32, store_release_32 StoreRelease32,
+        cas_acquire_32 CasAcquire32, cas_relaxed_32 CasRelaxed32, fetch_add_relaxed_32 FetchAddRelaxed32,
+        private_load_32 PrivateLoad32, private_store_32 PrivateStore32
+    );
+    width!(
+        u64, true, load_relaxed_64 LoadRelaxed64, load_acquire_64 LoadAcquire64,
+        store_relaxed_64 StoreRelaxed64, store_release_64 StoreRelease64,
+        cas_acquire_64 CasAcquire64, cas_relaxed_64 CasRelaxed64, fetch_add_relaxed_64 FetchAddRelaxed64,
+        private_load_64 PrivateLoad64, private_store_64 PrivateStore64
+    );
+
+    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
+        self.modify::<false>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
+            Some(u64::from(v))
+        }) as u32
+    }
+    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
+        self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old | v)
+        })
+    }
+    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
+        self.add::<true>(Op::AddRelaxed64, p as u64, v);
+    }
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
+        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::No, |old| {
+            Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
+        });
+    }
+    fn has_wide_atomics(&self) -> bool {
+        self.machine().config.wide_atomics
+    }
+    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
+        parted(self.load_128(p as u64))
+    }
+    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
+        self.store_128(p as u64, joined(v));
+    }
+    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
+        parted(self.cas_128(p as u64, joined(expected), joined(new)))
+    }
+    fn fence(&self) {
+        if self.turn(Op::Fence, 0) {
+            let machine = self.machine();
+            if machine.weak {
+                machine.views.fence(self.lane);
+            }
+            machine.done(self.lane, 0);
+        }
+    }
+
+    fn shared_words(&self) -> u32 {
+        self.machine().shared_words
+    }
+    unsafe fn shared_load_32(&self, i: u32) -> u32 {
+        self.shared(Op::SharedLoad32, i, |_| None)
+    }
+    unsafe fn shared_store_32(&self, i: u32, v: u32) {
+        self.shared(Op::SharedStore32, i, |_| Some(v));
+    }
+    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
+        self.shared(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
+    }
+    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
+        self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
+    }
+    fn barrier(&self) {
+        self.meet_block(Op::Barrier, false);
+    }
+    fn barrier_any(&self, predicate: bool) -> bool {
+        self.meet_block(Op::BarrierAny, predicate)
+    }
+
+    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+        self.meet(Op::Ballot, mask, u64::from(predicate)) as u32
+    }
+    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
+        let machine = self.machine();
+        if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
+            let lane = machine.id(self.lane);
+            let result = machine.fail(SimError::BadSource {
+                lane,
+                mask,
+                source_lane: source,
+            });
+            return self.or_leave(result);
+        }
+        self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
+    }
+    fn match_any_32(&self, mask: u32, v: u32) -> u32 {
+        self.meet(Op::MatchAny32, mask, u64::from(v)) as u32
+    }
+    fn match_any_64(&self, mask: u32, v: u64) -> u32 {
+        self.meet(Op::MatchAny64, mask, v) as u32
+    }
+    fn sync_warp(&self, mask: u32) {
+        self.meet(Op::SyncWarp, mask, 0);
+    }
+    fn active_mask(&self) -> u32 {
+        if !self.turn(Op::ActiveMask, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let lane = self.lane;
+        // Lanes that do this in one round get one answer from the first.
+        let mut active = std::mem::take(&mut machine.lanes[lane as usize].result) as u32;
+        if active == 0 {
+            let (warp, index) = machine.shape.warp_of(lane);
+            let base = machine.shape.base_of(warp);
+            let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
+            let others = bits(machine.schedule.together(warp))
+                .filter(here)
+                .fold(0, |mask, i| mask | 1 << i);
+            active = others | 1 << index;
+            for i in bits(others) {
+                machine.lanes[(base + i) as usize].result = u64::from(active);
+            }
+        }
+        machine.done(lane, u64::from(active));
+        active
+    }
+
+    fn clock(&self) -> u64 {
+        if !self.turn(Op::Clock, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let steps = machine.counts.steps;
+        machine.done(self.lane, steps);
+        steps
+    }
+    fn mutant(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant as u32)
+    }
+    fn pause(&self, _ns: u32) {
+        let machine = self.machine();
+        if !machine.ending {
+            machine.schedule.give_way(self.lane);
+        }
+        if self.turn(Op::Pause, 0) {
+            self.machine().done(self.lane, 0);
+        }
+    }
+}
