@@ -1,5 +1,5 @@
-//! Lists the committed PTX, so that a kernel finds its text by its name and a new
-//! kernel builds before its PTX exists.
+//! Packs the committed PTX and lists it, so that a kernel finds its text by its
+//! name, a new kernel builds before its PTX exists, and a program is not mostly PTX.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,11 +33,20 @@ fn main() -> io::Result<()> {
         }
     }
     texts.sort();
-    let mut source = String::from("static PTX: &[(&str, &str)] = &[\n");
+    let mut source = String::from("static PTX: &[(&str, &[u8])] = &[\n");
+    let packed = variable("OUT_DIR").join("ptx");
+    fs::create_dir_all(&packed)?;
     for (name, file) in texts {
         println!("cargo::rerun-if-changed={}", file.display());
-        writeln!(source, "    ({name:?}, include_str!({:?})),", file.display())
-            .map_err(io::Error::other)?;
+        let text = lz4_flex::block::compress_prepend_size(&fs::read(&file)?);
+        let place = packed.join(name.replace('/', "."));
+        fs::write(&place, text)?;
+        writeln!(
+            source,
+            "    ({name:?}, include_bytes!({:?})),",
+            place.display()
+        )
+        .map_err(io::Error::other)?;
     }
     source.push_str("];\n");
     fs::write(variable("OUT_DIR").join("ptx.rs"), source)

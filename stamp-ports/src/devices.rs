@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory};
-use stm_core::probe::Observation;
+use stm_core::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

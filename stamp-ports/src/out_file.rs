@@ -1,15 +1,16 @@
-//! The file that `tune` writes at its end, looked at before its search.
+//! The file that `tune` writes at its end, checked before its search begins.
 //!
-//! A regular file is written whole or not at all: to another name beside it,
-//! then renamed. Anything else (a device, a pipe, standard output under
-//! another name) is written to and never replaced, and a symlink is followed.
-//! Nothing is left beside the file while the search runs, so a search that is
-//! killed leaves nothing.
+//! `tempfile` writes a regular file whole or not at all: it writes to another
+//! name beside it, then renames. Anything else (a device, a pipe, standard
+//! output under another name) is written to and never replaced, and a symlink
+//! is followed. Nothing is left beside the file while the search runs, so a
+//! search that is killed leaves nothing.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// A path that could be written when it was looked at.
 #[derive(Debug)]
@@ -108,42 +109,35 @@ fn is_stdout(_: &Metadata) -> bool {
     false
 }
 
-/// Whether the part file can be made.
+/// Whether a file can be made beside the path.
 fn probe(path: &Path) -> io::Result<()> {
-    let part = part_of(path);
-    create(&part)?;
-    fs::remove_file(part)
+    beside(path)?.close()
 }
 
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Makes a file that was not there, so that no link is followed.
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+/// A new file beside the path, with the permissions that new files have here.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.suffix(".part").tempfile_in(folder)
 }
 
 /// Writes a file whole or not at all.
 ///
 /// # Errors
-/// Of the file system; what was there is then as it was.
+/// Those of the file system; what was there is then as it was.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let part = part_of(path);
-    let mut file = create(&part)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| {
-        if let Ok(there) = fs::metadata(path) {
-            file.set_permissions(there.permissions())?;
-        }
-        fs::rename(&part, path)
-    });
-    if written.is_err() {
-        // Best effort: the error to report is the first.
-        let _ = fs::remove_file(&part);
+    let mut file = beside(path)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(there) = fs::metadata(path) {
+        file.as_file().set_permissions(there.permissions())?;
     }
-    written
+    file.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -183,6 +177,18 @@ mod tests {
         assert!(!path.exists());
         folder.close().unwrap();
         assert!(matches!(looked.write("text"), Err(Error::File { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_has_the_permissions_that_new_files_have() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
+        write(&ours, "text");
+        fs::write(&plain, "text").unwrap();
+        assert_eq!(mode(&ours), mode(&plain));
     }
 
     #[cfg(unix)]

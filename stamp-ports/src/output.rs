@@ -2,6 +2,7 @@
 
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, of, short};
+use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
 
 /// Columns of the terminal on standard output, if it is one.
@@ -13,30 +14,16 @@ pub fn terminal_columns() -> Option<usize> {
 /// apart. The first `left` columns are aligned to the left, and the last if
 /// `last_left`; numbers to the right.
 pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(c))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    rows.iter()
-        .map(|row| {
-            let mut line = String::new();
-            for (c, cell) in row.iter().enumerate() {
-                let (width, gap) = (widths[c], if c == 0 { "" } else { "  " });
-                // Writing to a String cannot fail.
-                let _ = if c < left || (last_left && c + 1 == columns) {
-                    write!(line, "{gap}{cell:<width$}")
-                } else {
-                    write!(line, "{gap}{cell:>width$}")
-                };
-            }
-            line.trim_end().to_owned()
-        })
-        .collect()
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_rows(rows);
+    let last = table.column_count().saturating_sub(1);
+    for (c, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if c >= left && !(last_left && c == last) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().into()).collect()
 }
 
 /// A reason in two letters: `rl` for `read_locked`.
@@ -215,4 +202,28 @@ pub fn setting_of(reports: &[RunReport]) -> String {
     let stripe = first.parameters.get("stripe_bytes");
     let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
     setting(workloads, same.then_some(first.locks), stripe, first.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::align;
+
+    #[test]
+    fn columns_are_two_spaces_apart_and_numbers_end_alike() {
+        let row = |cells: &[&str]| cells.iter().map(|&cell| cell.into()).collect();
+        let rows: [Vec<String>; 3] = [
+            row(&["workload", "tx/s", "aborts"]),
+            row(&["ra", "1.00M", "none"]),
+            row(&["labyrinth", "9"]),
+        ];
+        let lines = [
+            "workload    tx/s  aborts",
+            "ra         1.00M  none",
+            "labyrinth      9",
+        ];
+        assert_eq!(align(&rows, 1, true), lines);
+        let last_right = align(&rows, 1, false);
+        assert_eq!(last_right[1], "ra         1.00M    none");
+        assert!(align(&[], 1, true).is_empty());
+    }
 }

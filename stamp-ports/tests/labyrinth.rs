@@ -11,8 +11,8 @@ use stamp_ports::measure::runner::Runner;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze, Place, Request};
 use std::path::Path;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 use stm_kernels::labyrinth::GridSize;
 
 const fn setting(shape: (u32, u32), locks: u64, stripe_bytes: u64) -> Setting {

@@ -15,7 +15,7 @@ use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, StmConfig};
-use stm_core::profile::Phase;
+use stm_core::observe::Phase;
 
 const RA: Ra = Ra {
     words: 32,

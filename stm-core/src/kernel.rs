@@ -48,14 +48,14 @@ pub struct Build {
     /// kernels to which that makes a difference have one.
     pub wide: bool,
     /// With what probe.
-    pub observation: crate::probe::Observation,
+    pub observation: crate::observe::probe::Observation,
 }
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 impl Build {
     /// What follows [`Kernel::ENTRY`] in the name of the entry point.
     pub const fn suffix(self) -> &'static str {
-        use crate::probe::Observation::{Profile, Record, Silent};
+        use crate::observe::probe::Observation::{Profile, Record, Silent};
         match (self.wide, self.observation) {
             (false, Silent) => "",
             (true, Silent) => "_wide",

@@ -47,48 +47,45 @@
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 extern crate std;
 
-pub mod abort;
 pub mod algorithm;
-pub mod bloom;
-pub mod crew;
-pub mod entry_set;
-pub mod globals;
-pub mod history_layout;
+pub mod array;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
 pub mod kernel;
 pub mod lane;
-pub mod lock_log;
-pub mod logs;
-pub mod mutant;
-mod pace;
-pub mod probe;
-pub mod profile;
-pub mod read_set;
+pub mod memory;
+pub mod observe;
 mod run;
-pub mod stm_ref;
-pub mod stripe;
-pub mod sum_set;
-pub mod tarray;
-pub mod tcells;
-pub mod team;
-pub mod tsums;
-pub mod tx;
-mod tx_sums;
-pub mod version;
-pub mod view;
-pub mod word;
-pub mod write_set;
+mod tx;
 
-pub use abort::{Abort, TxResult};
-pub use crew::{BlockCrew, Crew, WarpCrew};
+pub use array::{Layout, Summand, TArray, TCells, TSums, View};
 pub use kernel::Kernel;
 pub use lane::Lane;
-pub use stm_ref::StmRef;
-pub use tarray::TArray;
-pub use tcells::TCells;
-pub use team::TeamTx;
-pub use tsums::{Summand, TSums};
-pub use tx::Tx;
-pub use view::View;
-pub use word::Element;
+pub use memory::{Capacity, Element, WordAddress};
+pub use tx::abort::{Abort, TxResult};
+pub use tx::attempt::Tx;
+pub use tx::crew::{BlockCrew, Crew, WarpCrew};
+pub use tx::stm_ref::{RetryLimits, StmRef};
+pub use tx::team::TeamTx;
+
+/// What a kernel and the program that launches it use: `use stm_core::prelude::*`.
+pub mod prelude {
+    pub use crate::algorithm::{Algorithm, Fast, FastTable, Variant};
+    pub use crate::array::{Summand, TArray, TCells, TSums, View};
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "cuda"))]
+    pub use crate::host::Cuda;
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub use crate::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig, Sums, TxArray};
+    pub use crate::kernel::Kernel;
+    pub use crate::lane::Lane;
+    pub use crate::memory::Element;
+    pub use crate::tx::abort::{Abort, TxResult};
+    pub use crate::tx::attempt::Tx;
+    pub use crate::tx::stm_ref::StmRef;
+    pub use crate::tx::team::TeamTx;
+}
+
+/// The README's program, compiled and run as a test.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
-use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
+use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
 const ACCOUNTS: u64 = 64;
@@ -179,7 +179,7 @@ fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
     };
     let mut stm = Stm::new(&cpu, Launch::new(blocks, threads), config)?;
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let accounts = Shared::from_slice(&cpu, layout, &[1000u64; ACCOUNTS as usize], "accounts")?;
+    let accounts = TxArray::from_slice(&cpu, layout, &[1000u64; ACCOUNTS as usize], "accounts")?;
     let sums = Buffer::<_, u64>::zeroed(&cpu, threads as usize * AUDITS as usize, "sums")?;
     let params = P {
         stm: stm.handle::<A>(),

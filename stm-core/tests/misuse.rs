@@ -72,7 +72,8 @@ impl Kernel for K {
                 }
             }
         }
-        lane.barrier();
+        // SAFETY: every thread of the block comes here, or panics.
+        unsafe { lane.barrier() };
     }
 }
 

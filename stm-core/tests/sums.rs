@@ -4,11 +4,11 @@
 #![cfg(feature = "host")]
 
 use core::marker::PhantomData;
+use stm_core::Capacity;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Buffer, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig, Sums};
-use stm_core::logs::Capacity;
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
 use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums};
 
 /// What a transaction does.
@@ -151,9 +151,9 @@ fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
 ) -> Result<Left<T>, Error> {
     let cpu = Cpu::new();
     let sums = Sums::<_, T>::zeroed(&cpu, rows, row_len, "the sums")?;
-    let mut words = Shared::from_slice(
+    let mut words = TxArray::from_slice(
         &cpu,
-        stm_core::view::Layout::Plain,
+        stm_core::array::Layout::Plain,
         &vec![0u32; rows],
         "words",
     )?;

@@ -3,12 +3,12 @@
 
 use core::marker::PhantomData;
 use std::time::Duration;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Buffer, Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
-use stm_core::logs::Capacity;
-use stm_core::stm_ref::Patience;
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
 /// What a test kernel does, chosen at run time so that one kernel type serves.
@@ -110,11 +110,11 @@ impl<A: Algorithm> Kernel for Test<A> {
     }
 }
 
-fn arrays<A: Algorithm>(cpu: &Cpu) -> (Shared<Cpu, u64>, Shared<Cpu, i32>) {
+fn arrays<A: Algorithm>(cpu: &Cpu) -> (TxArray<Cpu, u64>, TxArray<Cpu, i32>) {
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
     (
-        Shared::zeroed(cpu, layout, 4, "wide").unwrap(),
-        Shared::zeroed(cpu, layout, 8, "small").unwrap(),
+        TxArray::zeroed(cpu, layout, 4, "wide").unwrap(),
+        TxArray::zeroed(cpu, layout, 8, "small").unwrap(),
     )
 }
 
@@ -283,15 +283,15 @@ fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
 }
 
 fn retries_are_bounded_when_asked<A: Algorithm>() {
-    let patience = Patience {
+    let retry_limits = RetryLimits {
         read_polls: 1,
         acquire_tries: 1,
         retries_max: 1,
-        ..Patience::DEFAULT
+        ..RetryLimits::DEFAULT
     };
     let config = StmConfig {
         locks: 1,
-        patience,
+        retry_limits,
         ..StmConfig::default()
     };
     let (result, wide, _) = run_with::<A>(Job::Count, 2000, (2, 8), config);
@@ -373,14 +373,14 @@ mod configuration {
             })
             .contains("read set")
         );
-        let patience = Patience {
+        let retry_limits = RetryLimits {
             acquire_tries: 0,
             retries_max: 0,
-            ..Patience::DEFAULT
+            ..RetryLimits::DEFAULT
         };
         assert!(
             refused(StmConfig {
-                patience,
+                retry_limits,
                 ..StmConfig::default()
             })
             .contains("tries")

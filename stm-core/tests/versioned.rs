@@ -3,11 +3,11 @@
 #![cfg(feature = "host")]
 
 use core::marker::PhantomData;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
-use stm_core::host::{Cpu, Error, Launch, Shared, Statistics, Stm, StmConfig};
-use stm_core::logs::Capacity;
-use stm_core::stm_ref::Patience;
-use stm_core::view::Layout;
+use stm_core::array::Layout;
+use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 
 /// What a transaction does with the words.
@@ -105,8 +105,8 @@ const WORDS: u32 = 50;
 fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
     let cpu = Cpu::new();
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let words = Shared::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();
-    let sums = Shared::<_, u64>::zeroed(&cpu, layout, 2, "sums").unwrap();
+    let words = TxArray::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();
+    let sums = TxArray::<_, u64>::zeroed(&cpu, layout, 2, "sums").unwrap();
     let config = StmConfig {
         locks,
         // Every word once: words read twice must share their room.
@@ -114,9 +114,9 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
             reads: WORDS + 1,
             writes: WORDS + 1,
         },
-        patience: Patience {
-            elder_after: 4,
-            ..Patience::DEFAULT
+        retry_limits: RetryLimits {
+            queue_after: 4,
+            ..RetryLimits::DEFAULT
         },
         ..StmConfig::default()
     };
@@ -199,8 +199,8 @@ fn rounds_and_their_lanes_are_counted() {
 #[test]
 fn the_end_of_the_versions_is_a_fault_and_not_a_version_that_begins_anew() {
     let cpu = Cpu::new();
-    let words = Shared::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
-    let sums = Shared::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
+    let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
+    let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
     let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
     // 2^31 - 1 is the last version; three more commits fit.
     stm.advance_clock((1 << 31) - 4).unwrap();
@@ -229,8 +229,8 @@ fn a_layout_changes_and_the_values_stay() {
     let cpu = Cpu::new();
     let narrow: Vec<i32> = (-3..4).collect();
     let wide: Vec<f64> = (0..5).map(|k| f64::from(k) / 3.0).collect();
-    let mut a = Shared::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
-    let mut b = Shared::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
+    let mut a = TxArray::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
+    let mut b = TxArray::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
     for layout in [Layout::Cells, Layout::Cells, Layout::Plain] {
         a.arrange_as(layout).unwrap();
         b.arrange_as(layout).unwrap();
@@ -245,6 +245,6 @@ fn a_layout_changes_and_the_values_stay() {
 #[test]
 #[should_panic(expected = "the layout of a is not the one that fast wants")]
 fn a_view_of_another_layout_is_refused() {
-    let a = Shared::<_, u32>::zeroed(&Cpu::new(), Layout::Plain, 4, "a").unwrap();
+    let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Plain, 4, "a").unwrap();
     a.view::<Fast>();
 }

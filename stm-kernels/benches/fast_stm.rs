@@ -8,7 +8,7 @@
 use fast_stm::{TVar, atomically};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::{Algorithm, Fast, HvSorting};
-use stm_core::host::{Cpu, Launch, Shared, Stm, StmConfig};
+use stm_core::host::{Cpu, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, View};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
@@ -55,7 +55,7 @@ fn theirs(work: Work) -> (Duration, Vec<u32>) {
 }
 
 /// One run of an algorithm of ours on an array of zeros.
-fn ours<A: Algorithm<Probe = stm_core::probe::Silent>>(work: Work) -> (Duration, Vec<u32>)
+fn ours<A: Algorithm>(work: Work) -> (Duration, Vec<u32>)
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,
 {
@@ -63,7 +63,7 @@ where
     let launch = Launch::new(work.threads, 1);
     let mut stm = Stm::new(&cpu, launch, StmConfig::default()).expect("metadata");
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let words = Shared::zeroed(&cpu, layout, work.words as usize, "the array").expect("the array");
+    let words = TxArray::zeroed(&cpu, layout, work.words as usize, "the array").expect("the array");
     let params = RaParams {
         stm: stm.handle::<A>(),
         words: words.view::<A>(),

@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Shared, Stm, StmConfig};
+use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Stm, StmConfig, TxArray};
 use stm_core::{Element, Kernel, View};
 use stm_kernels::cells::{TransferParams, Transfers, transfer};
 
@@ -55,7 +55,7 @@ where
     let layout = <<Algorithm as stm_core::algorithm::Algorithm>::Array<T> as View<T>>::LAYOUT;
     let zeros = vec![T::from_bits64(0); work.accounts as usize];
     let mut accounts =
-        Shared::from_slice(device, layout, &zeros, "the accounts").expect("the accounts");
+        TxArray::from_slice(device, layout, &zeros, "the accounts").expect("the accounts");
     let mut times = Vec::new();
     for _ in 0..=REPEAT {
         accounts.upload(&zeros).expect("the accounts");

@@ -48,15 +48,14 @@ pub(crate) use kernels;
 /// Notes for the splitter of the PTX how many registers an entry may take.
 macro_rules! registers {
     ($name:literal, $variant:ident, $registers:literal) => {
-        #[cfg(target_arch = "nvptx64")]
-        core::arch::global_asm!(concat!(
-            "// stm-registers ",
+        stm_core::ptx_note!(
+            "stm-registers ",
             $name,
             "_",
             stringify!($variant),
             " ",
             $registers
-        ));
+        );
     };
 }
 pub(crate) use registers;
@@ -137,12 +136,12 @@ macro_rules! on_gpu {
         $type:ident $entry:ident $variant:literal $origin:ident) => {
         #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
-            $kernel<stm_core::algorithm::$type>, stm_core::probe::Silent, { u32::MAX }, false,
+            $kernel<stm_core::algorithm::$type>, stm_core::observe::Silent, { u32::MAX }, false,
             [$name, "_", stringify!($entry)], [$name, "/", $variant]
         );
         #[cfg(feature = "observed")]
         $crate::entry::entry_point!(
-            $kernel<stm_core::algorithm::$type>, stm_core::probe::Recorder, { u32::MAX }, false,
+            $kernel<stm_core::algorithm::$type>, stm_core::observe::Recorder, { u32::MAX }, false,
             [$name, "_", stringify!($entry), "_recorded"], [$name, "/", $variant, ".recorded"]
         );
         $crate::entry::on_gpu!(@profile $origin $kernel $name $type $entry $variant);
@@ -152,19 +151,19 @@ macro_rules! on_gpu {
     (@profile paper $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {
         #[cfg(feature = "observed")]
         $crate::entry::entry_point!(
-            $kernel<stm_core::algorithm::$type>, stm_core::profile::Profiler, { u32::MAX }, false,
+            $kernel<stm_core::algorithm::$type>, stm_core::observe::Profiler, { u32::MAX }, false,
             [$name, "_", stringify!($entry), "_profiled"], [$name, "/", $variant, ".profiled"]
         );
     };
     (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
         #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
-            $kernel<stm_core::algorithm::Fast>, stm_core::probe::Silent, { u32::MAX }, true,
+            $kernel<stm_core::algorithm::Fast>, stm_core::observe::Silent, { u32::MAX }, true,
             [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
         );
         #[cfg(feature = "observed")]
         $crate::entry::entry_point!(
-            $kernel<stm_core::algorithm::Fast>, stm_core::probe::Recorder, { u32::MAX }, true,
+            $kernel<stm_core::algorithm::Fast>, stm_core::observe::Recorder, { u32::MAX }, true,
             [$name, "_", stringify!($entry), "_wide_recorded"],
             [$name, "/", $variant, "-wide.recorded"]
         );
@@ -177,8 +176,7 @@ pub(crate) use on_gpu;
 /// of 128 bits are used; its name; and its file below the folder of the PTX.
 macro_rules! entry_point {
     ($kernel:ty, $probe:ty, $mutant:expr, $wide:literal, [$($name:expr),*], [$($file:expr),*]) => {
-        #[cfg(target_arch = "nvptx64")]
-        core::arch::global_asm!(concat!("// stm-entry ", $($name,)* " ", $($file,)*));
+        stm_core::ptx_note!("stm-entry ", $($name,)* " ", $($file,)*);
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
             /// The entry point: one thread of the launch.
@@ -232,7 +230,12 @@ macro_rules! kernel {
 
         #[cfg(not(feature = "observed"))]
         $crate::entry::entry_point!(
-            $kernel, stm_core::probe::Silent, { u32::MAX }, false, [$entry], [$folder, "/", $file]
+            $kernel,
+            stm_core::observe::Silent,
+            { u32::MAX },
+            false,
+            [$entry],
+            [$folder, "/", $file]
         );
     };
 }

@@ -436,5 +436,13 @@ kernels!(Match, MatchParams, "gn_match", [
 // At most 128 registers for a thread of GN-1 under `fast` and `fast-table`: its
 // reads wait for memory and its writes are few, so that more threads help. On an
 // H200 168 registers took 0.70 ms, 96 took 0.47 ms.
-kernels!(Deduplicate, DeduplicateParams, "gn1", registers { fast: 128, fast_table: 128 });
+kernels!(
+    Deduplicate,
+    DeduplicateParams,
+    "gn1",
+    registers {
+        fast: 128,
+        fast_table: 128
+    }
+);
 kernels!(Link, LinkParams, "gn2", wide);

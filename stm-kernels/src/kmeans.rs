@@ -214,7 +214,8 @@ impl<A: Algorithm> PassOver<'_, A> {
             // meets its warp in votes and its block in barriers.
             stopped = stopped || p.stm.stopped(lane);
             if A::TEAMS {
-                stopped = lane.ballot(lane.warp_mask(), stopped) != 0;
+                // SAFETY: all lanes of the warp make as many turns.
+                stopped = unsafe { lane.ballot(lane.warp_mask(), stopped) } != 0;
             }
             let end = if stopped {
                 start
@@ -229,7 +230,8 @@ impl<A: Algorithm> PassOver<'_, A> {
                 i += stride;
             }
             if A::GRANULE == Granule::Block {
-                lane.barrier();
+                // SAFETY: all threads of the block make as many turns.
+                unsafe { lane.barrier() };
             }
             transactions(start..end);
             start = next;
@@ -284,7 +286,8 @@ impl<A: Algorithm> KMeans<A> {
         let words = params.dims + 1;
         let n = params.members.len();
         // What the lanes have stored in `members`, all of them see.
-        lane.sync_warp(lanes);
+        // SAFETY: all lanes of the warp come here, as often.
+        unsafe { lane.sync_warp(lanes) };
         params.stm.for_each_of_team(lane, 0..mine, |tx, number| {
             let number = number as u32;
             let turn = number.checked_div(size).unwrap_or(0); // size is not 0

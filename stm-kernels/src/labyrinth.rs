@@ -248,10 +248,10 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// changes it before all have it.
     #[inline(always)]
     fn uniform(&self, word: u32) -> u32 {
-        self.lane.barrier();
+        self.meet();
         // SAFETY: a word of the block's shared memory.
         let value = unsafe { self.lane.shared_load_32(word) };
-        self.lane.barrier();
+        self.meet();
         value
     }
 
@@ -269,6 +269,14 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         // SAFETY: callers keep `i` below the cells of the grid, for each of which
         // there is a word (`body`). Relaxed: barriers order what the block wrote.
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
+    }
+
+    /// Waits for all threads of the block.
+    #[inline(always)]
+    fn meet(&self) {
+        // SAFETY: a block's threads take the same branches around it: they branch
+        // on what one of them has stored and all have loaded (`uniform`).
+        unsafe { self.lane.barrier() };
     }
 
     /// Changes a word of the router's memory.
@@ -355,7 +363,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     #[inline(always)]
     fn expand(&self, source: u32, destination: u32) -> Option<u32> {
         let lane = self.lane;
-        lane.barrier();
+        self.meet();
         if lane.thread_index() == 0 {
             let open = self.cell(source) == RESERVED && self.cell(destination) == RESERVED;
             self.store(self.distances, source, 0);
@@ -370,11 +378,11 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
         let (mut from, mut distance) = (0, 0);
         loop {
-            lane.barrier();
+            self.meet();
             // SAFETY: words of the block's shared memory.
             let (to, found) = unsafe { (lane.shared_load_32(REACHED), lane.shared_load_32(FOUND)) };
             // Nobody changes them before all have them.
-            lane.barrier();
+            self.meet();
             if found != 0 {
                 return Some(distance);
             }

@@ -17,7 +17,7 @@
 
 use stm_core::Lane;
 use stm_core::lane::gpu::GpuLane;
-use stm_core::probe::Silent;
+use stm_core::observe::Silent;
 
 /// Entries that call one method with the entry's parameters.
 macro_rules! entries {

@@ -5,7 +5,7 @@
 use crate::ra::{RaParams, RandomArray};
 use stm_core::algorithm::HvSorting;
 use stm_core::kernel::EntryName;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 use stm_core::{Kernel, Lane};
 
 /// [`RandomArray`] with hierarchical validation and the seeded defect of this
@@ -43,7 +43,7 @@ macro_rules! mutants {
         $(
             #[cfg(feature = "observed")]
             crate::entry::entry_point!(
-                RandomArray<HvSorting>, stm_core::probe::Recorder, { Mutant::$mutant as u32 }, false,
+                RandomArray<HvSorting>, stm_core::observe::Recorder, { Mutant::$mutant as u32 }, false,
                 ["mutant_", $entry, "_recorded"], ["mutants/", $file, ".recorded"]
             );
         )*

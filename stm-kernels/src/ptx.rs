@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
 use stm_core::host::Error;
 use stm_core::kernel::Build;
-use stm_core::probe::Observation;
+use stm_core::observe::Observation;
 
-// `PTX`: folder and file of each text of the folder `ptx`, sorted, and the text.
+// `PTX`: folder and file of each text of the folder `ptx`, sorted, and the text,
+// packed by `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
 /// What builds the PTX of observed launches.
@@ -34,7 +35,9 @@ pub(crate) fn find(
         .map(|i| PTX[i].1);
     let probe = match build.observation {
         Observation::Silent => {
-            return found.map(Cow::Borrowed).map_err(|_| Error::NoPtx { entry });
+            return found
+                .map(|packed| Cow::Owned(unpacked(packed)))
+                .map_err(|_| Error::NoPtx { entry });
         }
         Observation::Record => "recorded",
         Observation::Profile => "profiled",
@@ -44,6 +47,16 @@ pub(crate) fn find(
         return Err(Error::NoPtx { entry });
     }
     read(&format!("{silent}.{probe}.ptx"), entry, build)
+}
+
+/// The text that the build has packed.
+///
+/// # Panics
+/// Never: it is what the build packed.
+fn unpacked(packed: &[u8]) -> String {
+    let text = lz4_flex::block::decompress_size_prepended(packed)
+        .expect("a text that build.rs has packed");
+    String::from_utf8(text).expect("PTX is text")
 }
 
 /// Reads a text that is built on demand.

@@ -214,11 +214,7 @@ fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
         .filter(|(_, text)| wide(text))
         .map(|(stem, _)| stem.as_str())
         .collect();
-    let expected = [
-        "cells64/fast-wide",
-        "gn2/fast-wide",
-        "lane/ops-wide",
-    ];
+    let expected = ["cells64/fast-wide", "gn2/fast-wide", "lane/ops-wide"];
     assert_eq!(found, expected);
     // No wait for memory between a value and its version: of the fences of a
     // cell in two words, those of a read (F2) and of a commit (F5, F6) go.

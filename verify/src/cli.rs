@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 
 /// The whole command line.
 #[derive(Parser, Debug)]

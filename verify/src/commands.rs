@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cuda, Device, StmConfig};
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 
 /// Runs a command; the exit status.
 pub fn execute(command: &Command) -> ExitCode {
@@ -244,7 +244,7 @@ fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
         stripe_bytes: args.stripe_bytes,
-        patience: StmConfig::default().patience,
+        retry_limits: StmConfig::default().retry_limits,
         seed: args.input.shared.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,

@@ -8,6 +8,7 @@
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
+use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 use stm_kernels::draw::draw;
 
 /// What a fuzzing run does, and when it ends.
@@ -132,19 +133,30 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<13}{:>13}{:>15}{:>15}{:>17}{:>9}",
-            "variant", "schedules", "transactions", "attempts", "operations", "unfair"
-        )?;
+        let header = [
+            "variant",
+            "schedules",
+            "transactions",
+            "attempts",
+            "operations",
+            "unfair",
+        ];
         let total = self.total();
-        let rows = self.variants.iter().map(|(v, t)| (v.name(), t));
-        for (name, t) in rows.chain([("all", &total)]) {
-            writeln!(
-                f,
-                "{name:<13}{:>13}{:>15}{:>15}{:>17}{:>9}",
-                t.schedules, t.transactions, t.attempts, t.operations, t.unfair
-            )?;
+        let mut rows = vec![header.map(String::from).to_vec()];
+        let tallies = self.variants.iter().map(|(v, t)| (v.name(), t));
+        rows.extend(tallies.chain([("all", &total)]).map(|(name, t)| {
+            let counts = [
+                t.schedules,
+                t.transactions,
+                t.attempts,
+                t.operations,
+                t.unfair,
+            ];
+            let cells = counts.iter().map(u64::to_string);
+            std::iter::once(name.to_owned()).chain(cells).collect()
+        }));
+        for line in lines(rows, &[1, 2, 3, 4, 5]) {
+            writeln!(f, "{line}")?;
         }
         let seconds = self.time.as_secs_f64();
         writeln!(

@@ -9,6 +9,7 @@
 //! | [`mutants`] | the gate: every seeded defect is caught |
 //! | [`fuzz`] | random programs until the time is over |
 //! | [`record`](mod@record) | the workloads recorded on any device |
+//! | [`rng`] | the source of chance, whose values stay the same |
 //! | [`cli`], [`commands`] | the program `verify` |
 
 pub mod cli;
@@ -20,4 +21,6 @@ pub mod mutants;
 pub mod opacity;
 pub mod program;
 pub mod record;
+pub mod rng;
 pub mod sim;
+mod table;

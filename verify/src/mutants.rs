@@ -8,11 +8,12 @@
 
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
+use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 use stm_kernels::draw::draw;
 
 /// The number of cases that a mutant may survive.
@@ -59,7 +60,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (Vbv, &["torn-pair", "torn-batch"])
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
-        Mutant::ElderIgnored => (Fast, &["crossed-pair"]),
+        Mutant::QueueIgnored => (Fast, &["crossed-pair"]),
         Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {
             (Fast, &["increments", "three-increments"])
@@ -244,11 +245,15 @@ pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
 
 /// Returns the rows as a table.
 pub fn table(rows: &[Row]) -> String {
-    use std::fmt::Write;
-    let mut text = format!(
-        "{:<26}{:<13}{:<27}{:<20}{:>9}  {}\n",
-        "mutant", "variant", "killed by", "finding", "schedules", "unmutated"
-    );
+    let header = [
+        "mutant",
+        "variant",
+        "killed by",
+        "finding",
+        "schedules",
+        "unmutated",
+    ];
+    let mut cells = vec![header.map(String::from).to_vec()];
     for row in rows {
         let (program, finding, schedules) = match &row.killed {
             Some(kill) => (
@@ -262,13 +267,14 @@ pub fn table(rows: &[Row]) -> String {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
         };
-        // A `String` takes every write.
-        let _ = writeln!(
-            text,
-            "{:<26}{:<13}{program:<27}{finding:<20}{schedules:>9}  {unmutated}",
-            row.mutant.name(),
-            target(row.mutant).0.name(),
-        );
+        cells.push(vec![
+            row.mutant.name().to_string(),
+            target(row.mutant).0.name().to_string(),
+            program,
+            finding.to_owned(),
+            schedules,
+            unmutated,
+        ]);
     }
-    text
+    lines(cells, &[4]).join("\n") + "\n"
 }

@@ -1,49 +1,116 @@
-//! `cargo xtask ci`: every check, in the order in which they are soonest known.
+//! `cargo xtask ci`: every check.
 
-use crate::{Tree, build, ptxas};
-use std::ffi::OsStr;
+use crate::toolchain::Toolchain;
+use crate::{Tree, build, circles, docs, ptxas};
+use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use xtask::Error;
 
-/// A step's name and what it runs.
-type Step = (&'static str, fn(&Tree) -> Result<(), Error>);
+/// A step: its name, and what it runs.
+struct Step {
+    name: &'static str,
+    run: fn(&Tree) -> Result<(), Error>,
+    /// What it cannot do without, if that is not there.
+    lacks: fn(&Tree) -> Option<Error>,
+}
 
-const STEPS: [Step; 9] = [
-    ("fmt", |tree| {
+impl Step {
+    /// A step that needs nothing but the toolchain of the workspace.
+    const fn new(name: &'static str, run: fn(&Tree) -> Result<(), Error>) -> Self {
+        Self {
+            name,
+            run,
+            lacks: |_| None,
+        }
+    }
+
+    /// A step that needs something else too.
+    const fn needs(self, lacks: fn(&Tree) -> Option<Error>) -> Self {
+        Self { lacks, ..self }
+    }
+}
+
+/// The steps on the host, in the order in which they are soonest known.
+const HOST: [Step; 9] = [
+    Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
-    }),
-    ("clippy", |tree| {
+    })
+    .needs(|tree| component(tree, "fmt", "rustfmt")),
+    Step::new("docs", docs::check),
+    Step::new("circles", circles::check),
+    Step::new("clippy", |tree| {
         let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
         cargo(tree, command, &[])
-    }),
-    ("doc", |tree| {
+    })
+    .needs(|tree| component(tree, "clippy", "clippy")),
+    Step::new("doc", |tree| {
         let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
         cargo(tree, "doc --workspace --no-deps --all-features", &deny)
     }),
-    ("test", |tree| {
+    Step::new("test", |tree| {
         cargo(tree, "test --workspace --all-features", &[])
     }),
     // A million transactions in the simulator, every variant, each checked.
-    ("fuzz", |tree| {
+    Step::new("fuzz", |tree| {
         program(tree, "verify", "fuzz --transactions 1M")
     }),
     // Every figure and table of the evaluation, small, and the page about it.
-    ("paper", |tree| {
+    Step::new("paper", |tree| {
         let out = tree.target.join("paper-quick");
         let out = out.display();
         let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
         program(tree, "stamp", &bench)?;
         program(tree, "stamp", &format!("report {out}"))
     }),
-    ("floor", |tree| {
+    Step::new("floor", |tree| {
         program(tree, "stamp", "bench floor --quick --device cpu")
     }),
-    ("ptx", build::check),
-    ("ptxas", |tree| {
-        ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
-    }),
 ];
+
+/// The steps for the GPU. Each of them keeps one core busy, so they run beside the
+/// others.
+const DEVICE: [Step; 3] = [
+    Step::new("ptx", build::check).needs(lacks_compiler),
+    Step::new("ptxas", |tree| {
+        ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
+    })
+    .needs(lacks_assembler),
+    // What is built on demand, and assembled for one GPU: the same code and marks.
+    Step::new("observed", |tree| {
+        build::write(tree, build::Set::Observed)?;
+        ptxas::command(&build::Set::Observed.dir(tree), &[ptxas::REPORTED], tree)
+    })
+    .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree))),
+];
+
+/// The option that takes a missing tool for a failure.
+const ALL: &str = "--all";
+
+/// The option with which this program runs the steps for the GPU beside the others.
+const ONLY_DEVICE: &str = "--only-device";
+
+fn lacks_compiler(_tree: &Tree) -> Option<Error> {
+    Toolchain::find(None).err()
+}
+
+fn lacks_assembler(tree: &Tree) -> Option<Error> {
+    ptxas::find(tree).err()
+}
+
+/// A component of the toolchain that is not installed.
+fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Error> {
+    let mut cargo = Command::new(cargo_program());
+    let there = cargo
+        .args([command, "--version"])
+        .current_dir(&tree.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    (!there).then_some(Error::NoComponent(component))
+}
 
 /// Runs a program of the workspace, of the build that the tests are of, which
 /// start it themselves: any other choice of features, profile or targets would
@@ -60,23 +127,76 @@ fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error
     run(tree, command, format!("{name} {arguments}"))
 }
 
-/// Runs the steps that `--skip` does not name and stops at the first failure.
+/// What the command line asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wanted<'a> {
+    skipped: Vec<&'a str>,
+    all: bool,
+    only_device: bool,
+}
+
+/// `cargo xtask ci`: the steps that `--skip` does not name. A step whose tools are
+/// not there is left out and named at the end, or with `--all` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
-    let skipped = skipped(arguments)?;
+    let wanted = wanted(arguments)?;
+    if wanted.only_device {
+        return steps(tree, &DEVICE, &wanted);
+    }
+    let own = std::env::current_exe().map_err(|source| Error::Start {
+        program: "xtask".into(),
+        source,
+    })?;
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            Command::new(own)
+                .args(["ci", ONLY_DEVICE])
+                .args(arguments)
+                .current_dir(&tree.root)
+                .stdin(Stdio::null())
+                .output()
+        });
+        let here = steps(tree, &HOST, &wanted);
+        let output = match beside.join() {
+            Ok(output) => output.map_err(|source| Error::Start {
+                program: "xtask".into(),
+                source,
+            })?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        println!("\n== for the GPU, beside the steps above");
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        here?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(Error::Step("ptx"))
+        }
+    })
+}
+
+/// Runs steps in their order and stops at the first failure.
+fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> {
     let mut report = Vec::new();
     let mut outcome = Ok(());
-    for (name, run) in STEPS {
-        if skipped.contains(&name) {
-            report.push(format!("{name:<8} skipped"));
+    for step in steps {
+        let name = step.name;
+        if wanted.skipped.contains(&name) {
+            report.push(format!("{name:<9} skipped"));
+            continue;
+        }
+        let lacks = (step.lacks)(tree);
+        if let (Some(reason), false) = (&lacks, wanted.all) {
+            report.push(format!("{name:<9} LEFT OUT: {reason}"));
             continue;
         }
         println!("== {name}");
         let start = Instant::now();
-        let result = run(tree);
+        let result = lacks.map_or_else(|| (step.run)(tree), Err);
         let seconds = start.elapsed().as_secs_f64();
         let word = if result.is_ok() { "ok" } else { "FAILED" };
         println!("== {name}: {word} in {seconds:.1} s");
-        report.push(format!("{name:<8} {word} {seconds:8.1} s"));
+        report.push(format!("{name:<9} {word:<6} {seconds:8.1} s"));
         if let Err(error) = result {
             eprintln!("error: {error}");
             outcome = Err(Error::Step(name));
@@ -87,21 +207,29 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     outcome
 }
 
-/// The steps that `--skip STEP` names.
-fn skipped<'a>(arguments: &[&'a str]) -> Result<Vec<&'a str>, Error> {
-    let mut found = Vec::new();
+/// Reads the command line.
+fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
+    let mut found = Wanted::default();
     let mut rest = arguments.iter();
+    let is_step = |name: &str| HOST.iter().chain(&DEVICE).any(|step| step.name == name);
     while let Some(argument) = rest.next() {
-        match (*argument, rest.next()) {
-            ("--skip", Some(step)) if STEPS.iter().any(|(name, _)| name == step) => {
-                found.push(*step);
-            }
-            ("--skip", Some(step)) => return Err(Error::Usage(format!("`{step}` is not a step"))),
-            ("--skip", None) => return Err(Error::Usage("--skip needs a step".to_owned())),
-            (other, _) => return Err(Error::Usage(format!("`{other}` is not an option of ci"))),
+        match *argument {
+            ALL => found.all = true,
+            ONLY_DEVICE => found.only_device = true,
+            "--skip" => match rest.next() {
+                Some(step) if is_step(step) => found.skipped.push(*step),
+                Some(step) => return Err(Error::Usage(format!("`{step}` is not a step"))),
+                None => return Err(Error::Usage("--skip needs a step".to_owned())),
+            },
+            other => return Err(Error::Usage(format!("`{other}` is not an option of ci"))),
         }
     }
     Ok(found)
+}
+
+/// The cargo that runs this program.
+fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Runs the cargo that runs this program, with `environment` added to its own.
@@ -110,8 +238,7 @@ pub(crate) fn cargo(
     arguments: &str,
     environment: &[(&str, &OsStr)],
 ) -> Result<(), Error> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(&program);
+    let mut command = Command::new(cargo_program());
     command
         .args(arguments.split(' '))
         .envs(environment.iter().copied());
@@ -140,13 +267,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skips_are_read_and_unknown_steps_refused() {
-        assert_eq!(
-            skipped(&["--skip", "ptx", "--skip", "ptxas"]).unwrap(),
-            ["ptx", "ptxas"]
-        );
+    fn options_are_read_and_unknown_steps_refused() {
+        let expected = Wanted {
+            skipped: vec!["ptx", "fuzz"],
+            all: true,
+            only_device: false,
+        };
+        let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz"]);
+        assert_eq!(read.unwrap(), expected);
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
-            assert_eq!(skipped(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+            assert_eq!(wanted(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }
     }
 }

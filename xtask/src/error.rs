@@ -13,6 +13,9 @@ pub enum Error {
         "no compiler with the library sources found: `apt-get install rustc-web cargo-web rust-web-src` or `rustup +nightly component add rust-src`"
     )]
     NoToolchain,
+    /// A component of the toolchain is not installed.
+    #[error("cargo has no {0}: `rustup component add {0}`")]
+    NoComponent(&'static str),
     /// No assembler is installed.
     #[error(
         "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
@@ -72,7 +75,11 @@ impl Error {
     /// the command line is wrong, 1 when a check failed.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::NoToolchain | Self::NoPtxas | Self::BadPtxas(_) => 2,
+            Self::Usage(_)
+            | Self::NoToolchain
+            | Self::NoComponent(_)
+            | Self::NoPtxas
+            | Self::BadPtxas(_) => 2,
             _ => 1,
         }
     }

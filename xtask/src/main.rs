@@ -2,6 +2,8 @@
 
 mod build;
 mod ci;
+mod circles;
+mod docs;
 mod ptxas;
 mod toolchain;
 
@@ -16,9 +18,14 @@ cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack
-cargo xtask ci [--skip STEP]...
-                            what CI runs; the steps: fmt clippy doc test fuzz
-                            ptx ptxas
+cargo xtask docs            write the figures of the documents, from docs/results
+cargo xtask docs --check    compare the documents with docs/results
+cargo xtask circles         files that import each other in a circle of more than two
+cargo xtask ci [--all] [--skip STEP]...
+                            every check; a step whose tools are not installed is
+                            left out and named, or with --all a failure. The steps:
+                            fmt docs circles clippy doc test fuzz paper floor
+                            ptx ptxas observed
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -57,6 +64,9 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptxas", "--arch", list] => {
             ptxas::command(&tree.ptx(), &list.split(',').collect::<Vec<_>>(), &tree)
         }
+        ["docs"] => docs::write(&tree),
+        ["docs", "--check"] => docs::check(&tree),
+        ["circles"] => circles::check(&tree),
         ["ci", rest @ ..] => ci::command(&tree, rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -4,8 +4,8 @@
 //! A driver does the same when a program loads a module; here it happens
 //! without a GPU, for GPUs that nobody at hand has.
 
-use crate::toolchain::output;
 use crate::Tree;
+use crate::toolchain::output;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -5,7 +5,7 @@ use crate::measure::run_spec::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use clap::Args;
-use stm_core::host::Patience;
+use stm_core::RetryLimits;
 
 /// The sizes of the transactional memory, except for the number of locks.
 #[derive(Args, Debug, Clone, Default)]
@@ -60,15 +60,15 @@ impl MemoryArgs {
                 )));
             }
         }
-        let default = Patience::DEFAULT;
+        let default = RetryLimits::DEFAULT;
         Ok(MemorySpec {
             stripe_bytes: self.stripe_bytes,
             read_capacity: self.read_capacity,
             write_capacity: self.write_capacity,
-            patience: Patience {
+            retry_limits: RetryLimits {
                 read_polls: self.read_polls.unwrap_or(default.read_polls),
-                width_max: self.lanes_max.unwrap_or(default.width_max),
-                elder_after: self.queue_after.unwrap_or(default.elder_after),
+                lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
+                queue_after: self.queue_after.unwrap_or(default.queue_after),
                 ..default
             },
         })
@@ -89,7 +89,7 @@ mod tests {
         let spec = args
             .spec(&[Variant::HvSorting, Variant::Fast].map(AskedVariant::from))
             .unwrap();
-        assert_eq!(spec.patience.width_max, 4);
+        assert_eq!(spec.retry_limits.lanes_max, 4);
         let error = args
             .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
             .unwrap_err();

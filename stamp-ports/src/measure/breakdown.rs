@@ -8,7 +8,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stm_core::host::Profile;
-use stm_core::profile::Phase;
+use stm_core::observe::Phase;
 
 /// A profile as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::run_report::RunReport;
 use crate::output::align;
-use stm_core::profile::Phase;
+use stm_core::observe::Phase;
 
 /// The table of the breakdowns that reports have; nothing if none has one.
 pub fn table(reports: &[RunReport]) -> String {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, Patience};
+use stm_core::host::{self, Device, RetryLimits};
 
 /// The kernel's times over the repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -128,11 +128,11 @@ impl RunReport {
         ] {
             parameters.insert(name.into(), value.into());
         }
-        let (given, default) = (spec.config.patience, Patience::DEFAULT);
+        let (given, default) = (spec.config.retry_limits, RetryLimits::DEFAULT);
         for (name, value, unless) in [
             ("read_polls", given.read_polls, default.read_polls),
-            ("lanes_max", given.width_max, default.width_max),
-            ("queue_after", given.elder_after, default.elder_after),
+            ("lanes_max", given.lanes_max, default.lanes_max),
+            ("queue_after", given.queue_after, default.queue_after),
         ] {
             if value != unless {
                 parameters.insert(name.into(), value.into());

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Patience, StmConfig};
-use stm_core::logs::Capacity;
+use stm_core::host::{RetryLimits, StmConfig};
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub struct MemorySpec {
     /// Entries of a write set, if other than what the workload needs.
     pub write_capacity: Option<u32>,
     /// Bounds of waits and tries.
-    pub patience: Patience,
+    pub retry_limits: RetryLimits,
 }
 
 impl Default for MemorySpec {
@@ -70,7 +70,7 @@ impl Default for MemorySpec {
             stripe_bytes: config.stripe_bytes,
             read_capacity: None,
             write_capacity: None,
-            patience: config.patience,
+            retry_limits: config.retry_limits,
         }
     }
 }
@@ -85,7 +85,7 @@ impl MemorySpec {
                 reads: self.read_capacity.unwrap_or(needed.reads),
                 writes: self.write_capacity.unwrap_or(needed.writes),
             },
-            patience: self.patience,
+            retry_limits: self.retry_limits,
             time_limit,
         }
     }

@@ -16,10 +16,10 @@ use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use stm_core::abort::Abort;
+use stm_core::Abort;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
-use stm_core::probe::{HostProbe, Observation};
+use stm_core::observe::{HostProbe, Observation};
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {

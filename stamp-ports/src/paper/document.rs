@@ -26,6 +26,9 @@ pub struct Paper {
     pub format: String,
     /// The program's version.
     pub version: String,
+    /// The commit of the program, where it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The command that began it, as it may be typed again.
     pub command: String,
     /// Whether it is the small run.
@@ -66,9 +69,10 @@ pub struct Paper {
 }
 
 /// The fields that a reader looks for first, in this order.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "format",
     "version",
+    "commit",
     "command",
     "quick",
     "seed",

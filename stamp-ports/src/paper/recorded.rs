@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
 use stm_core::algorithm::Variant;
-use stm_core::history_layout as layout;
 use stm_core::host::Buffer;
-use stm_core::probe::{HostProbe, Observation, ProbeBuffer};
+use stm_core::observe::history_layout as layout;
+use stm_core::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// The algorithm that records.
 pub const ALGORITHM: Variant = Variant::HvSorting;

@@ -104,6 +104,7 @@ fn begin(header: Header<'_>) -> Paper {
     Paper {
         format: FORMAT.into(),
         version: env!("CARGO_PKG_VERSION").into(),
+        commit: None,
         command: header.command.into(),
         quick: header.quick,
         seed: header.seed,

@@ -1,29 +1,43 @@
 //! Panels: one drawing of lines, of bars or of stacks, each 340 units wide so
 //! that its text stays legible on a phone, where a figure is a column of them.
 //!
-//! Every mark has a `title`, which browsers show under the pointer.
+//! `plotters` draws them. Two things are added to what it writes: an invisible
+//! mark with a `title` over each mark, which browsers show under the pointer,
+//! and, in [`figure`](super::figure), the texts that are read aloud.
 
-use super::palette::{Hue, marker};
-use super::scale::Axis;
-use super::xml::Element;
+use super::axis::Axis;
+use super::palette::{GRID, Hue, INK, MUTED, SURFACE, marker};
+use maud::{Markup, PreEscaped, html};
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, EmptyElement, PathElement, Polygon, Rectangle, Text};
+use plotters::prelude::SVGBackend;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontFamily, FontStyle, IntoFont, TextStyle};
 use std::fmt::Write as _;
 
+/// `plotters` places marks on whole units: so many make one of ours.
+pub const FINE: i32 = 4;
 /// The width of a panel.
-pub const WIDTH: f64 = 340.0;
-/// Room for what stands to the left of a plot of lines, and to its right.
-const SIDES: (f64, f64) = (46.0, 14.0);
+pub const WIDTH: i32 = 340;
 /// Room for the titles above a plot.
-const TOP: f64 = 46.0;
+const TOP: i32 = 46;
 /// Room for the ticks and the name of the abscissa.
-const BOTTOM: f64 = 38.0;
+const BOTTOM: i32 = 34;
+/// Room for the letters that reach below their line.
+const FOOT: i32 = 5;
+/// Room for the ticks of the ordinate, and to the right of a plot of lines.
+const SIDES: (i32, i32) = (46, 12);
 /// The height of a plot of lines.
-const PLOT: f64 = 170.0;
+const PLOT: i32 = 176;
 /// The height of a row of bars, and of the bar in it.
-const ROW: (f64, f64) = (23.0, 15.0);
+const ROW: (i32, f64) = (24, 0.64);
 /// Room for the names of bars.
-const NAMES: f64 = 84.0;
+const NAMES: i32 = 84;
 /// Room for the values of bars.
-const VALUES: f64 = 58.0;
+const VALUES: i32 = 62;
 
 /// A drawing.
 #[derive(Clone, Debug)]
@@ -33,9 +47,9 @@ pub struct Panel {
     /// A sentence about it, for readers of the screen.
     pub about: String,
     /// Its height.
-    pub height: f64,
-    /// What is drawn.
-    pub marks: Vec<Element>,
+    pub height: i32,
+    /// What is drawn: the inside of an `svg`.
+    pub marks: Markup,
 }
 
 /// The texts of a panel.
@@ -67,11 +81,11 @@ pub struct Line {
 pub struct Bar {
     /// Its name.
     pub name: String,
-    /// Its class.
-    pub class: &'static str,
+    /// Its look.
+    pub hue: Hue,
     /// Its length, if it was measured.
     pub value: Option<f64>,
-    /// The lowest and the highest measured.
+    /// The lowest and the highest measured, if they differ.
     pub range: Option<(f64, f64)>,
     /// What to write at its end.
     pub label: String,
@@ -88,35 +102,55 @@ pub struct Stack {
     pub segments: Vec<(Hue, f64, String)>,
 }
 
-fn text(x: f64, y: f64, class: &str, words: impl Into<String>) -> Element {
-    Element::new("text")
-        .num("x", x)
-        .num("y", y)
-        .at("class", class)
-        .text(words)
+type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+type Chart<'a, 's> = ChartContext<'a, SVGBackend<'s>, Cartesian2d<Axis, Axis>>;
+
+/// A drawing into a `String` has nothing that can fail.
+const DRAWN: &str = "a String takes every mark";
+
+/// A style of text: size, colour, the point's place in it.
+fn style(size: f64, hue: Hue, at: HPos) -> TextStyle<'static> {
+    // plotters takes a line's height and writes the letters'.
+    let size = size * f64::from(FINE) * 1.24;
+    let font = (FontFamily::SansSerif, size).into_font();
+    font.color(&hue.rgb()).pos(Pos::new(at, VPos::Center))
 }
 
-fn rule(class: &str, from: (f64, f64), to: (f64, f64)) -> Element {
-    Element::new("line")
-        .num("x1", from.0)
-        .num("y1", from.1)
-        .num("x2", to.0)
-        .num("y2", to.1)
-        .at("class", class)
+fn bold(size: f64, at: HPos) -> TextStyle<'static> {
+    let size = size * f64::from(FINE) * 1.24;
+    let font = (FontFamily::SansSerif, size, FontStyle::Bold).into_font();
+    font.color(&INK.rgb()).pos(Pos::new(at, VPos::Center))
 }
 
-fn told(mark: Element, words: &str) -> Element {
-    if words.is_empty() {
-        return mark;
+/// A panel of some height, drawn by `draw`, which returns the invisible marks.
+fn panel(texts: &Texts<'_>, height: i32, draw: impl FnOnce(&Area<'_>) -> String) -> Panel {
+    let mut svg = String::new();
+    let size = ((WIDTH * FINE) as u32, (height * FINE) as u32);
+    let hits = {
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        for (text, y, style) in [
+            (texts.title, 11, bold(13.0, HPos::Left)),
+            (texts.below, 29, style(11.0, MUTED, HPos::Left)),
+        ] {
+            let text = Text::new(text, (2 * FINE, y * FINE), style);
+            area.draw(&text).expect(DRAWN);
+        }
+        let hits = draw(&area);
+        area.present().expect(DRAWN);
+        hits
+    };
+    // The figure has the outer element, with the texts read aloud in it.
+    let inside = svg
+        .split_once('>')
+        .and_then(|(_, rest)| rest.rsplit_once("</svg>"))
+        .map_or("", |(inside, _)| inside);
+    Panel {
+        title: texts.title.to_owned(),
+        about: texts.about.to_owned(),
+        height,
+        // Nothing is translucent; saying so of each mark takes a tenth of the page.
+        marks: PreEscaped(inside.trim().replace(" opacity=\"1\"", "") + &hits),
     }
-    mark.with(Element::new("title").text(words))
-}
-
-fn heading(texts: &Texts<'_>) -> Vec<Element> {
-    vec![
-        text(2.0, 15.0, "head", texts.title),
-        text(2.0, 32.0, "muted small", texts.below),
-    ]
 }
 
 /// In the place of a panel that there are no data for.
@@ -127,264 +161,248 @@ pub fn nothing(title: &str) -> Panel {
         x: "",
         about: "not measured",
     };
-    panel(&texts, TOP, heading(&texts))
+    panel(&texts, TOP, |_| String::new())
+}
+
+/// An invisible mark that tells about the visible one below it.
+fn hit(hits: &mut String, told: &str, [left, top, right, bottom]: [i32; 4]) {
+    if told.is_empty() {
+        return;
+    }
+    let (width, height) = ((right - left).max(1), (bottom - top).max(1));
+    let mark = html! {
+        rect fill="none" pointer-events="all" x=(left) y=(top) width=(width) height=(height) {
+            title { (told) }
+        }
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(hits, "{}", mark.into_string());
 }
 
 /// Lines over two axes.
 pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
-    let (left, right) = (SIDES.0, WIDTH - SIDES.1);
-    let (top, bottom) = (TOP, TOP + PLOT);
-    let at_x = |v: f64| x.place(v).map(|p| left + p * (right - left));
-    let at_y = |v: f64| y.place(v).map(|p| bottom - p * (bottom - top));
-    let mut marks = heading(texts);
-    for (value, label) in y.ticks(5) {
-        if let Some(at) = at_y(value) {
-            marks.push(rule("grid", (left, at), (right, at)));
-            marks.push(text(left - 6.0, at + 4.0, "muted small end", label));
+    panel(texts, TOP + PLOT + BOTTOM + FOOT, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(TOP * FINE)
+            .margin_bottom(FOOT * FINE)
+            .margin_right(SIDES.1 * FINE)
+            .x_label_area_size(BOTTOM * FINE)
+            .y_label_area_size(SIDES.0 * FINE)
+            .build_cartesian_2d(x.clone(), y.clone())
+            .expect(DRAWN);
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(GRID.rgb().mix(0.0))
+            .bold_line_style(GRID.rgb().stroke_width(4))
+            .axis_style(MUTED.rgb().stroke_width(4))
+            .x_desc(texts.x)
+            .axis_desc_style(style(11.0, MUTED, HPos::Center))
+            .label_style(style(11.0, MUTED, HPos::Center))
+            .set_all_tick_mark_size(4 * FINE)
+            .draw()
+            .expect(DRAWN);
+        let mut hits = String::new();
+        for line in lines {
+            let shown: Vec<(f64, f64)> = line
+                .points
+                .iter()
+                .filter(|(vx, vy, _)| x.shows(*vx) && y.shows(*vy))
+                .map(|(vx, vy, _)| (*vx, *vy))
+                .collect();
+            let path = PathElement::new(shown, line.hue.rgb().stroke_width(8));
+            chart.draw_series([path]).expect(DRAWN);
         }
-    }
-    for (value, label) in x.ticks(6) {
-        if let Some(at) = at_x(value) {
-            marks.push(rule("axis", (at, bottom), (at, bottom + 4.0)));
-            marks.push(text(at, bottom + 17.0, "muted small mid", label));
-        }
-    }
-    marks.push(rule("axis", (left, bottom), (right, bottom)));
-    marks.push(text(
-        f64::midpoint(left, right),
-        bottom + 34.0,
-        "muted small mid",
-        texts.x,
-    ));
-    let mut empty = true;
-    let mut points = Vec::new();
-    for line in lines {
-        let mut path = String::new();
-        for (vx, vy, words) in &line.points {
-            let (Some(px), Some(py)) = (at_x(*vx), at_y(*vy)) else {
-                continue;
-            };
-            let letter = if path.is_empty() { 'M' } else { 'L' };
-            // Writing to a String cannot fail.
-            let _ = write!(path, "{letter}{px:.1} {py:.1}");
-            let mark = marker(line.marker, px, py);
-            let group = Element::new("g").at("class", line.hue.class).with(mark);
-            points.push(told(group, words));
-        }
-        if !path.is_empty() {
-            empty = false;
-            let drawn = Element::new("path")
-                .at("d", path)
-                .at("class", format!("{} line", line.hue.class));
-            marks.push(dashed(drawn, line.hue.dash));
-        }
-    }
-    if empty {
-        let middle = f64::midpoint(left, right);
-        marks.push(text(middle, top + PLOT / 2.0, "muted mid", "not measured"));
-    }
-    marks.append(&mut points);
-    panel(texts, bottom + BOTTOM + 2.0, marks)
-}
-
-fn dashed(line: Element, dash: &str) -> Element {
-    if dash.is_empty() {
-        line
-    } else {
-        line.at("stroke-dasharray", dash)
-    }
-}
-
-fn panel(texts: &Texts<'_>, height: f64, marks: Vec<Element>) -> Panel {
-    Panel {
-        title: texts.title.to_owned(),
-        about: texts.about.to_owned(),
-        height,
-        marks,
-    }
-}
-
-/// Bars to the right and to the left of `base`, a row each.
-pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
-    let (left, right) = (NAMES, WIDTH - VALUES);
-    let bottom = TOP + ROW.0 * bars.len() as f64;
-    let at = |v: f64| axis.place(v).map(|p| left + p * (right - left));
-    let mut marks = heading(texts);
-    for (value, label) in axis.ticks(5) {
-        if let Some(x) = at(value) {
-            marks.push(rule("grid", (x, TOP - 4.0), (x, bottom)));
-            marks.push(text(x, bottom + 15.0, "muted small mid", label));
-        }
-    }
-    marks.push(text(
-        f64::midpoint(left, right),
-        bottom + 31.0,
-        "muted small mid",
-        texts.x,
-    ));
-    let from = at(base).unwrap_or(left);
-    for (i, bar) in bars.iter().enumerate() {
-        let top = TOP + ROW.0 * i as f64 + (ROW.0 - ROW.1) / 2.0;
-        let baseline = top + ROW.1 - 3.5;
-        marks.push(text(left - 6.0, baseline, "small end", bar.name.as_str()));
-        let Some(to) = bar.value.and_then(at) else {
-            marks.push(text(
-                from + 6.0,
-                baseline,
-                "muted small",
-                bar.label.as_str(),
-            ));
-            continue;
-        };
-        let drawn = Element::new("rect")
-            .num("x", from.min(to))
-            .num("y", top)
-            .num("width", (to - from).abs().max(1.0))
-            .num("height", ROW.1)
-            .num("rx", 2.0)
-            .at("class", format!("{} bar", bar.class));
-        marks.push(told(drawn, &bar.told));
-        let mut end = from.max(to);
-        if let Some((Some(low), Some(high))) = bar.range.map(|(l, h)| (at(l), at(h)))
-            && high - low > 2.0
-        {
-            let middle = top + ROW.1 / 2.0;
-            marks.push(rule("halo ink", (low, middle), (high, middle)));
-            for x in [low, high] {
-                marks.push(rule("ink", (x, middle - 4.0), (x, middle + 4.0)));
+        // All markers above all lines.
+        for line in lines {
+            for (vx, vy, told) in &line.points {
+                if x.shows(*vx) && y.shows(*vy) {
+                    mark(&mut chart, (*vx, *vy), line.marker, line.hue);
+                    let (px, py) = chart.backend_coord(&(*vx, *vy));
+                    let r = 5 * FINE;
+                    hit(&mut hits, told, [px - r, py - r, px + r, py + r]);
+                }
             }
-            marks.push(rule("ink", (low, middle), (high, middle)));
-            end = end.max(high);
         }
-        marks.push(text(end + 5.0, baseline, "small value", bar.label.as_str()));
+        if hits.is_empty() {
+            let middle = (
+                (SIDES.0 + WIDTH - SIDES.1) / 2 * FINE,
+                (TOP + PLOT / 2) * FINE,
+            );
+            let text = Text::new("not measured", middle, style(12.0, MUTED, HPos::Center));
+            area.draw(&text).expect(DRAWN);
+        }
+        hits
+    })
+}
+
+/// A marker with a rim of the background's colour.
+fn mark(chart: &mut Chart<'_, '_>, at: (f64, f64), shape: usize, hue: Hue) {
+    if shape == 0 {
+        let dot = |radius, hue: Hue| Circle::new(at, radius, hue.rgb().filled());
+        chart
+            .draw_series([dot(18, SURFACE), dot(14, hue)])
+            .expect(DRAWN);
+        return;
     }
-    marks.push(rule("axis", (from, TOP - 4.0), (from, bottom)));
-    panel(texts, bottom + BOTTOM, marks)
+    let corners = marker(shape);
+    let rim = corners.iter().map(|(x, y)| (x * 13 / 10, y * 13 / 10));
+    chart
+        .draw_series([EmptyElement::at(at)
+            + Polygon::new(rim.collect::<Vec<_>>(), SURFACE.rgb().filled())
+            + Polygon::new(corners, hue.rgb().filled())])
+        .expect(DRAWN);
+}
+
+/// The chart of rows below each other, without its marks.
+fn rows<'a, 's>(
+    area: &'a Area<'s>,
+    texts: &Texts<'_>,
+    x: &Axis,
+    right: i32,
+    names: &[&str],
+) -> Chart<'a, 's> {
+    let y = Axis::rows(names.len());
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(TOP * FINE)
+        .margin_bottom(FOOT * FINE)
+        .margin_right(right * FINE)
+        .x_label_area_size(BOTTOM * FINE)
+        .y_label_area_size(NAMES * FINE)
+        .build_cartesian_2d(x.clone(), y)
+        .expect(DRAWN);
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .disable_y_axis()
+        .light_line_style(GRID.rgb().mix(0.0))
+        .bold_line_style(GRID.rgb().stroke_width(4))
+        .axis_style(GRID.rgb().stroke_width(4))
+        .x_desc(texts.x)
+        .axis_desc_style(style(11.0, MUTED, HPos::Center))
+        .label_style(style(11.0, MUTED, HPos::Center))
+        .set_all_tick_mark_size(0)
+        .draw()
+        .expect(DRAWN);
+    for (i, name) in names.iter().enumerate() {
+        let y = TOP * FINE + ROW.0 * FINE * i as i32 + ROW.0 * FINE / 2;
+        let at = ((NAMES - 6) * FINE, y);
+        let text = Text::new(*name, at, style(11.0, INK, HPos::Right));
+        area.draw(&text).expect(DRAWN);
+    }
+    chart
+}
+
+/// The ordinates of the edges of row `i` of `n`.
+fn edges(i: usize, n: usize) -> (f64, f64) {
+    let middle = (n - i) as f64 - 0.5;
+    (middle + ROW.1 / 2.0, middle - ROW.1 / 2.0)
+}
+
+/// Bars to the right and to the left of `base`, a row each. A dot at the end
+/// shows also the bar that is too short to be seen.
+pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
+    let n = bars.len();
+    panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
+        let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
+        let mut chart = rows(area, texts, axis, VALUES, &names);
+        let mut hits = String::new();
+        for (i, bar) in bars.iter().enumerate() {
+            let (top, bottom) = edges(i, n);
+            let middle = f64::midpoint(top, bottom);
+            let value = bar.value.filter(|value| axis.shows(*value));
+            let end = value.unwrap_or(base);
+            let corners = [(base, top), (end, bottom)];
+            let drawn = Rectangle::new(corners, bar.hue.rgb().filled());
+            chart.draw_series([drawn]).expect(DRAWN);
+            let mut far = end.max(base);
+            if value.is_some() {
+                mark(&mut chart, (end, middle), 0, bar.hue);
+                if let Some((low, high)) = bar.range.filter(|r| axis.shows(r.0) && axis.shows(r.1))
+                {
+                    whisker(&mut chart, (low, high), middle);
+                    far = far.max(high);
+                }
+            }
+            let mut text = bold(11.0, HPos::Left);
+            if value.is_none() {
+                text = style(11.0, MUTED, HPos::Left);
+            }
+            chart
+                .draw_series([EmptyElement::at((far, middle))
+                    + Text::new(bar.label.clone(), (7 * FINE, 0), text)])
+                .expect(DRAWN);
+            let (_, y) = chart.backend_coord(&(base, middle));
+            let half = ROW.0 * FINE / 2;
+            let (left, right) = (NAMES * FINE, WIDTH * FINE);
+            hit(&mut hits, &bar.told, [left, y - half, right, y + half]);
+        }
+        let zero = [(base, 0.0), (base, n as f64)];
+        let zero = PathElement::new(zero.to_vec(), MUTED.rgb().stroke_width(4));
+        chart.draw_series([zero]).expect(DRAWN);
+        hits
+    })
+}
+
+/// The lowest and the highest measured, where they are apart to be seen.
+fn whisker(chart: &mut Chart<'_, '_>, (low, high): (f64, f64), y: f64) {
+    let place = |v| chart.backend_coord(&(v, y)).0;
+    if place(high) - place(low) <= 4 * FINE {
+        return;
+    }
+    let wide = SURFACE.rgb().stroke_width(12);
+    let thin = INK.rgb().stroke_width(5);
+    let line = |from, to, style| PathElement::new(vec![from, to], style);
+    let end = |v: f64| line((v, y - 0.18), (v, y + 0.18), thin);
+    let (from, to) = ((low, y), (high, y));
+    chart
+        .draw_series([
+            line(from, to, wide),
+            line(from, to, thin),
+            end(low),
+            end(high),
+        ])
+        .expect(DRAWN);
 }
 
 /// Bars of segments that sum up to one, a row each. A segment wide enough
 /// has its share written in it.
 pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
-    let (left, right) = (NAMES, WIDTH - SIDES.1);
-    let bottom = TOP + ROW.0 * stacks.len() as f64;
-    let mut marks = heading(texts);
-    for (i, label) in ["0", "25", "50", "75", "100"].into_iter().enumerate() {
-        let x = left + (right - left) * i as f64 / 4.0;
-        marks.push(rule("grid", (x, TOP - 2.0), (x, bottom)));
-        marks.push(text(x, bottom + 15.0, "muted small mid", label));
-    }
-    marks.push(text(
-        f64::midpoint(left, right),
-        bottom + 31.0,
-        "muted small mid",
-        texts.x,
-    ));
-    for (i, stack) in stacks.iter().enumerate() {
-        let top = TOP + ROW.0 * i as f64 + (ROW.0 - ROW.1) / 2.0;
-        let baseline = top + ROW.1 - 3.5;
-        marks.push(text(left - 6.0, baseline, "small end", stack.name.as_str()));
-        let mut x = left;
-        for (hue, share, words) in &stack.segments {
-            let width = share.clamp(0.0, 1.0) * (right - left);
-            let width = width.min(right - x);
-            if width <= 0.0 {
-                continue;
+    let n = stacks.len();
+    panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
+        let names: Vec<&str> = stacks.iter().map(|stack| stack.name.as_str()).collect();
+        let mut chart = rows(area, texts, &Axis::percent(), SIDES.1, &names);
+        let mut hits = String::new();
+        for (i, stack) in stacks.iter().enumerate() {
+            let (top, bottom) = edges(i, n);
+            let mut x = 0.0;
+            for (hue, share, told) in &stack.segments {
+                let width = (share.clamp(0.0, 1.0) * 100.0).min(100.0 - x);
+                if width <= 0.0 {
+                    continue;
+                }
+                // A gap keeps neighbours apart, where there is room.
+                let end = x + (width - 0.4).max(width.min(0.2));
+                let corners = [(x, top), (end, bottom)];
+                let drawn = Rectangle::new(corners, hue.rgb().filled());
+                chart.draw_series([drawn]).expect(DRAWN);
+                let corner = |v, y| chart.backend_coord(&(v, y));
+                let ((left, high), (right, low)) = (corner(x, top), corner(x + width, bottom));
+                hit(&mut hits, told, [left, high, right, low]);
+                if width >= 7.5 {
+                    let at = (x + width / 2.0, f64::midpoint(top, bottom));
+                    let text = format!("{:.0}", share * 100.0);
+                    let text = Text::new(text, (0, 0), style(11.0, SURFACE, HPos::Center));
+                    chart
+                        .draw_series([EmptyElement::at(at) + text])
+                        .expect(DRAWN);
+                }
+                x += width;
             }
-            // A gap of a unit keeps neighbours apart, where there is room.
-            let drawn = Element::new("rect")
-                .num("x", x)
-                .num("y", top)
-                .num("width", (width - 1.0).max(width.min(0.5)))
-                .num("height", ROW.1)
-                .at("class", format!("{} bar", hue.class));
-            marks.push(told(drawn, words));
-            if width >= 19.0 {
-                let class = format!("small mid on-{}", hue.class);
-                let label = format!("{:.0}", share * 100.0);
-                marks.push(text(x + width / 2.0 - 0.5, baseline, &class, label));
-            }
-            x += width;
         }
-    }
-    panel(texts, bottom + BOTTOM, marks)
+        hits
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::palette::variant;
-    use super::super::scale::Spread;
-    use super::*;
-
-    const TEXTS: Texts<'_> = Texts {
-        title: "RA",
-        below: "b",
-        x: "x",
-        about: "a",
-    };
-
-    fn written(panel: &Panel) -> String {
-        panel.marks.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_bar_starts_at_the_base_on_either_side() {
-        let axis = Axis::over(Spread::Decimal, [0.1, 10.0]);
-        let bar = |value| Bar {
-            name: "b".into(),
-            class: "v1",
-            value,
-            range: None,
-            label: "L".into(),
-            told: String::new(),
-        };
-        let drawn = written(&bars(
-            &TEXTS,
-            &axis,
-            1.0,
-            &[bar(Some(10.0)), bar(Some(0.1)), bar(None)],
-        ));
-        let text = format!("<g>{drawn}</g>");
-        let parsed = roxmltree::Document::parse(&text).unwrap();
-        let number = |node: roxmltree::Node<'_, '_>, name| -> f64 {
-            node.attribute(name).unwrap().parse().unwrap()
-        };
-        let rects: Vec<_> = parsed
-            .descendants()
-            .filter(|n| n.has_tag_name("rect"))
-            .collect();
-        let [right, left] = rects[..] else {
-            panic!("{drawn}")
-        };
-        let start = number(right, "x");
-        assert!((number(left, "x") + number(left, "width") - start).abs() < 0.02);
-        assert!((number(left, "width") - number(right, "width")).abs() < 0.02);
-    }
-
-    #[test]
-    fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
-        let axis = Axis::over(Spread::Decimal, [1.0, 10.0]);
-        let line = |y| Line {
-            hue: variant("cgl"),
-            marker: 0,
-            points: vec![(1.0, y, String::new())],
-        };
-        assert!(written(&lines(&TEXTS, &axis, &axis, &[line(0.0)])).contains("not measured"));
-        let drawn = written(&lines(&TEXTS, &axis, &axis, &[line(2.0)]));
-        assert!(drawn.contains("<path") && !drawn.contains("not measured"));
-    }
-
-    #[test]
-    fn segments_stay_in_their_bar_whatever_their_sum() {
-        let stack = Stack {
-            name: "s".into(),
-            segments: vec![(variant("cgl"), 0.8, String::new()); 3],
-        };
-        let panel = stacks(&TEXTS, &[stack]);
-        let text = format!("<g>{}</g>", written(&panel));
-        let parsed = roxmltree::Document::parse(&text).unwrap();
-        for rect in parsed.descendants().filter(|n| n.has_tag_name("rect")) {
-            let number = |name| rect.attribute(name).unwrap().parse::<f64>().unwrap();
-            assert!(number("x") + number("width") <= WIDTH);
-        }
-    }
-}
+mod tests;

@@ -1,20 +1,14 @@
 //! A figure: panels with one legend, as part of the page or as a file.
-//!
-//! Why not `plotters`: its SVG has fixed colours on every element, no `title`
-//! or `desc`, no classes and no `role`, so that one drawing could neither
-//! follow the reader's theme nor be read aloud, and its text is laid out for
-//! one width. What is needed here of drawing is small.
 
-use super::chart::{Panel, WIDTH};
-use super::palette::{self, Hue, marker};
-use super::xml::Element;
+use super::chart::{FINE, Panel, WIDTH};
+use super::palette::{self, Hue, INK, SURFACE, marker};
+use maud::{Markup, PreEscaped, html};
+use std::fmt::Write as _;
 
 /// Between the panels of a file, and around them.
-const GAP: f64 = 18.0;
+const GAP: i32 = 18;
 /// The height of a row of a file's legend.
-const LEGEND_ROW: f64 = 20.0;
-/// A letter's width, more or less, in the legend's size.
-const LETTER: f64 = 6.9;
+const LEGEND_ROW: i32 = 20;
 
 /// A figure.
 #[derive(Clone, Debug)]
@@ -45,97 +39,82 @@ pub struct Key {
 /// A look.
 #[derive(Clone, Copy, Debug)]
 pub enum Sample {
-    /// Of a bar.
+    /// The look of a bar.
     Fill(Hue),
-    /// Of a line with markers.
+    /// The look of a line with its markers.
     Line(Hue, usize),
-    /// Of a line whatever its markers.
-    Stroke(Hue),
-    /// Of a marker whatever its colour.
-    Marker(usize),
 }
 
 impl Sample {
-    /// Its width, with the gap to its name.
-    const fn width(self) -> f64 {
+    /// Its width.
+    const fn width(self) -> i32 {
         match self {
-            Self::Fill(_) | Self::Marker(_) => 20.0,
-            Self::Line(..) | Self::Stroke(_) => 36.0,
+            Self::Fill(_) => 14,
+            Self::Line(..) => 34,
         }
     }
 
-    /// The sample at a place, 12 units high.
-    fn draw(self, x: f64, y: f64) -> Element {
-        let (left, right, middle) = (x + 1.0, x + self.width() - 7.0, y + 6.0);
-        let stroke = |hue: Hue| {
-            let line = Element::new("line")
-                .num("x1", left)
-                .num("y1", middle)
-                .num("x2", right)
-                .num("y2", middle)
-                .at("class", format!("{} line", hue.class));
-            if hue.dash.is_empty() {
-                line
-            } else {
-                line.at("stroke-dasharray", hue.dash)
-            }
-        };
-        let mark = |class, shape| {
-            Element::new("g").at("class", class).with(marker(
-                shape,
-                f64::midpoint(left, right),
-                middle,
-            ))
-        };
+    /// The sample, 12 units high, as the charts draw it.
+    fn draw(self) -> Markup {
         match self {
-            Self::Fill(hue) => Element::new("rect")
-                .num("x", x)
-                .num("y", y)
-                .num("width", 14.0)
-                .num("height", 12.0)
-                .num("rx", 2.0)
-                .at("class", format!("{} bar", hue.class)),
-            Self::Line(hue, shape) => Element::new("g")
-                .with(stroke(hue))
-                .with(mark(hue.class, shape)),
-            Self::Stroke(hue) => stroke(hue),
-            Self::Marker(shape) => mark("v0", shape),
+            Self::Fill(hue) => html! {
+                rect width=(14 * FINE) height=(12 * FINE) fill=(hue.css()) {}
+            },
+            Self::Line(hue, shape) => {
+                let (right, y) = (self.width() * FINE, 6 * FINE);
+                let mut corners = String::new();
+                for (dx, dy) in marker(shape) {
+                    // Writing to a String cannot fail.
+                    let _ = write!(corners, "{},{} ", right / 2 + dx, y + dy);
+                }
+                html! {
+                    polyline fill="none" stroke=(hue.css()) stroke-width="8"
+                        points={ "0," (y) " " (right) "," (y) } {}
+                    polygon fill=(hue.css()) points=(corners.trim_end()) {}
+                }
+            }
         }
     }
+}
+
+/// A view box of some size in our units.
+fn view_box(width: i32, height: i32) -> String {
+    format!("0 0 {} {}", width * FINE, height * FINE)
 }
 
 impl Figure {
     /// The figure in the page: a legend and a drawing a panel, so that the
     /// page's own layout puts them side by side or one below the other.
-    pub fn in_page(&self) -> Element {
-        let keys = self.legend.iter().map(|key| {
-            let sample = Element::new("svg")
-                .at("class", "fig")
-                .num("width", key.sample.width())
-                .at("height", "12")
-                .at("aria-hidden", "true")
-                .with(key.sample.draw(0.0, 0.0));
-            Element::new("li").with(sample).text(key.name.as_str())
-        });
-        let panels = self.panels.iter().enumerate().map(|(i, panel)| {
-            let id = format!("{}-{}", self.id, i + 1);
-            drawing(
-                &id,
-                &format!("{}: {}", self.title, panel.title),
-                &panel.about,
-            )
-            .at("viewBox", format!("0 0 {WIDTH} {}", panel.height))
-            .all(panel.marks.iter().cloned())
-        });
-        let layout = if self.pairs || self.panels.len() < 3 {
-            "panels wide"
-        } else {
-            "panels"
+    pub fn in_page(&self) -> Markup {
+        let layout = match self.panels.len() {
+            _ if self.pairs => "panels wide",
+            0..3 => "panels wide",
+            _ => "panels",
         };
-        Element::new("div")
-            .at("class", "figure")
-            .with(Element::new("ul").at("class", "legend").all(keys))
-            .with(Element::new("div").at("class", layout).all(panels))
+        html! {
+            figure aria-label=(self.title) {
+                ul .legend {
+                    @for key in &self.legend {
+                        li {
+                            svg .fig width=(key.sample.width()) height="12" aria-hidden="true"
+                                viewBox=(view_box(key.sample.width(), 12)) { (key.sample.draw()) }
+                            (key.name)
+                        }
+                    }
+                }
+                div class=(layout) {
+                    @for (i, panel) in (1..).zip(&self.panels) {
+                        @let id = format!("{}-{i}", self.id);
+                        svg .fig role="img" aria-labelledby={ (id) "-title " (id) "-about" }
+                            viewBox=(view_box(WIDTH, panel.height)) {
+                            title id={ (id) "-title" } { (self.title) ": " (panel.title) }
+                            desc id={ (id) "-about" } { (panel.about) }
+                            (panel.marks)
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// The figure as a file, with all that it needs.
@@ -146,65 +125,56 @@ impl Figure {
             _ if self.pairs => 2,
             _ => 3,
         };
-        let width = columns as f64 * (WIDTH + GAP) + GAP;
-        let mut marks = vec![
-            Element::new("text")
-                .num("x", GAP)
-                .num("y", GAP + 12.0)
-                .at("class", "title")
-                .text(self.title.as_str()),
-        ];
-        let (mut x, mut y) = (GAP, GAP + 26.0);
+        let width = columns as i32 * (WIDTH + GAP) + GAP;
+        let (keys, mut y) = self.legend_of_file(width);
+        let mut panels = Vec::new();
+        for row in self.panels.chunks(columns) {
+            for (x, panel) in (0..).map(|c| GAP + c * (WIDTH + GAP)).zip(row) {
+                panels.push(html! {
+                    svg x=(x) y=(y) width=(WIDTH) height=(panel.height)
+                        viewBox=(view_box(WIDTH, panel.height)) { (panel.marks) }
+                });
+            }
+            y += row.iter().map(|p| p.height).max().unwrap_or(0) + GAP;
+        }
+        let root = html! {
+            svg .fig xmlns="http://www.w3.org/2000/svg" role="img"
+                aria-labelledby={ (self.id) "-title " (self.id) "-about" }
+                viewBox={ "0 0 " (width) " " (y) } width=(width) height=(y) {
+                title id={ (self.id) "-title" } { (self.title) }
+                desc id={ (self.id) "-about" } { (self.about.join(" ")) }
+                style { (PreEscaped(palette::rules())) }
+                rect width=(width) height=(y) fill=(SURFACE.css()) {}
+                text x=(GAP) y=(GAP + 12) font-size="16" font-weight="600" fill=(INK.css()) {
+                    (self.title)
+                }
+                @for key in keys { (key) }
+                @for panel in panels { (panel) }
+            }
+        };
+        let root = root.into_string();
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{root}\n")
+    }
+
+    /// The entries of the legend in rows, and where the rows end.
+    fn legend_of_file(&self, width: i32) -> (Vec<Markup>, i32) {
+        let (mut x, mut y) = (GAP, GAP + 26);
+        let mut keys = Vec::new();
         for key in &self.legend {
-            let wide = key.sample.width() + LETTER * key.name.chars().count() as f64 + 14.0;
+            let sample = key.sample.width();
+            // A letter of this size is about 7 units wide.
+            let wide = sample + 22 + 7 * key.name.chars().count() as i32;
             if x > GAP && x + wide > width - GAP {
                 (x, y) = (GAP, y + LEGEND_ROW);
             }
-            marks.push(key.sample.draw(x, y));
-            marks.push(
-                Element::new("text")
-                    .num("x", x + key.sample.width())
-                    .num("y", y + 10.0)
-                    .text(key.name.as_str()),
-            );
+            keys.push(html! {
+                svg x=(x) y=(y) width=(sample) height="12" viewBox=(view_box(sample, 12)) {
+                    (key.sample.draw())
+                }
+                text x=(x + sample + 6) y=(y + 10) font-size="12" fill=(INK.css()) { (key.name) }
+            });
             x += wide;
         }
-        y += LEGEND_ROW + 6.0;
-        for row in self.panels.chunks(columns) {
-            for (column, panel) in row.iter().enumerate() {
-                let left = GAP + column as f64 * (WIDTH + GAP);
-                marks.push(
-                    Element::new("g")
-                        .at("transform", format!("translate({left} {y})"))
-                        .all(panel.marks.iter().cloned()),
-                );
-            }
-            y += row.iter().map(|p| p.height).fold(0.0, f64::max) + GAP;
-        }
-        let root = drawing(self.id, &self.title, &self.about.join(" "))
-            .at("xmlns", "http://www.w3.org/2000/svg")
-            .at("viewBox", format!("0 0 {width} {y}"))
-            .at("width", width)
-            .at("height", y)
-            .with(Element::style(palette::rules()))
-            .with(
-                Element::new("rect")
-                    .at("width", width)
-                    .at("height", y)
-                    .at("class", "paper"),
-            )
-            .all(marks);
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{root}")
+        (keys, y + LEGEND_ROW + 8)
     }
-}
-
-/// A drawing with the texts that are read aloud in its place.
-fn drawing(id: &str, title: &str, about: &str) -> Element {
-    let (title_id, about_id) = (format!("{id}-title"), format!("{id}-about"));
-    Element::new("svg")
-        .at("class", "fig")
-        .at("role", "img")
-        .at("aria-labelledby", format!("{title_id} {about_id}"))
-        .with(Element::new("title").at("id", title_id).text(title))
-        .with(Element::new("desc").at("id", about_id).text(about))
 }

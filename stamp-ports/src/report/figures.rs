@@ -1,13 +1,13 @@
 //! The paper's figures from the document.
 
+use super::axis::Axis;
 use super::chart::{self, Bar, Line, Panel, Stack, Texts};
 use super::figure::{Figure, Key, Sample};
 use super::palette::{self, Hue, marker_of};
-use super::scale::{Axis, Spread};
 use super::sentences;
 use super::view::{
-    baseline, counts, distinct, heading, label, measured, over_cgl, percent, runs, times, total,
-    variants, workloads,
+    apart, baseline, counts, distinct, heading, label, measured, over_cgl, percent, runs, times,
+    total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{Breakdown, EigenbenchPoint, Paper, Speedup, ThreadPoint};
@@ -36,22 +36,39 @@ fn lines_legend<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<Key> {
         .collect()
 }
 
-/// Figure 2.
+/// From this speed-up on a workload's axis is logarithmic and that of all such
+/// workloads: below, a linear one shows more.
+const LARGE: f64 = 10.0;
+
+/// Figure 2, with the kernels of a workload apart.
 fn speedups(paper: &Paper) -> Figure {
-    let ratios = paper.speedups.iter().filter_map(|run| {
-        let cgl = baseline(paper, &run.workload)?;
-        let each = [run.tx_per_s, run.tx_per_s_min, run.tx_per_s_max];
-        counts(run).then(|| each.map(|rate| rate / cgl.tx_per_s))
-    });
-    let axis = Axis::over(Spread::Decimal, ratios.flatten().chain([0.8, 1.25]));
-    let panels = measured(paper)
-        .into_iter()
+    let apart = &apart(paper);
+    let ratios_of = |workload: &str| -> Vec<f64> {
+        let counted = runs(apart, workload).into_iter().filter(|run| counts(run));
+        counted
+            .filter_map(|run| {
+                let cgl = baseline(apart, workload)?;
+                Some([run.tx_per_s, run.tx_per_s_min, run.tx_per_s_max].map(|r| r / cgl.tx_per_s))
+            })
+            .flatten()
+            .collect()
+    };
+    let all = measured(apart);
+    let large = |workload: &&str| ratios_of(workload).iter().any(|ratio| *ratio >= LARGE);
+    let shared = Axis::decimal(
+        all.iter()
+            .filter(|workload| large(workload))
+            .flat_map(|workload| ratios_of(workload))
+            .chain([0.5]),
+    );
+    let panels = all
+        .iter()
         .map(|workload| {
-            let bars: Vec<Bar> = runs(paper, workload)
+            let bars: Vec<Bar> = runs(apart, workload)
                 .into_iter()
-                .map(|run| bar(paper, run))
+                .map(|run| bar(apart, run))
                 .collect();
-            let below = match baseline(paper, workload) {
+            let below = match baseline(apart, workload) {
                 Some(cgl) => format!(
                     "1\u{d7} is cgl: {} tx/s at {} x {}",
                     short(cgl.tx_per_s),
@@ -64,16 +81,22 @@ fn speedups(paper: &Paper) -> Figure {
                 .iter()
                 .map(|bar| format!("{} {}", bar.name, bar.label))
                 .collect();
+            let own = Axis::linear(ratios_of(workload).into_iter().chain([1.0]));
+            let (axis, base) = if large(workload) {
+                (&shared, 1.0)
+            } else {
+                (&own, 0.0)
+            };
             let texts = Texts {
                 title: &heading(workload),
                 below: &below,
-                x: "speed-up over cgl",
+                x: &format!("speed-up over cgl ({})", axis.scale()),
                 about: &format!("Speed-up over cgl: {}.", spoken.join(", ")),
             };
-            chart::bars(&texts, &axis, 1.0, &bars)
+            chart::bars(&texts, axis, base, &bars)
         })
         .collect();
-    let names = variants(paper.speedups.iter().map(|run| run.variant.as_str()));
+    let names = variants(apart.speedups.iter().map(|run| run.variant.as_str()));
     Figure {
         id: "figure-2",
         title: "Figure 2: speed-up over coarse-grained locking".into(),
@@ -105,9 +128,11 @@ fn bar(paper: &Paper, run: &Speedup) -> Bar {
     };
     Bar {
         name: run.variant.clone(),
-        class: palette::variant(&run.variant).class,
+        hue: palette::variant(&run.variant),
         value: ratio,
-        range: ratio.map(|_| (run.tx_per_s_min / scale, run.tx_per_s_max / scale)),
+        range: ratio
+            .map(|_| (run.tx_per_s_min / scale, run.tx_per_s_max / scale))
+            .filter(|(low, high)| low < high),
         told: format!(
             "{} {}{ran}: {label}, {} tx/s ({} to {}) at {} x {}",
             run.workload,
@@ -122,61 +147,94 @@ fn bar(paper: &Paper, run: &Speedup) -> Bar {
     }
 }
 
-/// Figure 3.
+/// The variant that the second panel of Figure 3 compares with.
+const REFERENCE: &str = "hv-sorting";
+/// The highest ratio that the second panel shows.
+const RATIO_MAX: f64 = 1.5;
+
+/// Figure 3: for each workload the rates and, because lines of like rates hide
+/// each other over several powers of ten, their ratios to one variant.
 fn threads(paper: &Paper) -> Figure {
     let points = &paper.threads;
-    let sum = |p: &ThreadPoint| total(p.blocks, p.threads);
-    let x = Axis::over(Spread::Binary, points.iter().map(|p| sum(p) as f64));
-    let panels = workloads(points.iter().map(|p| p.workload.as_str()))
-        .into_iter()
-        .map(|workload| {
-            let here: Vec<_> = points.iter().filter(|p| p.workload == workload).collect();
-            let y = Axis::over(Spread::Decimal, here.iter().map(|p| p.tx_per_s));
-            let lines: Vec<Line> = variants(here.iter().map(|p| p.variant.as_str()))
-                .into_iter()
-                .map(|variant| {
-                    let mut line: Vec<_> = here.iter().filter(|p| p.variant == variant).collect();
-                    line.sort_by_key(|p| sum(p));
-                    let points = line
-                        .into_iter()
-                        .map(|p| {
-                            let told = format!(
-                                "{variant}, {} ({} x {}): {} tx/s, {} of attempts aborted",
-                                of(sum(p), "thread"),
-                                p.blocks,
-                                p.threads,
-                                short(p.tx_per_s),
-                                percent(p.abort_rate)
-                            );
-                            (sum(p) as f64, p.tx_per_s, told)
-                        })
-                        .collect();
-                    Line {
-                        hue: palette::variant(variant),
-                        marker: marker_of(variant),
-                        points,
-                    }
-                })
-                .collect();
-            let about =
-                sentences::peak(paper, workload).unwrap_or_else(|| "No launch of it ran.".into());
-            let texts = Texts {
-                title: &heading(workload),
-                below: "transactions a second",
-                x: "threads of the launch",
-                about: &about,
+    let x = Axis::binary(points.iter().map(|p| sum(p) as f64));
+    let mut panels = Vec::new();
+    for workload in workloads(points.iter().map(|p| p.workload.as_str())) {
+        let here: Vec<&ThreadPoint> = points.iter().filter(|p| p.workload == workload).collect();
+        let y = Axis::decimal(here.iter().map(|p| p.tx_per_s));
+        let about = sentences::peak(paper, workload)
+            .map_or_else(|| "No launch of it ran.".into(), |peak| peak + ".");
+        let texts = Texts {
+            title: &heading(workload),
+            below: &format!("transactions a second ({})", y.scale()),
+            x: &format!("threads of the launch ({})", x.scale()),
+            about: &about,
+        };
+        let rates = thread_lines(&here, |p| Some(p.tx_per_s));
+        panels.push(chart::lines(&texts, &x, &y, &rates));
+        let ratios = thread_lines(&here, |p| {
+            let same = |q: &&&ThreadPoint| {
+                q.variant == REFERENCE && (q.blocks, q.threads) == (p.blocks, p.threads)
             };
-            chart::lines(&texts, &x, &y, &lines)
-        })
-        .collect();
+            let reference = here.iter().find(same)?.tx_per_s;
+            (reference > 0.0).then(|| p.tx_per_s / reference)
+        });
+        let all = ratios.iter().flat_map(|line| &line.points).map(|p| p.1);
+        let (low, hidden): (Vec<f64>, Vec<f64>) = all.partition(|ratio| *ratio <= RATIO_MAX);
+        let y = Axis::linear(low.into_iter().chain([1.2]));
+        let above = match hidden.len() as u64 {
+            0 => String::new(),
+            1 => "; 1 point is above".into(),
+            n => format!("; {} are above", of(n, "point")),
+        };
+        let texts = Texts {
+            title: &format!("{}: beside {REFERENCE}", label(workload)),
+            below: &format!("ratio of rates ({}{above})", y.scale()),
+            ..texts
+        };
+        panels.push(chart::lines(&texts, &x, &y, &ratios));
+    }
     Figure {
         id: "figure-3",
         title: "Figure 3: throughput and threads".into(),
         about: sentences::threads(paper),
         legend: lines_legend(points.iter().map(|p| p.variant.as_str())),
         panels: or_empty(panels, "Throughput and threads"),
-        pairs: false,
+        pairs: true,
     }
+}
+
+fn sum(p: &ThreadPoint) -> u64 {
+    total(p.blocks, p.threads)
+}
+
+/// A line of each variant; `None` is no point.
+fn thread_lines(here: &[&ThreadPoint], measure: impl Fn(&ThreadPoint) -> Option<f64>) -> Vec<Line> {
+    variants(here.iter().map(|p| p.variant.as_str()))
+        .into_iter()
+        .map(|variant| {
+            let mut line: Vec<_> = here.iter().filter(|p| p.variant == variant).collect();
+            line.sort_by_key(|p| sum(p));
+            let points = line
+                .into_iter()
+                .filter_map(|p| {
+                    let told = format!(
+                        "{variant}, {} ({} x {}): {} tx/s, {} of attempts aborted",
+                        of(sum(p), "thread"),
+                        p.blocks,
+                        p.threads,
+                        short(p.tx_per_s),
+                        percent(p.abort_rate)
+                    );
+                    Some((sum(p) as f64, measure(p)?, told))
+                })
+                .collect();
+            Line {
+                hue: palette::variant(variant),
+                marker: marker_of(variant),
+                points,
+            }
+        })
+        .collect()
 }
 
 /// What Figure 4 shows of a point.
@@ -189,14 +247,16 @@ fn locks(paper: &Paper) -> Figure {
     let rate: Measure = |p| p.tx_per_s;
     let aborted: Measure = |p| p.abort_rate * 100.0;
     let ran = |p: &&EigenbenchPoint| p.tx_per_s > 0.0;
-    let x = Axis::over(Spread::Binary, points.iter().map(|p| p.hot_words as f64));
+    // With room for the points beside each other.
+    let x = Axis::binary(
+        points
+            .iter()
+            .flat_map(|p| [0.85, 1.18].map(|beside| p.hot_words as f64 * beside)),
+    );
     let axes = [
-        Axis::over(Spread::Decimal, points.iter().map(rate)),
+        Axis::decimal(points.iter().map(rate)),
         // A hundredth at least: below, the shape of a line says nothing.
-        Axis::over(
-            Spread::Linear,
-            points.iter().filter(ran).map(aborted).chain([1.0]),
-        ),
+        Axis::linear(points.iter().filter(ran).map(aborted).chain([1.0])),
     ];
     let mut panels = Vec::new();
     for threads in distinct(points.iter().map(|p| total(p.blocks, p.threads))) {
@@ -206,30 +266,26 @@ fn locks(paper: &Paper) -> Figure {
             .filter(ran)
             .collect();
         for (name, what, y, measure) in [
-            ("throughput", "transactions a second", axes[0], rate),
-            ("aborts", "attempts that aborted, %", axes[1], aborted),
+            ("throughput", "transactions a second", &axes[0], rate),
+            ("aborts", "attempts that aborted, %", &axes[1], aborted),
         ] {
             let texts = Texts {
                 title: &format!("{}: {name}", of(threads, "thread")),
-                below: what,
-                x: "words of shared data",
+                below: &format!("{what} ({})", y.scale()),
+                x: &format!("words of shared data ({})", x.scale()),
                 about: &sentences::locks_at(paper, threads),
             };
             let lines = locks_lines(&here, &all_locks, measure);
-            panels.push(chart::lines(&texts, &x, &y, &lines));
+            panels.push(chart::lines(&texts, &x, y, &lines));
         }
     }
-    let mut legend: Vec<Key> = variants(points.iter().map(|p| p.variant.as_str()))
-        .into_iter()
-        .map(|name| Key {
-            name: name.into(),
-            sample: Sample::Stroke(palette::variant(name)),
-        })
-        .collect();
-    legend.extend(all_locks.iter().enumerate().map(|(i, locks)| Key {
-        name: format!("{} locks", count(*locks)),
-        sample: Sample::Marker(i),
-    }));
+    let mut legend = Vec::new();
+    for name in variants(points.iter().map(|p| p.variant.as_str())) {
+        legend.extend(all_locks.iter().enumerate().map(|(i, locks)| Key {
+            name: format!("{name}, {} locks", count(*locks)),
+            sample: Sample::Line(palette::shade(name, i), i),
+        }));
+    }
     Figure {
         id: "figure-4",
         title: "Figure 4: shared data and version locks in EigenBench".into(),
@@ -242,8 +298,12 @@ fn locks(paper: &Paper) -> Figure {
 
 fn locks_lines(here: &[&EigenbenchPoint], all_locks: &[u64], measure: Measure) -> Vec<Line> {
     let mut lines = Vec::new();
-    for variant in variants(here.iter().map(|p| p.variant.as_str())) {
+    let names = variants(here.iter().map(|p| p.variant.as_str()));
+    let middle = (names.len() * all_locks.len()) as f64 / 2.0;
+    for variant in names {
         for (i, &locks) in all_locks.iter().enumerate() {
+            // Points of one abscissa stand side by side: many have one rate.
+            let beside = (0.06 * (lines.len() as f64 + 0.5 - middle)).exp2();
             let mut line: Vec<&&EigenbenchPoint> = here
                 .iter()
                 .filter(|p| p.variant == variant && p.locks == locks)
@@ -259,11 +319,11 @@ fn locks_lines(here: &[&EigenbenchPoint], all_locks: &[u64], measure: Measure) -
                         short(p.tx_per_s),
                         percent(p.abort_rate)
                     );
-                    (p.hot_words as f64, measure(p), told)
+                    (p.hot_words as f64 * beside, measure(p), told)
                 })
                 .collect();
             lines.push(Line {
-                hue: palette::variant(variant),
+                hue: palette::shade(variant, i),
                 marker: i,
                 points,
             });

@@ -7,30 +7,30 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`xml`] | elements of SVG and HTML, written and escaped |
-//! | [`scale`] | axes and their ticks |
+//! | [`axis`] | axes and their ticks |
 //! | [`palette`] | colours, dashes and markers, the same everywhere |
-//! | [`chart`] | panels of lines, bars and stacks |
+//! | [`chart`] | panels of lines, bars and stacks, drawn by `plotters` |
 //! | [`figure`] | panels with a legend, in the page or as a file |
 //! | [`view`] | names, orders, ratios: what all below ask of the document |
 //! | [`figures`] | the paper's figures from the document |
 //! | [`sentences`] | what these show, in words computed from it |
+//! | [`claims`] | what the paper claims, judged by rules |
 //! | [`tables`], [`remarks`] | the tables, and what they show |
 //! | [`published`] | what the paper says in figures |
-//! | [`page`] | the page |
+//! | [`page`] | the page, written by `maud` |
 
+pub mod axis;
 pub mod chart;
+pub mod claims;
 pub mod figure;
 pub mod figures;
 pub mod page;
 pub mod palette;
 pub mod published;
 pub mod remarks;
-pub mod scale;
 pub mod sentences;
 pub mod tables;
 pub mod view;
-pub mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,17 @@ pub fn files(paper: &Paper, title: Option<&str>) -> Vec<(String, String)> {
         .map(|figure| (format!("{}.svg", figure.id), figure.file()));
     std::iter::once((PAGE.into(), page))
         .chain(drawings)
+        .map(|(name, text)| (name, printable(&text)))
         .collect()
+}
+
+/// The text without the characters that XML has no way to write, which `maud`
+/// and `plotters` pass on.
+fn printable(text: &str) -> String {
+    let bad = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t') || ('\u{fffe}'..='\u{ffff}').contains(&c)
+    };
+    text.replace(bad, "\u{fffd}")
 }
 
 /// The command `report`.

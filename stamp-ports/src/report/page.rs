@@ -1,14 +1,19 @@
-//! The page: head, headline, a section for each figure and table.
+//! The page: head, headline, the claims, a section for each figure and table.
 
+use super::claims::{
+    self,
+    Verdict::{Fails, Holds, Partly, Unknown},
+};
 use super::figure::Figure;
 use super::palette;
 use super::published;
 use super::remarks;
+use super::sentences;
 use super::tables;
-use super::view::{self, headline, label, times};
-use super::xml::Element;
+use super::view::{apart, headline, label, times};
 use crate::numbers::{bytes, count};
 use crate::paper::document::Paper;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The page's title unless another is given.
 pub const TITLE: &str = "The evaluation of GPU-STM, measured again";
@@ -20,74 +25,56 @@ struct Section {
     shows: Vec<String>,
     /// What the paper says of the same.
     theirs: Option<String>,
-    body: Vec<Element>,
-    /// What `--only` of `bench paper` calls it.
-    only: &'static str,
+    body: Vec<Markup>,
+    /// What `--only` of `bench paper` calls it, if it is one of its parts.
+    only: Option<&'static str>,
 }
 
 /// The whole page as a file.
 pub fn page(paper: &Paper, figures: &[Figure], title: &str) -> String {
     let sections = sections(paper, figures);
-    let links = sections.iter().map(|section| {
-        Element::new("li").with(
-            Element::new("a")
-                .at("href", format!("#{}", section.id))
-                .text(section.name.as_str()),
-        )
-    });
-    let header = Element::new("header")
-        .with(Element::new("h1").text(title))
-        .all(opening(paper))
-        .with(
-            Element::new("nav")
-                .at("aria-label", "Sections")
-                .with(Element::new("ul").all(links)),
-        );
-    let main = Element::new("main").all(sections.into_iter().map(|s| section(paper, s)));
-    let html = Element::new("html")
-        .at("lang", "en")
-        .at("xmlns", "http://www.w3.org/1999/xhtml")
-        .with(head(title))
-        .with(
-            Element::new("body")
-                .with(header)
-                .with(main)
-                .with(footer(paper)),
-        );
-    format!("<!DOCTYPE html>\n{html}\n")
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" xmlns="http://www.w3.org/1999/xhtml" {
+            (head(title))
+            body {
+                header {
+                    h1 { (title) }
+                    (opening(paper))
+                    nav aria-label="Sections" {
+                        ul {
+                            @for section in &sections {
+                                li { a href={ "#" (section.id) } { (section.name) } }
+                            }
+                        }
+                    }
+                }
+                main {
+                    @for s in &sections { (section(paper, s)) }
+                }
+                (footer(paper))
+            }
+        }
+    };
+    page.into_string() + "\n"
 }
 
-fn head(title: &str) -> Element {
-    let named =
-        |name: &str, content: &str| Element::new("meta").at("name", name).at("content", content);
-    Element::new("head")
-        .with(Element::new("meta").at("charset", "utf-8"))
-        .with(named("viewport", "width=device-width, initial-scale=1"))
-        // Nothing is loaded and nothing runs, whatever the document held.
-        .with(
-            Element::new("meta")
-                .at("http-equiv", "Content-Security-Policy")
-                .at("content", "default-src 'none'; style-src 'unsafe-inline'"),
-        )
-        .with(named("color-scheme", "light dark"))
-        .with(Element::new("title").text(title))
-        .with(Element::style(include_str!("page.css")))
-        .with(Element::style(palette::rules()))
+fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            // Nothing is loaded and nothing runs, whatever the document held.
+            meta http-equiv="Content-Security-Policy"
+                content="default-src 'none'; style-src 'unsafe-inline'";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            style { (PreEscaped(include_str!("page.css"))) (PreEscaped(palette::rules())) }
+        }
+    }
 }
 
-fn opening(paper: &Paper) -> Vec<Element> {
-    let mut parts = vec![big(paper)];
-    if paper.quick {
-        parts.push(warning(
-            "A quick run: small inputs and few points, to see that everything works. \
-             Its figures are not comparable with the paper's.",
-        ));
-    }
-    if !paper.complete {
-        parts.push(warning(
-            "The run was interrupted or is still going: points are missing.",
-        ));
-    }
+fn opening(paper: &Paper) -> Markup {
     let wrong: Vec<String> = paper
         .speedups
         .iter()
@@ -97,73 +84,70 @@ fn opening(paper: &Paper) -> Vec<Element> {
             format!("{} {}: {why}", label(&run.workload), run.variant)
         })
         .collect();
-    if !wrong.is_empty() {
-        parts.push(warning(&format!(
-            "Not verified, {} of {}: {}. No sentence counts these.",
-            wrong.len(),
-            paper.speedups.len(),
-            wrong.join("; ")
-        )));
+    html! {
+        (big(paper))
+        p .note { (sentences::caution(paper)) }
+        @if paper.quick {
+            p .warn {
+                "A quick run: small inputs and few points, to see that everything works. \
+                 Its figures are not comparable with the paper's."
+            }
+        }
+        @if !paper.complete {
+            p .warn { "The run was interrupted or is still going: points are missing." }
+        }
+        @if !wrong.is_empty() {
+            p .warn {
+                "Not verified, " (wrong.len()) " of " (paper.speedups.len()) ": "
+                (wrong.join("; ")) ". No sentence counts these."
+            }
+        }
+        (facts(paper))
+        @if !paper.notes.is_empty() {
+            ul .note {
+                @for note in &paper.notes { li { (note) } }
+            }
+        }
     }
-    if !paper.notes.is_empty() {
-        let notes = paper
-            .notes
-            .iter()
-            .map(|note| Element::new("li").text(note.as_str()));
-        parts.push(Element::new("ul").at("class", "note").all(notes));
-    }
-    parts.push(facts(paper));
-    parts
-}
-
-fn warning(text: &str) -> Element {
-    Element::new("p").at("class", "warn").text(text)
 }
 
 /// The headline.
-fn big(paper: &Paper) -> Element {
-    let part = |class: &str, number: &str, what: String| {
-        Element::new("div")
-            .with(Element::new("span").at("class", class).text(number))
-            .with(Element::new("span").at("class", "what").text(what))
-    };
-    let ours = match headline(paper) {
-        Some((run, ratio)) => part(
-            "big",
-            &times(ratio),
-            format!(
-                "the largest speed-up over coarse-grained locking in {}: {} in {}, on {}",
-                if view::THEIRS.contains(&published::plain(&run.workload).as_str()) {
-                    "the paper's workloads"
-                } else {
-                    "these workloads"
-                },
-                run.variant,
-                label(&run.workload),
-                paper.device.name
-            ),
-        ),
-        None => part(
-            "big",
-            "\u{2013}",
-            "speed-up over coarse-grained locking: not measured".into(),
-        ),
-    };
-    Element::new("div")
-        .at("class", "headline")
-        .with(ours)
-        .with(part(
-            "second",
-            &format!("up to {}", times_short(published::SPEEDUP_MAX)),
-            format!("in the paper (2014), on {}", published::DEVICE),
-        ))
+fn big(paper: &Paper) -> Markup {
+    let apart = apart(paper);
+    let found = headline(&apart);
+    let same = found.is_some_and(|(run, _)| published::plain(&run.workload) == "gn2");
+    html! {
+        div .headline {
+            div {
+                @if let Some((run, ratio)) = found {
+                    span .big { (times(ratio)) }
+                    span .what {
+                        "the largest speed-up over coarse-grained locking (cgl) in "
+                        (label(&run.workload)) ": " (run.variant) ", on " (paper.device.name)
+                    }
+                } @else {
+                    span .big { "\u{2013}" }
+                    span .what { "speed-up over coarse-grained locking: not measured" }
+                }
+            }
+            div {
+                span .second {
+                    (if same { "about" } else { "up to" }) " " (times_short(published::SPEEDUP_MAX))
+                }
+                span .what {
+                    "in the paper (2014)" (if same { " in the same" } else { "" }) ", on "
+                    (published::DEVICE)
+                }
+            }
+        }
+    }
 }
 
 fn times_short(ratio: f64) -> String {
     format!("{ratio:.0}\u{d7}")
 }
 
-fn facts(paper: &Paper) -> Element {
+fn facts(paper: &Paper) -> Markup {
     let device = &paper.device;
     let mut machine = format!(
         "{} ({}), {} processors",
@@ -184,29 +168,20 @@ fn facts(paper: &Paper) -> Element {
     } else {
         format!("{:.0} seconds", paper.seconds)
     };
-    let row = |name: &str, content: Element| {
-        [
-            Element::new("dt").text(name),
-            Element::new("dd").with(content),
-        ]
-    };
-    let plain = |text: String| Element::new("span").text(text);
-    Element::new("dl")
-        .all(row("Machine", plain(machine)))
-        .all(row("Begun", plain(paper.started.clone())))
-        .all(row("Took", plain(took)))
-        .all(row(
-            "Command",
-            Element::new("code").text(paper.command.as_str()),
-        ))
-        .all(row(
-            "Program",
-            plain(format!("stamp {}, seed {}", paper.version, paper.seed)),
-        ))
+    let commit = paper.commit.as_deref().unwrap_or("commit not recorded");
+    html! {
+        dl {
+            dt { "Machine" } dd { (machine) }
+            dt { "Begun" } dd { (paper.started) }
+            dt { "Took" } dd { (took) }
+            dt { "Command" } dd { code { (paper.command) } }
+            dt { "Program" } dd { "stamp " (paper.version) ", " (commit) ", seed " (paper.seed) }
+        }
+    }
 }
 
 fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
-    let mut sections = Vec::new();
+    let mut sections = vec![claims_section(paper)];
     for figure in figures {
         let (theirs, body, only) = match figure.id {
             "figure-2" => (
@@ -250,16 +225,13 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
                 "fig5",
             ),
         };
-        let drawing = Element::new("figure")
-            .at("aria-label", &figure.title)
-            .with(figure.in_page());
         sections.push(Section {
             id: figure.id,
             name: figure.title.clone(),
             shows: figure.about.clone(),
             theirs: Some(theirs.into()),
-            body: std::iter::once(drawing).chain(body).collect(),
-            only,
+            body: std::iter::once(figure.in_page()).chain(body).collect(),
+            only: Some(only),
         });
     }
     sections.extend(table_sections(paper));
@@ -267,15 +239,38 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
 }
 
 /// The tables behind a figure, which open on demand, if there are any.
-fn or_details(tables: Vec<Element>) -> Vec<Element> {
+fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
     if tables.is_empty() {
         return Vec::new();
     }
-    vec![
-        Element::new("details")
-            .with(Element::new("summary").text("The same in numbers"))
-            .all(tables),
-    ]
+    vec![html! {
+        details {
+            summary { "The same in numbers" }
+            @for table in tables { (table) }
+        }
+    }]
+}
+
+/// The paper's claims, judged.
+fn claims_section(paper: &Paper) -> Section {
+    let claims = claims::all(paper);
+    let count = |verdict| claims.iter().filter(|c| c.verdict == verdict).count();
+    Section {
+        id: "claims",
+        name: "The paper\u{2019}s claims".into(),
+        shows: vec![format!(
+            "Of {} claims, {} hold, {} hold in part, {} do not hold, and {} cannot be judged by \
+             this document. Each verdict follows from the data by the rule beside it.",
+            claims.len(),
+            count(Holds),
+            count(Partly),
+            count(Fails),
+            count(Unknown)
+        )],
+        theirs: None,
+        body: vec![tables::claims(&claims)],
+        only: None,
+    }
 }
 
 fn table_sections(paper: &Paper) -> Vec<Section> {
@@ -285,7 +280,7 @@ fn table_sections(paper: &Paper) -> Vec<Section> {
         shows,
         theirs: theirs.map(String::from),
         body: vec![body],
-        only,
+        only: Some(only),
     };
     let mut lanes = remarks::aborts(paper);
     lanes.extend(remarks::lanes(paper));
@@ -328,56 +323,46 @@ fn table_sections(paper: &Paper) -> Vec<Section> {
     ]
 }
 
-fn section(paper: &Paper, section: Section) -> Element {
-    let mut shows: Vec<Element> = section
-        .shows
-        .iter()
-        .map(|sentence| Element::new("li").text(sentence.as_str()))
-        .collect();
-    let shows = if shows.len() == 1 {
-        Element::new("p").text(section.shows[0].as_str())
-    } else {
-        Element::new("ul").at("class", "shows").all(shows.drain(..))
-    };
-    let theirs = section
-        .theirs
-        .map(|text| Element::new("p").at("class", "theirs").text(text));
-    Element::new("section")
-        .at("id", section.id)
-        .with(Element::new("h2").text(section.name))
-        .with(shows)
-        .all(theirs)
-        .all(section.body)
-        .with(
-            Element::new("p")
-                .at("class", "by")
-                .text("Measured by ")
-                .with(Element::new("code").text(paper.command.as_str()))
-                .text("; this part alone: the same with ")
-                .with(Element::new("code").text(format!("--only {}", section.only)))
-                .text("."),
-        )
+fn section(paper: &Paper, section: &Section) -> Markup {
+    html! {
+        section id=(section.id) {
+            h2 { (section.name) }
+            @if let [sentence] = section.shows.as_slice() {
+                p { (sentence) }
+            } @else {
+                ul .shows {
+                    @for sentence in &section.shows { li { (sentence) } }
+                }
+            }
+            @if let Some(theirs) = &section.theirs { p .theirs { (theirs) } }
+            @for part in &section.body { (part) }
+            @if let Some(only) = section.only {
+                p .by {
+                    "Measured by " code { (paper.command) } "; this part alone: the same with "
+                    code { "--only " (only) } "."
+                }
+            }
+        }
+    }
 }
 
-fn footer(paper: &Paper) -> Element {
-    Element::new("footer")
-        .with(Element::new("p").text(format!(
-            "Rates are of committed transactions, by the kernel's own time; K, M and G of rates \
-             are powers of 1000, of sizes and threads powers of 1024 (8M words are {}). A \
-             speed-up is the median rate over the median rate of cgl with the same workload, \
-             each at its best launch. Slow variants run fewer transactions; rates compare all \
-             the same.",
-            8u64 << 20
-        )))
-        .with(Element::new("p").text(format!(
-            "The paper is {}; it used {} locks on an {}. Its Figures 2 to 5 print no numbers, so \
-             only what its text and tables give is quoted.",
-            published::SOURCE,
-            count(published::LOCKS),
-            published::DEVICE
-        )))
-        .with(Element::new("p").text(format!(
-            "Made by stamp report from paper.json (format {}).",
-            paper.format
-        )))
+fn footer(paper: &Paper) -> Markup {
+    html! {
+        footer {
+            p {
+                "Rates are of committed transactions, by the kernel's own time; K, M and G of \
+                 rates are powers of 1000, of sizes and threads powers of 1024 (8M words are "
+                (8u64 << 20) "). A speed-up is the median rate over the median rate of cgl with \
+                 the same workload, each at its best launch; of a kernel of a program, it is by \
+                 the kernel's time in the program's median run. Slow variants run fewer \
+                 transactions; rates compare all the same."
+            }
+            p {
+                "The paper is " (published::SOURCE) "; it used " (count(published::LOCKS))
+                " locks on an " (published::DEVICE) ". Its Figures 2 to 5 print no numbers, so \
+                 only what its text and tables give is quoted."
+            }
+            p { "Made by stamp report from paper.json (format " (paper.format) ")." }
+        }
+    }
 }

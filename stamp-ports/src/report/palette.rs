@@ -1,69 +1,109 @@
 //! What a variant and a phase look like, the same in every figure.
 //!
-//! The colours were searched for: for each theme the set whose closest pair is
-//! farthest apart in `OKLab`, to the common eye and to the three kinds of
+//! The drawings hold the colours of the light theme. The style rules select
+//! marks by them, to give lines their dashes and to exchange each colour in the
+//! dark theme; so every light colour is used for one thing only.
+//!
+//! The variants' colours were searched for: for each theme the set whose closest
+//! pair is farthest apart in `OKLab`, to the common eye and to the three kinds of
 //! colour blindness, among colours with a contrast of 3 : 1 or more to the
 //! background. Nothing depends on them alone: a variant has a marker and a
 //! dash of its own, a bar its name, a segment its share.
 
-use super::xml::Element;
+use plotters::style::RGBColor;
 use std::fmt::Write as _;
 
-/// The background of the figures: light, dark.
-pub const SURFACE: [&str; 2] = ["#ffffff", "#15181c"];
-
-/// The colour of one thing in both themes.
+/// The colour of one thing in both themes, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hue {
-    /// The name in the document.
+    /// The name in the document, if it has one.
     pub name: &'static str,
-    /// The class in the style rules.
-    pub class: &'static str,
-    /// Light, dark.
-    pub colours: [&'static str; 2],
-    /// The dash of its line; empty is solid.
+    /// The colour in the light theme.
+    pub light: u32,
+    /// The colour in the dark theme.
+    pub dark: u32,
+    /// The dash of its line, in quarters of a unit; empty is solid.
     pub dash: &'static str,
 }
 
-const fn hue(
-    name: &'static str,
-    class: &'static str,
-    colours: [&'static str; 2],
-    dash: &'static str,
-) -> Hue {
+const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> Hue {
     Hue {
         name,
-        class,
-        colours,
+        light,
+        dark,
         dash,
     }
 }
 
+impl Hue {
+    /// The light colour, as the drawings name it.
+    pub fn css(self) -> String {
+        css(self.light)
+    }
+
+    /// The light colour, as `plotters` takes it.
+    pub const fn rgb(self) -> RGBColor {
+        let [_, r, g, b] = self.light.to_be_bytes();
+        RGBColor(r, g, b)
+    }
+}
+
+fn css(colour: u32) -> String {
+    format!("#{colour:06X}")
+}
+
+/// Text, axes and whiskers.
+pub const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
+/// Text that stands back.
+pub const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
+/// The lines of the grid.
+pub const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
+/// The background, and text on segments.
+pub const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
+
 /// The variants, in the order of every legend.
 pub const VARIANTS: [Hue; 7] = [
-    hue("cgl", "v0", ["#6f6f6f", "#9a9a9a"], "2 3"),
-    hue("egpgv", "v1", ["#ac1a18", "#e62e51"], "7 3 2 3"),
-    hue("vbv", "v2", ["#04a87a", "#62e9a6"], "8 4"),
-    hue("tbv-sorting", "v3", ["#da720b", "#f19d51"], "4 3"),
-    hue("hv-sorting", "v4", ["#1a41ac", "#5787ff"], ""),
-    hue("hv-backoff", "v5", ["#ce6aec", "#d2a4ef"], "10 3"),
-    hue("optimized", "v6", ["#691459", "#c045b6"], "12 3 2 3 2 3"),
+    hue("cgl", 0x6f_6f6f, 0x9a_9a9a, "8 12"),
+    hue("egpgv", 0xac_1a18, 0xe6_2e51, "28 12 8 12"),
+    hue("vbv", 0x04_a87a, 0x62_e9a6, "32 16"),
+    hue("tbv-sorting", 0xda_720b, 0xf1_9d51, "16 12"),
+    hue("hv-sorting", 0x1a_41ac, 0x57_87ff, ""),
+    hue("hv-backoff", 0xce_6aec, 0xd2_a4ef, "40 12"),
+    hue("optimized", 0x69_1459, 0xc0_45b6, "48 12 8 12 8 12"),
 ];
 
-/// The phases of a thread's time, in the order of the stack.
+/// Shades of `tbv-sorting` and `hv-sorting`, from few locks to many.
+const SHADES: [[Hue; 4]; 2] = [
+    [
+        hue("", 0xe0_7b00, 0xff_d08a, "8 10"),
+        hue("", 0xc2_410c, 0xff_9f50, "18 10"),
+        hue("", 0x99_1b1b, 0xf2_6d6d, "30 12 8 12"),
+        hue("", 0x6b_3f00, 0xc9_9a4a, "44 12"),
+    ],
+    [
+        hue("", 0x08_91b2, 0x67_d9f0, ""),
+        hue("", 0x25_63eb, 0x7f_a8ff, "60 8"),
+        hue("", 0x4f_3fc4, 0xa5_94ff, "60 8 8 8"),
+        hue("", 0x0c_1c50, 0x4f_74e0, "60 8 8 8 8 8"),
+    ],
+];
+
+/// The phases of a thread's time, in the order of the stack. Their contrast to
+/// the background is 4.5 : 1 or more, so that a share can be written on them in
+/// its colour.
 pub const PHASES: [Hue; 8] = [
-    hue("native", "p0", ["#8c959f", "#7d8590"], ""),
-    hue("initialisation", "p1", ["#3f2a6b", "#8d78c9"], ""),
-    hue("buffering", "p2", ["#2f5f9e", "#5b8fd6"], ""),
-    hue("consistency", "p3", ["#1f8a8c", "#4fb8b6"], ""),
-    hue("locks", "p4", ["#5f9a3c", "#8fce6b"], ""),
-    hue("commit", "p5", ["#a88a00", "#e0cf5c"], ""),
-    hue("aborted", "p6", ["#b3261e", "#f2705f"], ""),
-    hue("warp", "p7", ["#8a5a2b", "#c99a6b"], ""),
+    hue("native", 0x6a_737d, 0x8b_949e, ""),
+    hue("initialisation", 0x3f_2a6b, 0x8d_78c9, ""),
+    hue("buffering", 0x2f_5f9e, 0x5b_8fd6, ""),
+    hue("consistency", 0x1a_7779, 0x4f_b8b6, ""),
+    hue("locks", 0x4a_7a2e, 0x8f_ce6b, ""),
+    hue("commit", 0x80_6800, 0xe0_cf5c, ""),
+    hue("aborted", 0xb3_261e, 0xf2_705f, ""),
+    hue("warp", 0x8a_5a2b, 0xc9_9a6b, ""),
 ];
 
-/// For names that are none of the known ones.
-const OTHER: Hue = hue("", "vx", ["#24292f", "#e6edf3"], "1 3");
+/// The look of names that are not known.
+const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, "4 12");
 
 /// A variant's look; an unknown one has a plain one.
 pub fn variant(name: &str) -> Hue {
@@ -71,6 +111,16 @@ pub fn variant(name: &str) -> Hue {
         .into_iter()
         .find(|hue| hue.name == name)
         .unwrap_or(OTHER)
+}
+
+/// The look of a variant's line with one of several numbers of locks.
+pub fn shade(name: &str, i: usize) -> Hue {
+    let shades = match name {
+        "tbv-sorting" => SHADES[0],
+        "hv-sorting" => SHADES[1],
+        _ => return variant(name),
+    };
+    shades[i % shades.len()]
 }
 
 /// A variant's place in the legends; unknown ones come last.
@@ -82,43 +132,38 @@ pub fn rank(name: &str) -> usize {
 /// The shapes of markers.
 pub const MARKERS: usize = 8;
 
-/// A marker around a point, about 8 units wide.
-pub fn marker(shape: usize, x: f64, y: f64) -> Element {
-    let polygon = |corners: &[(f64, f64)]| {
-        let mut points = String::new();
-        for (dx, dy) in corners {
-            // Writing to a String cannot fail.
-            let _ = write!(points, "{:.1},{:.1} ", x + dx, y + dy);
-        }
-        Element::new("polygon").at("points", points.trim_end())
-    };
+/// The corners of a marker around its point, in quarters of a unit.
+pub fn marker(shape: usize) -> Vec<(i32, i32)> {
     match shape % MARKERS {
-        0 => Element::new("circle")
-            .num("cx", x)
-            .num("cy", y)
-            .num("r", 3.4),
-        1 => polygon(&[(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)]),
-        2 => polygon(&[(0.0, -4.3), (4.1, 3.1), (-4.1, 3.1)]),
-        3 => polygon(&[(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)]),
-        4 => polygon(&[(0.0, 4.3), (4.1, -3.1), (-4.1, -3.1)]),
-        5 => polygon(&[
-            (-1.4, -4.2),
-            (1.4, -4.2),
-            (1.4, -1.4),
-            (4.2, -1.4),
-            (4.2, 1.4),
-            (1.4, 1.4),
-            (1.4, 4.2),
-            (-1.4, 4.2),
-            (-1.4, 1.4),
-            (-4.2, 1.4),
-            (-4.2, -1.4),
-            (-1.4, -1.4),
-        ]),
-        6 => polygon(&[(-4.3, 0.0), (3.1, -4.1), (3.1, 4.1)]),
-        _ => polygon(&[(4.3, 0.0), (-3.1, -4.1), (-3.1, 4.1)]),
+        0 => (0..16)
+            .map(|i| f64::from(i) * std::f64::consts::TAU / 16.0)
+            .map(|a| {
+                (
+                    (14.0 * a.cos()).round() as i32,
+                    (14.0 * a.sin()).round() as i32,
+                )
+            })
+            .collect(),
+        1 => vec![(-13, -13), (13, -13), (13, 13), (-13, 13)],
+        2 => vec![(0, -17), (16, 12), (-16, 12)],
+        3 => vec![(0, -18), (18, 0), (0, 18), (-18, 0)],
+        4 => vec![(0, 17), (16, -12), (-16, -12)],
+        5 => {
+            let (thin, long) = (6, 17);
+            let arm = [(-thin, -long), (thin, -long), (thin, -thin)];
+            let turned = |(x, y): (i32, i32), quarter: usize| match quarter {
+                0 => (x, y),
+                1 => (-y, x),
+                2 => (-x, -y),
+                _ => (y, -x),
+            };
+            (0..4)
+                .flat_map(|quarter| arm.map(|corner| turned(corner, quarter)))
+                .collect()
+        }
+        6 => vec![(-17, 0), (12, -16), (12, 16)],
+        _ => vec![(17, 0), (-12, -16), (-12, 16)],
     }
-    .at("class", "mark")
 }
 
 /// The marker of a variant.
@@ -136,70 +181,60 @@ pub fn marker_of(variant: &str) -> usize {
     }
 }
 
+/// Everything that a drawing may be coloured with.
+fn all() -> impl Iterator<Item = Hue> {
+    [INK, MUTED, GRID, SURFACE, OTHER]
+        .into_iter()
+        .chain(VARIANTS)
+        .chain(SHADES.into_iter().flatten())
+        .chain(PHASES)
+}
+
 /// The style rules of the figures, for the page and for each file alike.
 pub fn rules() -> String {
-    let mut css = String::from(include_str!("figure.css"));
-    css += &theme(0);
+    let mut rules = String::from(include_str!("figure.css"));
+    // Writing to a String cannot fail.
+    for hue in all().filter(|hue| !hue.dash.is_empty()) {
+        let (light, dash) = (hue.css(), hue.dash);
+        let _ = writeln!(
+            rules,
+            ".fig polyline[stroke=\"{light}\"]{{stroke-dasharray:{dash}}}"
+        );
+    }
     // A page in the dark theme is printed in the light one.
-    css += "@media screen and (prefers-color-scheme:dark){\n";
-    css += &theme(1);
-    css += "}\n";
-    css
-}
-
-fn theme(i: usize) -> String {
-    let [ink, muted, line, surface] = [
-        ["#1d2129", "#57606a", "#d8dee4", SURFACE[0]],
-        ["#e6edf3", "#9da7b3", "#30363d", SURFACE[1]],
-    ][i];
-    let mut css = format!(
-        ".fig text{{fill:{ink}}}\n.fig .muted{{fill:{muted}}}\n.fig .grid{{stroke:{line}}}\n\
-         .fig .axis{{stroke:{muted}}}\n.fig .paper{{fill:{surface}}}\n\
-         .fig .ink{{stroke:{ink}}}\n.fig .halo{{stroke:{surface}}}\n"
-    );
-    for hue in VARIANTS.iter().chain([&OTHER]).chain(&PHASES) {
-        let (class, colour) = (hue.class, hue.colours[i]);
-        // Writing to a String cannot fail.
-        let _ = writeln!(css, ".fig .{class}{{fill:{colour};stroke:{colour}}}");
+    rules += "@media screen and (prefers-color-scheme:dark){\n";
+    for hue in all() {
+        let (light, dark) = (hue.css(), css(hue.dark));
+        let _ = writeln!(
+            rules,
+            ".fig [fill=\"{light}\"]{{fill:{dark}}}.fig [stroke=\"{light}\"]{{stroke:{dark}}}"
+        );
     }
-    for hue in &PHASES {
-        let text = if contrast(hue.colours[i], "#ffffff") > contrast(hue.colours[i], "#0d1117") {
-            "#ffffff"
-        } else {
-            "#0d1117"
-        };
-        let _ = writeln!(css, ".fig text.on-{}{{fill:{text}}}", hue.class);
-    }
-    // After the colours: what is only a line has no fill, and so on.
-    let _ = write!(
-        css,
-        ".fig .line{{fill:none}}\n.fig .bar{{stroke:none}}\n.fig .mark{{stroke:{surface}}}\n"
-    );
-    css
-}
-
-/// The contrast of two colours as WCAG has it, from 1 to 21.
-fn contrast(a: &str, b: &str) -> f64 {
-    let luminance = |colour: &str| -> f64 {
-        let channel = |i: usize| {
-            let digits = colour.get(i..i + 2).unwrap_or("00");
-            let c = f64::from(u8::from_str_radix(digits, 16).unwrap_or(0)) / 255.0;
-            if c <= 0.040_45 {
-                c / 12.92
-            } else {
-                ((c + 0.055) / 1.055).powf(2.4)
-            }
-        };
-        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
-    };
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    rules + "}\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::variants::AskedVariant;
+
+    /// The contrast of two colours as WCAG has it, from 1 to 21.
+    fn contrast(a: u32, b: u32) -> f64 {
+        let luminance = |colour: u32| -> f64 {
+            let channel = |byte: u8| {
+                let c = f64::from(byte) / 255.0;
+                if c <= 0.040_45 {
+                    c / 12.92
+                } else {
+                    ((c + 0.055) / 1.055).powf(2.4)
+                }
+            };
+            let [_, r, g, b] = colour.to_be_bytes();
+            0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
 
     #[test]
     fn every_variant_and_phase_has_a_look_of_its_own() {
@@ -214,22 +249,35 @@ mod tests {
         assert_eq!(PHASES.map(|hue| hue.name), crate::paper::document::PHASES);
         for (i, a) in VARIANTS.iter().enumerate() {
             for b in &VARIANTS[..i] {
-                assert_ne!(a.class, b.class);
                 assert_ne!(a.dash, b.dash, "{} and {}", a.name, b.name);
-                assert_ne!(a.colours[0], b.colours[0]);
-                assert_ne!(a.colours[1], b.colours[1]);
+                assert_ne!(a.dark, b.dark);
                 assert_ne!(marker_of(a.name), marker_of(b.name));
+            }
+        }
+        let shades: Vec<Hue> = SHADES.into_iter().flatten().collect();
+        for (i, a) in shades.iter().enumerate() {
+            for b in &shades[..i] {
+                assert!(a.dash != b.dash && a.dark != b.dark, "{a:?} and {b:?}");
             }
         }
     }
 
     #[test]
+    fn a_light_colour_names_one_thing_only() {
+        let lights: Vec<u32> = all().map(|hue| hue.light).collect();
+        for (i, a) in lights.iter().enumerate() {
+            assert!(!lights[..i].contains(a), "{a:06x} is used twice");
+        }
+    }
+
+    #[test]
     fn colours_stand_out_from_both_backgrounds() {
-        assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
-        for hue in VARIANTS.iter().chain(&PHASES).chain([&OTHER]) {
-            for (colour, surface) in hue.colours.into_iter().zip(SURFACE) {
+        assert!((contrast(0xff_ffff, 0) - 21.0).abs() < 1e-9);
+        for hue in all().filter(|hue| ![GRID, SURFACE].contains(hue)) {
+            let least = if PHASES.contains(&hue) { 4.5 } else { 2.85 };
+            for (colour, surface) in [(hue.light, SURFACE.light), (hue.dark, SURFACE.dark)] {
                 let found = contrast(colour, surface);
-                assert!(found >= 2.95, "{} {colour}: {found}", hue.name);
+                assert!(found >= least, "{} {colour:06x}: {found}", hue.name);
             }
         }
     }

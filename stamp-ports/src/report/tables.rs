@@ -1,13 +1,15 @@
 //! The tables of the page.
 
+use super::claims::Claim;
 use super::palette;
 use super::published;
 use super::view::{
-    abort_rate, label, measured, over_cgl, percent, runs, times, total, variants, workloads,
+    abort_rate, baseline, counts, kernel_rate, label, measured, over_cgl, percent, runs, times,
+    total, variants, workloads,
 };
-use super::xml::Element;
 use crate::numbers::{bytes, count, digits3, short};
-use crate::paper::document::{Paper, Speedup};
+use crate::paper::document::{KernelPart, Paper, Speedup};
+use maud::{Markup, html};
 
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";
@@ -15,66 +17,68 @@ const NONE: &str = "\u{2013}";
 /// A table that scrolls within itself; its first column stays. The first
 /// `left` columns are words, the others numbers. Where several rows begin with
 /// the same word, rows that begin with another are set apart.
-pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Element {
+pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
     let class = |i: usize| if i < left { "word" } else { "number" };
-    let cells = |row: &[String]| -> Vec<Element> {
-        row.iter()
-            .enumerate()
-            .map(|(i, cell)| {
-                let (tag, scope) = if i == 0 {
-                    ("th", Some("row"))
-                } else {
-                    ("td", None)
-                };
-                let element = Element::new(tag).at("class", class(i));
-                let element = match scope {
-                    Some(scope) => element.at("scope", scope),
-                    None => element,
-                };
-                element.text(cell.as_str())
-            })
-            .collect()
-    };
-    let header = head.iter().enumerate().map(|(i, text)| {
-        Element::new("th")
-            .at("scope", "col")
-            .at("class", class(i))
-            .text(*text)
-    });
     let word = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
     let first = |i: usize| i > 0 && word(i) != word(i - 1);
     let groups = (0..rows.len()).filter(|&i| first(i)).count() + 1;
-    let body = rows.iter().enumerate().map(|(i, row)| {
-        let line = Element::new("tr").all(cells(row.as_slice()));
-        if first(i) && groups < rows.len() {
-            line.at("class", "first")
-        } else {
-            line
+    html! {
+        div .scroll role="region" tabindex="0" aria-label=(name) {
+            table {
+                caption { (name) }
+                thead {
+                    tr {
+                        @for (i, text) in head.iter().enumerate() {
+                            th scope="col" class=(class(i)) { (text) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (i, row) in rows.iter().enumerate() {
+                        tr .first[first(i) && groups < rows.len()] {
+                            th scope="row" class=(class(0)) { (row[0]) }
+                            @for (i, cell) in row.iter().enumerate().skip(1) {
+                                td class=(class(i)) { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
         }
-    });
-    Element::new("div")
-        .at("class", "scroll")
-        .at("role", "region")
-        .at("tabindex", "0")
-        .at("aria-label", name)
-        .with(
-            Element::new("table")
-                .with(Element::new("caption").text(name))
-                .with(Element::new("thead").with(Element::new("tr").all(header)))
-                .with(Element::new("tbody").all(body)),
-        )
+    }
 }
 
-/// What a section shows in the place of a table without rows.
-fn none() -> Element {
-    Element::new("p").at("class", "none").text("Not measured.")
-}
-
-fn or_none(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Element {
+fn or_none(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
     if rows.is_empty() {
-        none()
+        html! { p .none { "Not measured." } }
     } else {
         table(name, head, rows, left)
+    }
+}
+
+/// The paper's claims, each with its rule, its verdict and what it rests on.
+pub fn claims(claims: &[Claim]) -> Markup {
+    html! {
+        table .claims {
+            caption { "Claims of the paper, judged by rules" }
+            thead {
+                tr {
+                    @for name in ["Claim", "It holds if", "Verdict", "Measured"] {
+                        th scope="col" .word { (name) }
+                    }
+                }
+            }
+            tbody {
+                @for claim in claims {
+                    tr {
+                        th scope="row" .word { (claim.text) " (" (claim.section) ")" }
+                        td .word { (claim.rule) }
+                        td .word { strong class=(claim.verdict.class()) { (claim.verdict.name()) } }
+                        td .word { (claim.found) }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -99,7 +103,7 @@ fn name(workload: &str, variant: &str) -> String {
 }
 
 /// Figure 2 in numbers.
-pub fn speedups(paper: &Paper) -> Element {
+pub fn speedups(paper: &Paper) -> Markup {
     let rows: Vec<Vec<String>> = in_order(paper)
         .map(|run| {
             vec![
@@ -144,7 +148,7 @@ pub fn speedups(paper: &Paper) -> Element {
 }
 
 /// Figure 3 in numbers: a table a workload.
-pub fn threads(paper: &Paper) -> Vec<Element> {
+pub fn threads(paper: &Paper) -> Vec<Markup> {
     let points = &paper.threads;
     workloads(points.iter().map(|p| p.workload.as_str()))
         .into_iter()
@@ -185,7 +189,7 @@ pub fn threads(paper: &Paper) -> Vec<Element> {
 }
 
 /// Figure 4 in numbers.
-pub fn locks(paper: &Paper) -> Element {
+pub fn locks(paper: &Paper) -> Markup {
     let points = &paper.eigenbench;
     let names = variants(points.iter().map(|p| p.variant.as_str()));
     let mut settings: Vec<(u64, u32, u32, u64, u64)> = points
@@ -234,7 +238,7 @@ pub fn locks(paper: &Paper) -> Element {
 }
 
 /// Figure 5 in numbers.
-pub fn phases(paper: &Paper) -> Element {
+pub fn phases(paper: &Paper) -> Markup {
     let names = workloads(paper.breakdown.iter().map(|b| b.workload.as_str()));
     let mut rows = Vec::new();
     for workload in names {
@@ -262,7 +266,7 @@ pub fn phases(paper: &Paper) -> Element {
 }
 
 /// Table 1: measured, and below each row the paper's.
-pub fn characteristics(paper: &Paper) -> Element {
+pub fn characteristics(paper: &Paper) -> Markup {
     let mut rows = Vec::new();
     let number = |x: f64| {
         if x.fract() == 0.0 {
@@ -314,7 +318,7 @@ pub fn characteristics(paper: &Paper) -> Element {
 }
 
 /// Table 2: the best launch of each variant, beside the paper's.
-pub fn launches(paper: &Paper) -> Element {
+pub fn launches(paper: &Paper) -> Markup {
     let names = variants(paper.speedups.iter().map(|run| run.variant.as_str()));
     let rows: Vec<Vec<String>> = measured(paper)
         .into_iter()
@@ -348,7 +352,7 @@ pub fn launches(paper: &Paper) -> Element {
 }
 
 /// The reasons of aborts, and the active lanes.
-pub fn aborts(paper: &Paper) -> Element {
+pub fn aborts(paper: &Paper) -> Markup {
     let mut reasons: Vec<&str> = Vec::new();
     for (reason, &n) in in_order(paper).flat_map(|run| &run.aborts) {
         if n > 0 && !reasons.contains(&reason.as_str()) {
@@ -380,7 +384,7 @@ pub fn aborts(paper: &Paper) -> Element {
 }
 
 /// What a variant costs beside its time.
-pub fn costs(paper: &Paper) -> Element {
+pub fn costs(paper: &Paper) -> Markup {
     let rows: Vec<Vec<String>> = in_order(paper)
         .map(|run| {
             vec![
@@ -401,10 +405,16 @@ pub fn costs(paper: &Paper) -> Element {
 }
 
 /// The kernels of workloads with several.
-pub fn kernels(paper: &Paper) -> Option<Element> {
+pub fn kernels(paper: &Paper) -> Option<Markup> {
     let mut rows = Vec::new();
     for run in in_order(paper) {
         for part in &run.kernels {
+            let cgl = baseline(paper, &run.workload).and_then(|cgl| {
+                let name = |k: &KernelPart| k.kernel.split('_').next().map(str::to_owned);
+                let same = cgl.kernels.iter().find(|k| name(k) == name(part))?;
+                Some(kernel_rate(same)).filter(|rate| *rate > 0.0)
+            });
+            let ratio = cgl.filter(|_| part.commits > 0 && counts(run));
             let attempts = part.commits as f64 + part.aborts as f64;
             let rate = (attempts > 0.0).then(|| part.aborts as f64 / attempts);
             rows.push(vec![
@@ -412,11 +422,15 @@ pub fn kernels(paper: &Paper) -> Option<Element> {
                 part.kernel.clone(),
                 part.launches.to_string(),
                 format!("{} ms", digits3(part.time_ms)),
+                known(Some(kernel_rate(part)).filter(|r| *r > 0.0), short),
+                known(ratio, |cgl| times(kernel_rate(part) / cgl)),
                 short(part.commits as f64),
                 known(rate, percent),
             ]);
         }
     }
-    let head = ["Result", "Kernel", "Launches", "Time", "Commits", "Aborted"];
+    let head = [
+        "Result", "Kernel", "Launches", "Time", "tx/s", "Over cgl", "Commits", "Aborted",
+    ];
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

@@ -3,8 +3,8 @@
 
 use crate::error::{Error, Result};
 use stm_core::Element;
-use stm_core::host::{Cpu, Device, Pod, Shared};
-use stm_core::word::WordAddress;
+use stm_core::host::{Cpu, Device, Pod, TxArray};
+use stm_core::memory::WordAddress;
 
 /// The most words that a transaction reads, or writes: what a set holds.
 pub const SET_WORDS_MAX: u32 = 1 << 20;
@@ -15,7 +15,7 @@ pub const SET_WORDS_MAX: u32 = 1 << 20;
 /// # Errors
 /// The device's errors.
 pub fn words_of<D: Device, T: Element + Pod>(
-    array: &Shared<D, T>,
+    array: &TxArray<D, T>,
 ) -> Result<Vec<(WordAddress, u64)>> {
     let values = array.download()?;
     let words = values.iter().map(|value| value.to_bits64());

@@ -8,11 +8,11 @@ use crate::error::Result;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
+use stm_core::array::{Layout, View};
 use stm_core::host::{Device, Launch};
-use stm_core::probe::Observation;
-use stm_core::view::{Layout, View};
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
 use stm_core::with_algorithm;
-use stm_core::word::WordAddress;
 
 /// A workload with its data on a device. The methods are those of
 /// [`Workload`]; algorithms are told apart at run time.

@@ -7,12 +7,12 @@ use crate::error::Result;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
+use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::array::Layout;
 use stm_core::host::Device;
-use stm_core::logs::Capacity;
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
 use stm_core::{Kernel, StmRef};
 
 /// What is known of a workload without its data. It does not depend on a device

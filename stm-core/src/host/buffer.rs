@@ -1,8 +1,9 @@
 //! An array in a device's memory.
 
-use super::{Device, Error, Memory};
-use crate::tarray::TArray;
-use crate::word::Element;
+use crate::array::plain::TArray;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::memory::word::Element;
 use core::marker::PhantomData;
 use std::vec::Vec;
 

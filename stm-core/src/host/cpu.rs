@@ -4,11 +4,13 @@
 //! the next block when they are done with one. A cooperative launch gets a
 //! team for every block.
 
-use super::device::check_range;
-use super::{Device, Error, Launch, Limits, Memory, StopAt};
+use crate::host::device::check_range;
+use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
+use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, CpuLane, StopFlag};
-use crate::probe::{HostProbe, Observation};
+use crate::observe::host_probe::HostProbe;
+use crate::observe::probe::Observation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::borrow::ToOwned;
 use std::format;

@@ -1,8 +1,9 @@
 //! A machine that allocates memory and launches kernels.
 
-use super::Error;
+use crate::host::error::Error;
 use crate::kernel::Kernel;
-use crate::probe::{HostProbe, Observation};
+use crate::observe::host_probe::HostProbe;
+use crate::observe::probe::Observation;
 use std::string::String;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What can go wrong on the host.
 
-use crate::abort::Abort;
+use crate::tx::abort::Abort;
 use std::string::String;
 use std::time::Duration;
 
@@ -226,7 +226,7 @@ pub enum Error {
 
 impl Error {
     /// The set that a capacity fault names.
-    pub(crate) fn of_fault(reason: Abort, record: &crate::globals::FaultRecord) -> Self {
+    pub(crate) fn of_fault(reason: Abort, record: &crate::memory::globals::FaultRecord) -> Self {
         let transaction = record.transaction;
         match reason {
             Abort::OutOfRange => Self::OutOfRange {
@@ -238,7 +238,7 @@ impl Error {
             Abort::TeamOverlap => Self::TeamOverlap { transaction },
             Abort::NoTeams => Self::NoTeams,
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
-                limit: crate::version::CellWord::VERSION_MAX.0,
+                limit: crate::memory::version::CellWord::VERSION_MAX.0,
             },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",

@@ -6,7 +6,7 @@
 //! | [`Cpu`] | OS threads; always there |
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
-//! | [`Shared`] | an array that transactions share, in the layout that their algorithm wants |
+//! | [`TxArray`] | an array that transactions share, in the layout that their algorithm wants |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 
@@ -56,12 +56,12 @@ mod cuda;
 mod device;
 mod error;
 mod profile;
-mod shared;
 mod stm;
 mod sums;
+mod tx_array;
 
-pub use crate::logs::Capacity;
-pub use crate::stm_ref::Patience;
+pub use crate::memory::logs::Capacity;
+pub use crate::tx::stm_ref::RetryLimits;
 pub use buffer::{Buffer, Pod};
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
@@ -69,6 +69,6 @@ pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use profile::{Profile, ProfileRows};
-pub use shared::Shared;
 pub use stm::{Statistics, Stm, StmConfig};
 pub use sums::Sums;
+pub use tx_array::TxArray;

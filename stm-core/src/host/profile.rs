@@ -1,8 +1,11 @@
-//! The host's side of [`crate::profile`]: the rows, and their sums.
+//! The host's side of [`crate::observe::profile`]: the rows, and their sums.
 
-use super::{Buffer, Device, Error, Launch};
-use crate::probe::{HostProbe, Observation, ProbeBuffer};
-use crate::profile::{CLOSED, OPENED, OPENS, PHASES, Phase, ROW_WORDS};
+use crate::host::buffer::Buffer;
+use crate::host::device::{Device, Launch};
+use crate::host::error::Error;
+use crate::observe::host_probe::HostProbe;
+use crate::observe::phase::{CLOSED, OPENED, OPENS, PHASES, Phase, ROW_WORDS};
+use crate::observe::probe::{Observation, ProbeBuffer};
 use core::ops::AddAssign;
 
 /// Where the time of all lanes of a launch went, in ticks of [`crate::Lane::clock`]:

@@ -1,15 +1,17 @@
 //! The owner of a transactional memory's metadata.
 
-use super::{Device, Error, Launch, Memory, StopAt};
-use crate::abort::Abort;
-use crate::algorithm::Algorithm;
-use crate::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::algorithm::contract::Algorithm;
+use crate::host::device::{Device, Launch, Memory, StopAt};
+use crate::host::error::Error;
 use crate::kernel::Kernel;
-use crate::logs::Capacity;
-use crate::probe::{HostProbe, ProbeBuffer};
-use crate::stm_ref::{Patience, StmRef};
-use crate::stripe::StripeMap;
-use crate::version::LockWord;
+use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::memory::logs::Capacity;
+use crate::memory::stripe::StripeMap;
+use crate::memory::version::LockWord;
+use crate::observe::host_probe::HostProbe;
+use crate::observe::probe::ProbeBuffer;
+use crate::tx::abort::Abort;
+use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::mem::offset_of;
 use core::ops::AddAssign;
 use std::format;
@@ -27,7 +29,7 @@ pub struct StmConfig {
     /// Entries of each transaction's sets.
     pub capacity: Capacity,
     /// Bounds of waits and retries.
-    pub patience: Patience,
+    pub retry_limits: RetryLimits,
     /// How long a launch may take before it is told to stop. Looked at between
     /// attempts: a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
@@ -44,7 +46,7 @@ impl Default for StmConfig {
                 reads: 32,
                 writes: 32,
             },
-            patience: Patience::DEFAULT,
+            retry_limits: RetryLimits::DEFAULT,
             time_limit: None,
         }
     }
@@ -95,19 +97,19 @@ impl StmConfig {
         for (what, value) in [
             (
                 "the number of tries at the locks",
-                self.patience.acquire_tries,
+                self.retry_limits.acquire_tries,
             ),
             (
                 "the number of conflicts before the queue",
-                self.patience.elder_after,
+                self.retry_limits.queue_after,
             ),
         ] {
             if value == 0 {
                 return bad(what, 0, "at least 1");
             }
         }
-        if !(1..=32).contains(&self.patience.width_max) {
-            let lanes = u64::from(self.patience.width_max);
+        if !(1..=32).contains(&self.retry_limits.lanes_max) {
+            let lanes = u64::from(self.retry_limits.lanes_max);
             return bad("the number of lanes at a time", lanes, "from 1 to 32");
         }
         Ok(StripeMap::new(
@@ -226,7 +228,7 @@ impl<D: Device> Stm<D> {
                 self.region.address().cast(),
                 self.config.capacity,
                 self.map,
-                self.config.patience,
+                self.config.retry_limits,
             )
         }
     }

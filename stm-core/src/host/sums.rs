@@ -1,9 +1,10 @@
 //! Rows of sums in the memory of a device.
 
-use super::buffer::Pod;
-use super::{Device, Error, Memory};
-use crate::tsums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::word::WordAddress;
+use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
+use crate::host::buffer::Pod;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::memory::word::WordAddress;
 use core::marker::PhantomData;
 use std::format;
 use std::vec;

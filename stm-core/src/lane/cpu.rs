@@ -4,7 +4,7 @@
 //! one makes each warp operation the identity on its own bit.
 
 use super::Lane;
-use crate::probe::HostProbe;
+use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -389,10 +389,11 @@ impl Lane for CpuLane<'_> {
             Ok(old) | Err(old) => old,
         }
     }
-    fn barrier(&self) {
-        self.barrier_any(false);
+    unsafe fn barrier(&self) {
+        // SAFETY: the caller's.
+        unsafe { self.barrier_any(false) };
     }
-    fn barrier_any(&self, predicate: bool) -> bool {
+    unsafe fn barrier_any(&self, predicate: bool) -> bool {
         match self.block.rendezvous.vote(predicate) {
             Some(any) => any,
             None => std::panic::resume_unwind(Box::new(BrokenBlock)),
@@ -400,23 +401,23 @@ impl Lane for CpuLane<'_> {
     }
 
     #[inline(always)]
-    fn ballot(&self, _mask: u32, predicate: bool) -> u32 {
+    unsafe fn ballot(&self, _mask: u32, predicate: bool) -> u32 {
         u32::from(predicate)
     }
     #[inline(always)]
-    fn shuffle_32(&self, _mask: u32, v: u32, _source: u32) -> u32 {
+    unsafe fn shuffle_32(&self, _mask: u32, v: u32, _source: u32) -> u32 {
         v
     }
     #[inline(always)]
-    fn match_any_32(&self, _mask: u32, _v: u32) -> u32 {
+    unsafe fn match_any_32(&self, _mask: u32, _v: u32) -> u32 {
         1
     }
     #[inline(always)]
-    fn match_any_64(&self, _mask: u32, _v: u64) -> u32 {
+    unsafe fn match_any_64(&self, _mask: u32, _v: u64) -> u32 {
         1
     }
     #[inline(always)]
-    fn sync_warp(&self, _mask: u32) {}
+    unsafe fn sync_warp(&self, _mask: u32) {}
     #[inline(always)]
     fn active_mask(&self) -> u32 {
         1

@@ -9,10 +9,10 @@
 //! `asm!` without options clobbers memory, so no access moves across another.
 
 use super::Lane;
-use crate::mutant::Mutant;
-use crate::probe::{Probe, Silent};
-use core::marker::PhantomData;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::{Probe, Silent};
 use core::arch::{asm, global_asm, nvptx};
+use core::marker::PhantomData;
 
 // The launch's dynamic shared memory. Its size is a launch parameter.
 global_asm!(".extern .shared .align 16 .b8 stm_shared[];");
@@ -78,63 +78,6 @@ fn shared(i: u32) -> u32 {
     base + i * 4
 }
 
-macro_rules! load {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
-        #[inline(always)]
-        unsafe fn $name(&self, p: *const $ty) -> $ty {
-            let v: $ty;
-            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-            unsafe {
-                asm!(concat!($op, " {v}, [{p}];"), v = out($reg) v, p = in(reg64) global(p), options(nostack));
-            }
-            v
-        }
-    };
-}
-
-macro_rules! store {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
-        #[inline(always)]
-        unsafe fn $name(&self, p: *mut $ty, v: $ty) {
-            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-            unsafe {
-                asm!(concat!($op, " [{p}], {v};"), v = in($reg) v, p = in(reg64) global(p), options(nostack));
-            }
-        }
-    };
-}
-
-macro_rules! exchange {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
-        #[inline(always)]
-        unsafe fn $name(&self, p: *mut $ty, v: $ty) -> $ty {
-            let old: $ty;
-            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-            unsafe {
-                asm!(concat!($op, " {old}, [{p}], {v};"), old = out($reg) old, p = in(reg64) global(p),
-                    v = in($reg) v, options(nostack));
-            }
-            old
-        }
-    };
-}
-
-macro_rules! cas {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
-        #[inline(always)]
-        unsafe fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let old: $ty;
-            // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-            unsafe {
-                asm!(concat!($op, " {old}, [{p}], {e}, {n};"), old = out($reg) old, p = in(reg64) global(p),
-                    e = in($reg) expected, n = in($reg) new, options(nostack));
-            }
-            old
-        }
-    };
-}
-
-#[allow(clippy::missing_safety_doc)]
 impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P, MUTANT, WIDE> {
     type Probe = P;
 
@@ -445,38 +388,38 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         old
     }
     #[inline(always)]
-    fn barrier(&self) {
+    unsafe fn barrier(&self) {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { nvptx::_syncthreads() }
     }
     #[inline(always)]
-    fn barrier_any(&self, predicate: bool) -> bool {
+    unsafe fn barrier_any(&self, predicate: bool) -> bool {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { barrier_red_or(0, predicate) }
     }
 
     #[inline(always)]
-    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { vote_ballot_sync(mask, predicate) }
     }
     #[inline(always)]
-    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
+    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { shfl_sync_idx(mask, v, source, 31) }
     }
     #[inline(always)]
-    fn match_any_32(&self, mask: u32, v: u32) -> u32 {
+    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { match_any_sync_32(mask, v) }
     }
     #[inline(always)]
-    fn match_any_64(&self, mask: u32, v: u64) -> u32 {
+    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { match_any_sync_64(mask, v) }
     }
     #[inline(always)]
-    fn sync_warp(&self, mask: u32) {
+    unsafe fn sync_warp(&self, mask: u32) {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { bar_warp_sync(mask) }
     }

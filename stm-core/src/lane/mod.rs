@@ -24,13 +24,27 @@
 //! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
 //! part in a mask; all of them must call it with the same mask.
 
-use crate::mutant::Mutant;
-use crate::probe::Probe;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::Probe;
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
 #[cfg(target_arch = "nvptx64")]
+#[macro_use]
+mod gpu_access;
+#[cfg(target_arch = "nvptx64")]
 pub mod gpu;
+
+/// Leaves a comment of one line in the assembly of a device build, for whoever reads
+/// it: the crates of kernels tell the splitter of the PTX the files of their entry
+/// points by it.
+#[macro_export]
+macro_rules! ptx_note {
+    ($($part:expr),* $(,)?) => {
+        #[cfg(target_arch = "nvptx64")]
+        core::arch::global_asm!(concat!("// ", $($part),*));
+    };
+}
 
 /// One thread of a launch, and the operations it may perform.
 ///
@@ -44,6 +58,18 @@ pub mod gpu;
 /// 2. other threads access the same word only through `Lane` methods of the
 ///    same width while the kernel runs;
 /// 3. for `private_*`, no other thread accesses the word while the kernel runs.
+///
+/// # Safety of the operations of several threads
+///
+/// A call of `ballot`, `shuffle_32`, `match_any_*` or `sync_warp` requires:
+/// 4. the mask names the calling lane and only lanes that the warp has, and each
+///    lane that it names makes the same call with the same mask; on a machine
+///    that runs lanes apart, a lane that does not come is waited for for ever;
+/// 5. for `shuffle_32`, the source is one of them.
+///
+/// A call of `barrier` or `barrier_any` requires:
+/// 6. every thread of the block makes it, the same number of times and in the
+///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
     /// What observes the transactions that lanes of this machine run.
@@ -256,22 +282,22 @@ pub trait Lane {
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
     /// `bar.sync 0`: every thread of the block arrives before any goes on, and
     /// what each wrote before is seen by all after.
-    fn barrier(&self);
+    unsafe fn barrier(&self);
     /// `bar.red.or.pred 0`: a [`Self::barrier`], and whether `predicate` holds
     /// for any thread of the block; the same for all of them.
-    fn barrier_any(&self, predicate: bool) -> bool;
+    unsafe fn barrier_any(&self, predicate: bool) -> bool;
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
-    fn ballot(&self, mask: u32, predicate: bool) -> u32;
+    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;
     /// `shfl.sync.idx` of 32 bits: the value that lane `source` passed.
-    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32;
+    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32;
     /// `match.any.sync` of 32 bits: the lanes of `mask` that passed the same value.
-    fn match_any_32(&self, mask: u32, v: u32) -> u32;
+    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32;
     /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
-    fn match_any_64(&self, mask: u32, v: u64) -> u32;
+    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32;
     /// `bar.warp.sync`: the lanes of `mask` wait for each other; what each
     /// wrote before is seen by all of them after.
-    fn sync_warp(&self, mask: u32);
+    unsafe fn sync_warp(&self, mask: u32);
     /// `activemask`: the lanes that happen to run together here, the same for
     /// each of them. Other lanes of the warp may come later, so it is a hint and
     /// no proof of convergence; but those that it names may meet in warp
@@ -288,6 +314,22 @@ pub trait Lane {
     #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
+    }
+}
+
+impl Mutant {
+    /// Whether the defect is switched on here.
+    #[inline(always)]
+    pub fn on<L: Lane>(self, lane: &L) -> bool {
+        lane.mutant(self)
+    }
+
+    /// The fence that this defect leaves out.
+    #[inline(always)]
+    pub(crate) fn fence<L: Lane>(self, lane: &L) {
+        if !self.on(lane) {
+            lane.fence();
+        }
     }
 }
 

@@ -2,16 +2,15 @@
 //! warp, or all threads of a block. The leader, the first of them, asks the
 //! queue, counts and decides; what it decides, it tells the others.
 
-use super::{Counts, Outcome};
-use crate::abort::{Abort, TxResult};
-use crate::algorithm::Algorithm;
-use crate::crew::{BlockCrew, Crew, WarpCrew};
-use crate::entry_set::{EntrySet, Scratch};
+use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
-use crate::pace::Ticket;
-use crate::probe::{Event, Probe};
-use crate::stm_ref::StmRef;
-use crate::team::{TeamTx, agree};
+use crate::observe::probe::{Event, Probe};
+use crate::run::outcome::{Counts, Outcome};
+use crate::run::throttle::Ticket;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
+use crate::tx::stm_ref::StmRef;
+use crate::tx::team::{TeamTx, agree};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -265,7 +264,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     fn begin(&mut self) -> TxResult<()> {
         let leads = self.tx.leads();
         let tx = &mut self.tx.tx;
-        tx.set = EntrySet::EMPTY;
+        A::clear(&mut tx.attempt);
         tx.failed = None;
         tx.doomed = false;
         if leads {
@@ -286,7 +285,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             let outcome = self.stm.conclude(tx, end, transaction, conflicts, counts);
             if A::SCHEDULED {
                 self.stm
-                    .stand_in_line(lane, &mut self.ticket, outcome, self.conflicts);
+                    .join_or_leave_queue(lane, &mut self.ticket, outcome, self.conflicts);
             }
             if outcome == Outcome::Retry && !self.counts.stopped {
                 lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));

@@ -4,8 +4,8 @@
 //! segments are there already, and taken by a 32-bit compare-and-swap.
 
 use super::{at, first, for_each};
-use crate::genome::{Segments, slot_of};
 use crate::entry::kernel;
+use crate::genome::{Segments, slot_of};
 use stm_core::{Lane, TArray};
 
 /// The accesses of GN-1 with nothing that synchronises.

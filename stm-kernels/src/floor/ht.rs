@@ -5,8 +5,8 @@
 //! a bucket's number would be on. It inserts each key by itself, where a transaction inserts all of its keys or none.
 
 use super::{at, first, for_each};
-use crate::ht::bucket_of_key;
 use crate::entry::kernel;
+use crate::ht::bucket_of_key;
 use stm_core::{Lane, TArray};
 
 /// The accesses of HT with nothing that synchronises.

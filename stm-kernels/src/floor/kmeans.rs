@@ -5,8 +5,8 @@
 //! rounding may do, and not bit for bit.
 
 use super::{first, for_each};
-use crate::kmeans::{Search, load, store};
 use crate::entry::kernel;
+use crate::kmeans::{Search, load, store};
 use stm_core::{Lane, TArray};
 
 /// The accesses of KM with nothing that synchronises.

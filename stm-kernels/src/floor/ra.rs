@@ -5,8 +5,8 @@
 //! the state of several words at one time.
 
 use super::{at, first, for_each};
-use crate::ra::RaPlan;
 use crate::entry::kernel;
+use crate::ra::RaPlan;
 use stm_core::{Element, Lane, TArray};
 
 /// The accesses of RA with nothing that synchronises.
@@ -129,5 +129,10 @@ impl Additions {
 }
 
 kernel!(Floor, WordParams, "floor_ra", "ra" / "floor");
-kernel!(CellsFloor, CellParams, "floor_ra_cells", "ra" / "floor-cells");
+kernel!(
+    CellsFloor,
+    CellParams,
+    "floor_ra_cells",
+    "ra" / "floor-cells"
+);
 kernel!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");

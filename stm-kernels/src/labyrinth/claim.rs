@@ -31,10 +31,12 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
         // They meet first: the path is there for all of them.
         if BY_BLOCK {
-            lane.barrier();
+            // SAFETY: all threads of the block claim the path.
+            unsafe { lane.barrier() };
             stm.team_of_block(lane, |tx| self.claim_as_team(tx, request, path, cells))
         } else {
-            lane.sync_warp(lane.warp_mask());
+            // SAFETY: all lanes of the block's one warp claim the path.
+            unsafe { lane.sync_warp(lane.warp_mask()) };
             stm.team(lane, |tx| self.claim_as_team(tx, request, path, cells))
         }
     }

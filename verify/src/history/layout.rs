@@ -1,4 +1,4 @@
 //! The layout of a lane's recording buffer, which the kernels' probe fills:
-//! [`stm_core::history_layout`].
+//! [`stm_core::observe::history_layout`].
 
-pub use stm_core::history_layout::*;
+pub use stm_core::observe::history_layout::*;

@@ -5,7 +5,7 @@ use super::recorder::decode;
 use super::{Header, History, InitialMemory};
 use crate::error::Error;
 use stm_core::host::{Buffer, Device, Launch};
-use stm_core::probe::{HostProbe, Observation, ProbeBuffer};
+use stm_core::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// A buffer of equal parts, one for each lane of a launch.
 pub struct Records<D: Device> {

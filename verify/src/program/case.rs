@@ -4,7 +4,7 @@
 use crate::sim::SimConfig;
 use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 
 /// The most words of a program: a word's number is one digit.
 pub const WORDS_MAX: u8 = 10;
@@ -125,7 +125,7 @@ pub struct Program {
     pub sets: (u32, u32),
     /// How often a read polls a locked stripe, and how often a commit tries to
     /// acquire its locks.
-    pub patience: (u32, u32),
+    pub retry_limits: (u32, u32),
     /// The words before the launch; one to [`WORDS_MAX`].
     pub initial: Vec<u64>,
     /// The sums before the launch; up to [`WORDS_MAX`].

@@ -5,11 +5,12 @@
 //! each seeded defect fails one of them in some.
 
 use super::case::{Case, Loop, Op, Program};
-use super::generate::{Rng, simulation};
+use super::generate::simulation;
 use super::line;
+use crate::rng::Rng;
 use crate::sim::Schedule;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 
 /// A program with a purpose.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +123,7 @@ impl Directed {
     /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp
     /// begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-        let mut rng = Rng::new(seed, 2);
+        let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;
         let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let teams = self.team != 0 && variant.has_teams();
@@ -153,7 +154,7 @@ impl Directed {
             stripe_words: self.stripe_words,
             locks: self.locks,
             sets: self.sets,
-            patience: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8])),
+            retry_limits: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8])),
             initial: self.initial.to_vec(),
             sums: self.sums.to_vec(),
             row: self.row,

@@ -6,53 +6,10 @@
 //! change back shows only there.
 
 use super::case::{Case, Loop, Op, Program, Value, Words};
+use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
-use stm_kernels::draw::draw;
-
-/// Random numbers from a seed.
-#[derive(Clone, Debug)]
-pub struct Rng {
-    seed: u64,
-    drawn: u64,
-}
-
-impl Rng {
-    /// Starts stream `stream` of the numbers of `seed`.
-    pub const fn new(seed: u64, stream: u32) -> Self {
-        Self {
-            seed: draw(seed, 0, stream),
-            drawn: 0,
-        }
-    }
-
-    /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.drawn += 1;
-        draw(self.seed, self.drawn, 0)
-    }
-
-    /// Returns a number below `n`, which is not 0.
-    pub fn below(&mut self, n: u32) -> u32 {
-        stm_kernels::draw::below(self.bits(), n)
-    }
-
-    /// Returns a number from `low` to `high`, both included.
-    pub fn within(&mut self, low: u32, high: u32) -> u32 {
-        low + self.below(high - low + 1)
-    }
-
-    /// Returns one of `items`, which must not be empty.
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u32) as usize]
-    }
-
-    /// True in so many cases of a hundred.
-    pub fn chance(&mut self, percent: u32) -> bool {
-        self.below(100) < percent
-    }
-}
+use stm_core::observe::Mutant;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what the longest programs need. A
@@ -190,7 +147,7 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
         },
         // As many as any transaction needs, or less, which must be reported.
         sets: (24, 8),
-        patience: (rng.within(1, 8), rng.within(1, 8)),
+        retry_limits: (rng.within(1, 8), rng.within(1, 8)),
         sums: Vec::new(),
         row: 1,
         initial: (0..words)
@@ -241,10 +198,10 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
 
 /// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-    let mut rng = Rng::new(seed, 1);
+    let mut rng = Rng::of_stream(seed, 1);
     let (mut program, mut width) = program(&mut rng);
     // Numbers of other streams: the programs of other variants stay.
-    let (mut of_teams, mut of_sums) = (Rng::new(seed, 4), Rng::new(seed, 5));
+    let (mut of_teams, mut of_sums) = (Rng::of_stream(seed, 4), Rng::of_stream(seed, 5));
     if variant.has_teams() && of_teams.chance(25) {
         width = of_teams.pick(&[2, 2, 4, 8]);
         program.calls = Loop::Team;

@@ -10,11 +10,11 @@ use crate::history::{Header, History, InitialMemory, Rest};
 use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{self, Launch, Pod, Shared, Stm, StmConfig, Sums};
-use stm_core::logs::Capacity;
-use stm_core::stm_ref::Patience;
-use stm_core::word::WordAddress;
+use stm_core::host::{self, Launch, Pod, Stm, StmConfig, Sums, TxArray};
+use stm_core::memory::WordAddress;
 use stm_core::{Element, Summand, View, with_algorithm};
 
 /// What a run that found nothing did.
@@ -129,12 +129,12 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
         capacity: Capacity { reads, writes },
-        patience: Patience {
-            read_polls: program.patience.0,
-            acquire_tries: program.patience.1,
+        retry_limits: RetryLimits {
+            read_polls: program.retry_limits.0,
+            acquire_tries: program.retry_limits.1,
             retries_max: 0,
-            elder_after: program.patience.1,
-            ..Patience::DEFAULT
+            queue_after: program.retry_limits.1,
+            ..RetryLimits::DEFAULT
         },
         time_limit: None,
     }
@@ -149,7 +149,7 @@ where
     let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
     let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
     let layout = <A::Array<T> as View<T>>::LAYOUT;
-    let words = Shared::from_slice(sim, layout, &initial, "words").map_err(setup)?;
+    let words = TxArray::from_slice(sim, layout, &initial, "words").map_err(setup)?;
     let sums = sums::<T>(program, sim).map_err(setup)?;
     let mut stm = Stm::new(
         sim,

@@ -7,8 +7,8 @@
 
 use super::case::{Case, Loop, Op, Words};
 use super::failure::Failure;
-use super::generate::Rng;
 use super::run::run;
+use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule};
 
 /// Simulations that each candidate is tried with.
@@ -37,7 +37,7 @@ pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
 }
 
 fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
-    let mut rng = Rng::new(candidate.sim.seed, 3);
+    let mut rng = Rng::of_stream(candidate.sim.seed, 3);
     for attempt in 0..TRIES {
         if *runs >= RUNS_MAX {
             return None;

@@ -16,11 +16,11 @@ use stamp_ports::workloads::workload::{Sizes, Workload};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::algorithm::{HvSorting, Variant};
+use stm_core::array::Layout;
 use stm_core::host::{Device, Launch};
-use stm_core::mutant::Mutant;
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::memory::WordAddress;
+use stm_core::observe::Mutant;
+use stm_core::observe::Observation;
 use stm_kernels::mutants::RaMutant;
 
 /// The seeded defects that have a kernel for a GPU.

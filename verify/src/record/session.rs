@@ -12,8 +12,8 @@ use stamp_ports::workloads::workload::Sizes;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::history_layout::{HEADER_WORDS, words_needed};
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_kernels::draw::draw;
 
 /// How a run ended.
@@ -208,7 +208,7 @@ impl<'a, D: Device> Session<'a, D> {
             locks: self.settings.locks,
             stripe_bytes: self.settings.stripe_bytes,
             capacity: workload.capacity(),
-            patience: self.settings.patience,
+            retry_limits: self.settings.retry_limits,
             time_limit: self.settings.time_limit,
         };
         Ok(match self.stm.take() {

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::history::History;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::stm_ref::Patience;
 
 /// How to record.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub struct Settings {
     /// Bytes of a stripe, a power of two.
     pub stripe_bytes: u64,
     /// Bounds of waits and tries.
-    pub patience: Patience,
+    pub retry_limits: RetryLimits,
     /// The seed of the first run's data, and of the others' seeds.
     pub seed: u64,
     /// Attempts at each transaction that buffers have room for at first.

@@ -316,7 +316,7 @@ mod tests {
                 length: 5000,
             },
         ];
-        let mut rng = crate::sim::rng::Rng::new(1, 1);
+        let mut rng = crate::rng::Rng::of_launch(1, 1);
         for schedule in schedules {
             for memory in [
                 MemoryModel::Sequential,
@@ -330,8 +330,8 @@ mod tests {
                     memory,
                     votes_order: rng.below(2) == 0,
                     wide_atomics: rng.below(2) == 0,
-                    seed: rng.next(),
-                    steps_max: 1 + rng.next() % 1000,
+                    seed: rng.bits(),
+                    steps_max: 1 + rng.bits() % 1000,
                     idle_max: SimConfig::default().idle_max,
                     mutant: (rng.below(2) == 0).then(|| rng.below(30)),
                 };

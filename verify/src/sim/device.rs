@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Error, Launch, Limits, Memory};
-use stm_core::probe::{HostProbe, Observation};
+use stm_core::observe::{HostProbe, Observation};
 
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.

@@ -8,7 +8,7 @@ use super::op::Op;
 use super::space::Use;
 use super::views::Acquire;
 use corosensei::Yielder;
-use stm_core::probe::HostProbe;
+use stm_core::observe::HostProbe;
 
 /// One thread of a simulated launch.
 ///

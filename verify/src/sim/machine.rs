@@ -16,10 +16,10 @@ use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
 use super::meet::{Block, Warp};
 use super::op::Op;
-use super::rng::Rng;
 use super::schedule::{Scheduler, Shape};
 use super::space::{Found, Space, Use};
 use super::views::Views;
+use crate::rng::Rng;
 use stm_core::host::StopAt;
 
 /// What a lane is doing.
@@ -114,7 +114,7 @@ impl Machine {
             threads: 1,
             width: config.warp_width,
         };
-        let mut rng = Rng::new(0, 0);
+        let mut rng = Rng::of_launch(0, 0);
         Self {
             config,
             shape,
@@ -149,7 +149,7 @@ impl Machine {
         stop: Option<StopAt>,
     ) {
         self.shape = shape;
-        self.rng = Rng::new(self.config.seed, launch);
+        self.rng = Rng::of_launch(self.config.seed, launch);
         self.schedule = Scheduler::new(self.config.schedule, shape, &mut self.rng);
         self.space.begin_launch();
         self.weak = false;

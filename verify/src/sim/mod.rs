@@ -61,7 +61,6 @@ mod meet;
 mod op;
 mod operations;
 mod report;
-mod rng;
 mod rounds;
 mod schedule;
 mod space;

@@ -7,8 +7,8 @@ use super::op::Op;
 use super::rounds::bits;
 use super::views::Acquire;
 use stm_core::Lane;
-use stm_core::mutant::Mutant;
-use stm_core::probe::HostProbe;
+use stm_core::observe::HostProbe;
+use stm_core::observe::Mutant;
 
 /// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {
@@ -153,17 +153,17 @@ impl Lane for SimLane<'_> {
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
         self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
-    fn barrier(&self) {
+    unsafe fn barrier(&self) {
         self.meet_block(Op::Barrier, false);
     }
-    fn barrier_any(&self, predicate: bool) -> bool {
+    unsafe fn barrier_any(&self, predicate: bool) -> bool {
         self.meet_block(Op::BarrierAny, predicate)
     }
 
-    fn ballot(&self, mask: u32, predicate: bool) -> u32 {
+    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
         self.meet(Op::Ballot, mask, u64::from(predicate)) as u32
     }
-    fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
+    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
         if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
             let lane = machine.id(self.lane);
@@ -176,13 +176,13 @@ impl Lane for SimLane<'_> {
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }
-    fn match_any_32(&self, mask: u32, v: u32) -> u32 {
+    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32 {
         self.meet(Op::MatchAny32, mask, u64::from(v)) as u32
     }
-    fn match_any_64(&self, mask: u32, v: u64) -> u32 {
+    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32 {
         self.meet(Op::MatchAny64, mask, v) as u32
     }
-    fn sync_warp(&self, mask: u32) {
+    unsafe fn sync_warp(&self, mask: u32) {
         self.meet(Op::SyncWarp, mask, 0);
     }
     fn active_mask(&self) -> u32 {

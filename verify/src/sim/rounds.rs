@@ -25,8 +25,8 @@
 //! - Masked-off lanes rejoin at an equal site; the last masked off run first
 //!   when the side that ran is blocked or gone.
 
-use super::rng::Rng;
 use super::schedule::{Set, Shape};
+use crate::rng::Rng;
 
 /// Sites that a warp remembers.
 const RECENT: usize = 8;

@@ -7,8 +7,8 @@
 //! keeps what it needs in flat arrays.
 
 use super::config::Schedule;
-use super::rng::Rng;
 use super::rounds::Rounds;
+use crate::rng::Rng;
 
 /// A set of small numbers: constant-time insertion, removal and choice.
 #[derive(Default)]
@@ -287,7 +287,7 @@ impl Chance {
         match self.fairness {
             Fairness::Bursts(burst_log2) => {
                 let stays =
-                    rng.next() & ((1 << burst_log2) - 1) != 0 && self.ready.contains(self.current);
+                    rng.bits() & ((1 << burst_log2) - 1) != 0 && self.ready.contains(self.current);
                 if !stays {
                     self.current = self.ready.any(rng);
                 }

@@ -20,7 +20,7 @@
 //! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
 //! taken to be seen by all, which only forbids behaviours.
 
-use super::rng::Rng;
+use crate::rng::Rng;
 
 /// Stores kept for each word.
 const KEPT: usize = 8;

@@ -185,18 +185,18 @@ fn with_additions(rng: &mut Rng, of: &History) -> History {
 fn agrees_with_brute_force_on_random_histories() {
     let (mut accepted, mut rejected) = (0u32, 0u32);
     for seed in 0..60_000 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let plain = random_history(&mut rng, 5, 2, Values::Unique);
         let history = with_additions(&mut rng, &plain);
         let witness = is_opaque(&history);
         assert_eq!(
             witness,
             brute::is_opaque(&history, Orders::Witness),
-            "Rng({seed}): {history:?}"
+            "Rng::new({seed}): {history:?}"
         );
         assert!(
             !witness || brute::is_opaque(&history, Orders::RealTime),
-            "Rng({seed}): accepted, but not opaque: {history:?}"
+            "Rng::new({seed}): accepted, but not opaque: {history:?}"
         );
         *(if witness {
             &mut accepted
@@ -214,7 +214,7 @@ fn a_file_keeps_additions_where_they_were() {
     let path = dir.path().join("h");
     let mut some = 0;
     for seed in 0..300 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let plain = random_history(&mut rng, 5, 2, Values::Unique);
         let mut history = with_additions(&mut rng, &plain);
         let floats = [
@@ -234,7 +234,7 @@ fn a_file_keeps_additions_where_they_were() {
             .filter(|event| matches!(event, Event::Add { .. } | Event::AddFloat { .. }))
             .count();
         history.save(&path).unwrap();
-        assert_eq!(History::load(&path).unwrap(), history, "Rng({seed})");
+        assert_eq!(History::load(&path).unwrap(), history, "Rng::new({seed})");
     }
     assert!(some > 500, "{some} additions");
 }

@@ -53,16 +53,16 @@ impl Tally {
 }
 
 fn random(seed: u64, values: Values) {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut tally = Tally::default();
     for round in 0..150_000 {
-        let replay = rng.0;
+        let replay = rng.seed();
         let history = random_history(&mut rng, 5, 2 + round % 2, values);
         let compared =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tally.compare(&history)));
         assert!(
             compared.is_ok(),
-            "replay with Rng({replay:#x}), {} words, {values:?}",
+            "replay with Rng::new({replay:#x}), {} words, {values:?}",
             2 + round % 2
         );
     }
@@ -297,10 +297,10 @@ fn shift(mut lists: Vec<Vec<Event>>) -> Vec<Vec<Event>> {
 
 #[test]
 fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
-    let mut rng = Rng(0x1f0e);
+    let mut rng = Rng::new(0x1f0e);
     let (mut unknown, mut rejected) = (0, 0);
     for _ in 0..60_000 {
-        let replay = rng.0;
+        let replay = rng.seed();
         let mut history = random_history(&mut rng, 5, 2, Values::Binary);
         history.initial = InitialMemory::INFERRED;
         let verdict = check(&history).expect("a possible history");
@@ -312,7 +312,7 @@ fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
             };
             brute::is_opaque(&history, Orders::Witness)
         });
-        let replay = format!("replay with Rng({replay:#x}): {history:?}");
+        let replay = format!("replay with Rng::new({replay:#x}): {history:?}");
         assert!(verdict.is_opaque() || !explained, "{replay}");
         if verdict.initial.unknown == 0 {
             assert_eq!(verdict.is_opaque(), explained, "{replay}");
@@ -327,7 +327,7 @@ fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
 fn every_explanation_is_a_smallest_contradiction() {
     // Rebuilt with only the reads of its explanation the attempt is still in
     // violation, and with any one of them left out it is not.
-    let mut rng = Rng(0xe91a);
+    let mut rng = Rng::new(0xe91a);
     let mut sizes = [0_u64; 6];
     for _ in 0..40_000 {
         let history = random_history(&mut rng, 5, 3, Values::Binary);
@@ -377,7 +377,7 @@ fn keep_reads(history: &History, at_fault: usize, kept: &dyn Fn(u32) -> bool) ->
 
 #[test]
 fn random_histories_have_every_outcome() {
-    let mut rng = Rng(1);
+    let mut rng = Rng::new(1);
     let mut seen = [0_u32; 4];
     for _ in 0..1_000 {
         let history = random_history(&mut rng, 5, 2, Values::Unique);

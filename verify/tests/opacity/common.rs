@@ -1,5 +1,7 @@
 //! What the tests of histories share: builders, and random histories.
 
+use rand::{Rng as _, RngExt as _, SeedableRng as _};
+use rand_xoshiro::SplitMix64;
 use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
 
 pub(crate) fn read(word: u64, value: u64) -> Event {
@@ -65,30 +67,35 @@ pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
     history
 }
 
-/// `SplitMix64`.
-pub(crate) struct Rng(pub(crate) u64);
+/// Numbers from a seed that a failure prints.
+pub(crate) struct Rng(SplitMix64);
 
 impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
+    /// The seed that draws again what follows.
+    pub(crate) fn seed(&self) -> u64 {
+        u64::from_le_bytes(self.0.state())
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        self.0.random_range(0..n)
     }
 
     /// A number from `low` to `high`.
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.below(high - low + 1)
+        self.0.random_range(low..=high)
     }
 
-    pub(crate) fn percent(&mut self, p: u64) -> bool {
-        self.below(100) < p
+    pub(crate) fn percent(&mut self, p: u32) -> bool {
+        self.0.random_ratio(p, 100)
     }
 }
 

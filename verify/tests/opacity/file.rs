@@ -99,7 +99,7 @@ proptest! {
 }
 
 fn sample() -> Vec<u8> {
-    let mut rng = Rng(3);
+    let mut rng = Rng::new(3);
     let mut history = random_history(&mut rng, 5, 3, Values::Unique);
     history.initial.words = vec![(0x40, 1), (0x1001, u64::MAX)];
     encode(&history)
@@ -159,7 +159,7 @@ fn with_checksums(bytes: &mut [u8]) {
 
 #[test]
 fn damage_under_a_right_checksum_neither_panics_nor_runs_away() {
-    let mut rng = Rng(0xf022);
+    let mut rng = Rng::new(0xf022);
     let bytes = sample();
     let (mut errors, mut histories) = (0, 0);
     for _ in 0..100_000 {
@@ -356,7 +356,7 @@ fn an_impossible_history_is_refused_with_the_offset_of_its_record() {
 
 #[test]
 fn a_file_much_larger_than_a_chunk_comes_back() {
-    let mut rng = Rng(99);
+    let mut rng = Rng::new(99);
     let mut history = History::new(
         header(),
         InitialMemory {
@@ -423,5 +423,5 @@ fn a_file_that_cannot_be_opened_is_named() {
 }
 
 fn sample_history() -> History {
-    random_history(&mut Rng(5), 3, 2, Values::Binary)
+    random_history(&mut Rng::new(5), 3, 2, Values::Binary)
 }

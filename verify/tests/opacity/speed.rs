@@ -14,7 +14,7 @@ const WRITES: usize = 4;
 /// spans half as many again and reads as of `open` commits ago, so that its
 /// point is at neither end.
 fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed: u64) -> History {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut history = History::new(header(), InitialMemory::ZERO);
     // Memory now, and as it was `open` commits ago.
     let mut now = vec![0; words as usize];

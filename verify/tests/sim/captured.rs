@@ -5,14 +5,14 @@
 
 use crate::recorded::recorded;
 use std::marker::PhantomData;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvSorting, Table, Vbv, Versioned,
 };
-use stm_core::host::{Buffer, Launch, Shared, StmConfig};
+use stm_core::host::{Buffer, Launch, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
-use stm_core::logs::Capacity;
-use stm_core::mutant::Mutant;
-use stm_core::stm_ref::Patience;
+use stm_core::observe::Mutant;
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
@@ -96,9 +96,9 @@ struct Outcome {
 fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let head = Shared::from_slice(&sim, layout, &[0u32], "head").unwrap();
-    let nexts = Shared::from_slice(&sim, layout, &[0u32; NODES as usize], "nexts").unwrap();
-    let values = Shared::from_slice(&sim, layout, &[0u64; NODES as usize], "values").unwrap();
+    let head = TxArray::from_slice(&sim, layout, &[0u32], "head").unwrap();
+    let nexts = TxArray::from_slice(&sim, layout, &[0u32; NODES as usize], "nexts").unwrap();
+    let values = TxArray::from_slice(&sim, layout, &[0u64; NODES as usize], "values").unwrap();
     let empty = Buffer::<_, u32>::zeroed(&sim, 1, "empty").unwrap();
     let launch = Launch::new(2, config.warp_width.max(4));
     let settings = StmConfig {
@@ -108,10 +108,10 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
             reads: 2 * NODES as u32 + 8,
             writes: 8,
         },
-        patience: Patience {
+        retry_limits: RetryLimits {
             read_polls: 8,
-            elder_after: 6,
-            ..Patience::DEFAULT
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
         },
         ..StmConfig::default()
     };

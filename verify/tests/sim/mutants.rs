@@ -1,7 +1,7 @@
 //! The gate: every seeded defect is caught within its budget, and the right code
 //! survives ten times the cases that caught it. `verify mutants` prints the same.
 
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 use verify::mutants::{BUDGET, SURVIVAL, gate, table, target, try_mutant};
 use verify::program::directed::Directed;
 use verify::program::{Case, run};

@@ -8,7 +8,7 @@
 
 use proptest::prelude::*;
 use stm_core::algorithm::Variant;
-use stm_core::mutant::Mutant;
+use stm_core::observe::Mutant;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
 use verify::program::{Case, FailureKind, generate, run, shrink::shrink};

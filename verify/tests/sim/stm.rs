@@ -1,13 +1,13 @@
 //! The transactional memory itself on the simulator: its own kernels, every
 //! algorithm, every schedule, weak memory.
 
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
-use stm_core::host::{Launch, Shared, Stm, StmConfig};
+use stm_core::host::{Launch, Stm, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
-use stm_core::logs::Capacity;
-use stm_core::stm_ref::Patience;
 use stm_core::{Lane, StmRef, View};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
@@ -68,8 +68,8 @@ const TRANSACTIONS: u64 = 40;
 fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let accounts = Shared::from_slice(&sim, layout, &[100u32; 6], "accounts").unwrap();
-    let counter = Shared::<_, u64>::zeroed(&sim, layout, 1, "counter").unwrap();
+    let accounts = TxArray::from_slice(&sim, layout, &[100u32; 6], "accounts").unwrap();
+    let counter = TxArray::<_, u64>::zeroed(&sim, layout, 1, "counter").unwrap();
     let sizes = StmConfig {
         locks: 64,
         stripe_bytes,
@@ -77,11 +77,11 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
             reads: 8,
             writes: 8,
         },
-        patience: Patience {
+        retry_limits: RetryLimits {
             read_polls: 16,
             acquire_tries: 4,
             retries_max: 0,
-            ..Patience::DEFAULT
+            ..RetryLimits::DEFAULT
         },
         ..StmConfig::default()
     };

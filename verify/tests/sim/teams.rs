@@ -4,14 +4,14 @@
 
 use crate::recorded::recorded;
 use std::marker::PhantomData;
+use stm_core::Capacity;
+use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
 };
-use stm_core::host::{Buffer, Error, Launch, Shared, Stm, StmConfig};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
-use stm_core::logs::Capacity;
-use stm_core::mutant::Mutant;
-use stm_core::stm_ref::Patience;
+use stm_core::observe::Mutant;
 use stm_core::{Crew, Lane, StmRef, TArray, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
 use verify::program::{directed::Directed, run};
@@ -137,10 +137,10 @@ fn sizes() -> StmConfig {
             reads: 64,
             writes: 8,
         },
-        patience: Patience {
+        retry_limits: RetryLimits {
             read_polls: 8,
-            elder_after: 6,
-            ..Patience::DEFAULT
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
         },
         ..StmConfig::default()
     }
@@ -152,7 +152,7 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let accounts =
-        Shared::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
+        TxArray::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
     let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
     let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
     let view = accounts.view::<A>();
@@ -364,7 +364,7 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
         ..SimConfig::default()
     });
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let words = Shared::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
+    let words = TxArray::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
     let config = StmConfig {
         stripe_bytes: 16,
         capacity: Capacity {

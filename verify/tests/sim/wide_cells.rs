@@ -5,9 +5,9 @@
 //! them for opacity, as the mutants `pair-*` are; here is what it does not say:
 //! which accesses each way makes, and that the two leave the same.
 
+use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::host::{Launch, Shared, Stm, StmConfig};
-use stm_core::logs::Capacity;
+use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, run};
@@ -53,8 +53,8 @@ fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let initial = [1u64 << 63; ACCOUNTS as usize + 1];
-    let accounts = Shared::from_slice(&sim, layout, &initial, "accounts").unwrap();
-    let counter = Shared::<_, u32>::zeroed(&sim, layout, 1, "counter").unwrap();
+    let accounts = TxArray::from_slice(&sim, layout, &initial, "accounts").unwrap();
+    let counter = TxArray::<_, u32>::zeroed(&sim, layout, 1, "counter").unwrap();
     let sizes = StmConfig {
         locks: 64,
         capacity: Capacity {
@@ -197,8 +197,8 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         wide_atomics: true,
         ..SimConfig::default()
     });
-    let words = Shared::<_, u64>::zeroed(&sim, stm_core::view::Layout::Plain, 4, "words").unwrap();
-    let at = words.view::<stm_core::algorithm::Vbv>().place(0);
+    let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
+    let at = words.as_mut_ptr();
     let launch = Launch::new(1, 1);
     let run =
         |body: fn(&verify::sim::SimLane<'_>, *mut u64)| sim.run(&launch, |lane| body(lane, at));

@@ -8,10 +8,10 @@ use stamp_ports::Error;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::workload::Workload;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
-use stm_core::mutant::Mutant;
-use stm_core::stm_ref::Patience;
+use stm_core::observe::Mutant;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use verify::history::InitialMemory;
 use verify::sim::{Sim, SimConfig};
@@ -52,11 +52,11 @@ fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> Resul
         config: StmConfig {
             locks: 16,
             stripe_bytes: 4 << (config.seed % 3),
-            patience: Patience {
+            retry_limits: RetryLimits {
                 read_polls: 8,
                 acquire_tries: 4,
                 retries_max: 0,
-                ..Patience::DEFAULT
+                ..RetryLimits::DEFAULT
             },
             ..StmConfig::default()
         },

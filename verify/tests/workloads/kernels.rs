@@ -5,8 +5,8 @@ use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
 use std::ops::ControlFlow;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::stm_ref::Patience;
 use verify::opacity;
 use verify::record::{Settings, record_made};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
@@ -57,11 +57,11 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
                 threads: width.max(2),
                 locks: 16,
                 stripe_bytes: 4 << (seed % 3),
-                patience: Patience {
+                retry_limits: RetryLimits {
                     read_polls: 8,
                     acquire_tries: 8,
                     retries_max: 0,
-                    ..Patience::DEFAULT
+                    ..RetryLimits::DEFAULT
                 },
                 seed,
                 // Some buffers are full at first, and some runs take several.

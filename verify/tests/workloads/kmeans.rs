@@ -6,10 +6,10 @@
 use crate::driven::{Recorded, Setup, simulations};
 use stamp_ports::Error;
 use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Device, StmConfig};
-use stm_core::mutant::Mutant;
-use stm_core::stm_ref::Patience;
+use stm_core::observe::Mutant;
 use verify::history::InitialMemory;
 use verify::sim::{Sim, SimConfig};
 
@@ -42,11 +42,11 @@ fn run<D: Device>(
         config: StmConfig {
             locks: 16,
             stripe_bytes: 4 << (seed % 3),
-            patience: Patience {
+            retry_limits: RetryLimits {
                 read_polls: 8,
                 acquire_tries: 4,
                 retries_max: 0,
-                ..Patience::DEFAULT
+                ..RetryLimits::DEFAULT
             },
             ..StmConfig::default()
         },

@@ -6,10 +6,10 @@ use crate::driven::{Setup, simulations};
 use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, ProfileRows, Statistics, StmConfig};
-use stm_core::profile::Phase;
-use stm_core::stm_ref::Patience;
+use stm_core::observe::Phase;
 use verify::sim::{Sim, SimConfig};
 
 /// Runs a workload profiled, and verifies its result. That each lane's phases
@@ -22,11 +22,11 @@ fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Prof
         shape: (2, 6),
         config: StmConfig {
             locks: 16,
-            patience: Patience {
+            retry_limits: RetryLimits {
                 read_polls: 8,
                 acquire_tries: 4,
                 retries_max: 0,
-                ..Patience::DEFAULT
+                ..RetryLimits::DEFAULT
             },
             ..StmConfig::default()
         },

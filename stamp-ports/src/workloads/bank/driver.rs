@@ -10,10 +10,10 @@ use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Shared, Sums};
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Sums, TxArray};
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
 use stm_core::{Element, StmRef};
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, FINDINGS,
@@ -25,7 +25,7 @@ pub struct BankData<D: Device> {
     plan: BankPlan,
     tables_host: Vec<u64>,
     /// None, if transfers add.
-    accounts: Shared<D, i32>,
+    accounts: TxArray<D, i32>,
     /// The accounts then; past the last there are zeros.
     rows: Option<Sums<D, i32>>,
     sums: Buffer<D, i32>,
@@ -53,7 +53,7 @@ impl<D: Device> BankData<D> {
 
 /// The accounts as the host knows them.
 fn download<D: Device>(
-    accounts: &Shared<D, i32>,
+    accounts: &TxArray<D, i32>,
     rows: Option<&Sums<D, i32>>,
     of: &Bank,
 ) -> Result<Vec<i32>> {
@@ -115,7 +115,7 @@ impl Workload for Bank {
                 } else {
                     &initial
                 };
-                Shared::from_slice(device, Layout::Plain, words, "the accounts of bank")?
+                TxArray::from_slice(device, Layout::Plain, words, "the accounts of bank")?
             },
             rows: (self.adds_row)
                 .map(|row| {

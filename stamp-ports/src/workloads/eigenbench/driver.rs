@@ -9,9 +9,9 @@ use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Shared};
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::memory::WordAddress;
 use stm_kernels::eigenbench::{Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan};
 
 /// The arrays on a device, and what they must become.
@@ -19,8 +19,8 @@ pub struct EigenbenchData<D: Device> {
     plan: EigenbenchPlan,
     /// Lanes that the parts were made for.
     lanes: u64,
-    hot: Shared<D, u32>,
-    mild: Shared<D, u32>,
+    hot: TxArray<D, u32>,
+    mild: TxArray<D, u32>,
     cold: Buffer<D, u32>,
     checksums: Buffer<D, u32>,
     expected: Expectation<Arrays>,
@@ -54,13 +54,13 @@ impl Workload for Eigenbench {
         Ok(EigenbenchData {
             plan,
             lanes: 0,
-            hot: Shared::zeroed(
+            hot: TxArray::zeroed(
                 device,
                 Layout::Plain,
                 plan.hot_words as usize,
                 "the hot array",
             )?,
-            mild: Shared::zeroed(device, Layout::Plain, 0, "nothing yet")?,
+            mild: TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?,
             cold: none()?,
             checksums: none()?,
             expected: Expectation::default(),
@@ -74,7 +74,7 @@ impl Workload for Eigenbench {
         // Given back before the next are made: memory.
         data.lanes = 0;
         data.expected = Expectation::default();
-        data.mild = Shared::zeroed(device, Layout::Plain, 0, "nothing yet")?;
+        data.mild = TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?;
         for part in [&mut data.cold, &mut data.checksums] {
             *part = Buffer::zeroed(device, 0, "nothing yet")?;
         }
@@ -89,7 +89,7 @@ impl Workload for Eigenbench {
                 .saturating_mul(2),
             "use fewer --mild-words, --cold-words, --blocks or --threads",
         )?;
-        data.mild = Shared::zeroed(
+        data.mild = TxArray::zeroed(
             device,
             Layout::Plain,
             (lanes * mild) as usize,

@@ -6,8 +6,8 @@ use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
 
 /// The parameters: those of the plan, whose seed is replaced by the run's.

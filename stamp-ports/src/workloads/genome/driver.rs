@@ -22,9 +22,9 @@ use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Fast};
-use stm_core::host::{Buffer, Device, Launch, Shared};
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Launch, TxArray};
+use stm_core::observe::Observation;
 use stm_core::{StmRef, View};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
@@ -36,10 +36,10 @@ pub struct GenomeData<D: Device> {
     gene: Gene,
     packed: Vec<u64>,
     words: Buffer<D, u64>,
-    slots: Shared<D, u32>,
-    nexts: Shared<D, u64>,
-    prevs: Shared<D, u32>,
-    others: Shared<D, u32>,
+    slots: TxArray<D, u32>,
+    nexts: TxArray<D, u64>,
+    prevs: TxArray<D, u32>,
+    others: TxArray<D, u32>,
     heads: Buffer<D, u32>,
     chains: Buffer<D, u32>,
     pairs: Buffer<D, u64>,
@@ -137,11 +137,11 @@ impl Workload for Genome {
         let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
         let packed = gene.packed();
         let zeros = |len: u64, what| Buffer::zeroed(device, len as usize, what);
-        let shared = |what| Shared::zeroed(device, Layout::Plain, slots as usize, what);
+        let shared = |what| TxArray::zeroed(device, Layout::Plain, slots as usize, what);
         Ok(GenomeData {
             words: Buffer::from_slice(device, &packed, "the segments of genome")?,
             slots: shared("the set of genome")?,
-            nexts: Shared::zeroed(
+            nexts: TxArray::zeroed(
                 device,
                 Layout::Plain,
                 slots as usize,

@@ -7,8 +7,8 @@ use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 
 /// Slots of the set for each different segment, at least: few of the slots that
 /// an insertion looks at are taken.

@@ -8,16 +8,16 @@ use crate::workloads::memory::check_memory;
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Shared};
-use stm_core::view::Layout;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::ht::{HashTable, HtParams};
 
 /// The table.
 pub struct HtData<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
-    heads: Shared<D, u32>,
-    nexts: Shared<D, u32>,
+    heads: TxArray<D, u32>,
+    nexts: TxArray<D, u32>,
 }
 
 impl<D: Device> std::fmt::Debug for HtData<D> {
@@ -52,13 +52,13 @@ impl Workload for Ht {
         let keys_host = keys(seed, nodes as u64);
         Ok(HtData {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: Shared::zeroed(
+            heads: TxArray::zeroed(
                 device,
                 Layout::Plain,
                 self.buckets as usize,
                 "the buckets of ht",
             )?,
-            nexts: Shared::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
+            nexts: TxArray::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
             keys_host,
         })
     }

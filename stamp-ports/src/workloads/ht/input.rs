@@ -5,8 +5,8 @@ use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 
 /// The hash table's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

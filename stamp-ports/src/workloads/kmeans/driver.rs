@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
 use stm_core::host::{Buffer, Device, Statistics};
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
+use stm_core::observe::Observation;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
 pub use super::passes::KmeansData;

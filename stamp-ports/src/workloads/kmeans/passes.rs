@@ -5,8 +5,8 @@ use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use super::sums::wrong_sums;
 use crate::error::Result;
-use stm_core::host::{Buffer, Device, Shared, Sums};
-use stm_core::view::Layout;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Sums, TxArray};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -28,7 +28,7 @@ pub struct KmeansData<D: Device> {
 /// The new sums: a row for each centre, the count and the sums of coordinates.
 pub(super) struct Rows<D: Device> {
     /// Words that transactions read and write; none, if they add to sums.
-    pub(super) words: Shared<D, u32>,
+    pub(super) words: TxArray<D, u32>,
     /// Sums that they add to.
     pub(super) sums: Option<Sums<D, u32>>,
 }
@@ -43,7 +43,7 @@ impl<D: Device> Rows<D> {
         };
         let sums = || Sums::zeroed(device, rows as usize, row_len, "the sums");
         Ok(Self {
-            words: Shared::zeroed(device, Layout::Plain, words, "the sums")?,
+            words: TxArray::zeroed(device, Layout::Plain, words, "the sums")?,
             sums: of.adds.then(sums).transpose()?,
         })
     }

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 
 impl Kmeans {
     /// The coordinates of a point.

@@ -14,13 +14,13 @@ use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
+use stm_core::Capacity;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Buffer, Device, Shared};
-use stm_core::logs::Capacity;
-use stm_core::probe::Observation;
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::array::Layout;
+use stm_core::host::{self, Buffer, Device, TxArray};
+use stm_core::memory::WordAddress;
+use stm_core::observe::Observation;
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, TOO_LONG, UNROUTED,
     UNSETTLED,
@@ -29,7 +29,7 @@ use stm_kernels::labyrinth::{
 /// The grid, the requests, and what became of them.
 pub struct LabyrinthData<D: Device> {
     initial: Vec<u32>,
-    grid: Shared<D, u32>,
+    grid: TxArray<D, u32>,
     requests: Buffer<D, u32>,
     results: Buffer<D, u32>,
     next: Buffer<D, u32>,
@@ -197,7 +197,7 @@ impl Workload for Labyrinth {
             .collect();
         let zeros = |len, what| Buffer::zeroed(device, len, what);
         Ok(LabyrinthData {
-            grid: Shared::zeroed(
+            grid: TxArray::zeroed(
                 device,
                 Layout::Plain,
                 initial.len(),

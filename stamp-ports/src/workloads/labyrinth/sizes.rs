@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::numbers::of;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
+use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::logs::Capacity;
 use stm_kernels::labyrinth::SHARED_BYTES;
 
 /// The least default room for a path, in cells: in a small grid that is full,

@@ -9,16 +9,16 @@ use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Shared};
-use stm_core::view::Layout;
-use stm_core::word::WordAddress;
+use stm_core::array::Layout;
+use stm_core::host::{Device, TxArray};
+use stm_core::memory::WordAddress;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// The array, and what it must become.
 pub struct RaData<D: Device> {
     seed: u64,
     plan: RaPlan,
-    array: Shared<D, u32>,
+    array: TxArray<D, u32>,
     expected: Expectation<Vec<u32>>,
 }
 
@@ -47,7 +47,7 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: Shared::zeroed(
+            array: TxArray::zeroed(
                 device,
                 Layout::Plain,
                 self.words as usize,

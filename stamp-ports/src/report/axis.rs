@@ -1,0 +1,229 @@
+//! Axes: what range they show, and which values are worth a tick. `plotters`
+//! places the values.
+
+use crate::numbers::{count, digits3, short};
+use plotters::coord::combinators::{IntoLogRange, LogCoord};
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
+use std::ops::{Range, RangeInclusive};
+
+/// What an axis stretches for. No measurement is beyond, and a document may
+/// hold anything.
+const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
+
+/// A range of values along an axis, never empty.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    range: Range<f64>,
+    logarithmic: bool,
+    ticks: Vec<f64>,
+    label: fn(f64) -> String,
+}
+
+/// The lowest and the highest that a logarithmic axis can show.
+fn bounds(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let usable = values.into_iter().filter(|v| SHOWN.contains(v));
+    let (low, high) = usable.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), v| {
+        (low.min(v), high.max(v))
+    });
+    if low > high { (1.0, 1.0) } else { (low, high) }
+}
+
+/// Every so many of the ticks that at most `most` are left.
+fn thinned(ticks: Vec<f64>, most: usize) -> Vec<f64> {
+    let every = ticks.len().div_ceil(most).max(1);
+    ticks.into_iter().step_by(every).collect()
+}
+
+impl Axis {
+    /// A logarithmic axis that ends at 1 or 3 times powers of ten.
+    pub fn decimal(values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values);
+        let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+        let steps: Vec<f64> = decades
+            .flat_map(|d| [1.0, 3.0].map(|f| f * 10f64.powi(d)))
+            .collect();
+        let below = steps.iter().rposition(|s| *s <= low).unwrap_or(0);
+        let above = steps.iter().position(|s| *s >= high);
+        let above = above.unwrap_or(steps.len() - 1).max(below + 1);
+        let steps = &steps[below..=above.min(steps.len() - 1)];
+        let round = |s: &f64| (s.log10() - s.log10().round()).abs() < 1e-6;
+        let ticks = if steps.len() <= 6 {
+            steps.to_vec()
+        } else {
+            thinned(steps.iter().copied().filter(round).collect(), 6)
+        };
+        Self {
+            range: steps[0]..steps[steps.len() - 1],
+            logarithmic: true,
+            ticks,
+            label: digits_of_tick,
+        }
+    }
+
+    /// A logarithmic axis for sizes, with ticks at powers of two.
+    pub fn binary(values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values);
+        let (low, high) = (low / 1.3, high * 1.3);
+        let exponents = low.log2().ceil() as i32..=high.log2().floor() as i32;
+        let ticks = exponents.map(|e| 2f64.powi(e)).collect();
+        Self {
+            range: low..high,
+            logarithmic: true,
+            ticks: thinned(ticks, 6),
+            label: |v| {
+                if v >= 1.0 {
+                    count(v as u64)
+                } else {
+                    digits_of_tick(v)
+                }
+            },
+        }
+    }
+
+    /// A linear axis from 0 to a little more than the largest value.
+    pub fn linear(values: impl IntoIterator<Item = f64>) -> Self {
+        let usable = values.into_iter().filter(|v| SHOWN.contains(v));
+        let high = usable.fold(0.0, f64::max);
+        let high = if high > 0.0 { high * 1.05 } else { 1.0 };
+        Self {
+            range: 0.0..high,
+            logarithmic: false,
+            ticks: RangedCoordf64::from(0.0..high).key_points(6),
+            label: digits_of_tick,
+        }
+    }
+
+    /// Shares of a whole.
+    pub fn percent() -> Self {
+        Self {
+            range: 0.0..100.0,
+            logarithmic: false,
+            ticks: [0.0, 25.0, 50.0, 75.0, 100.0].to_vec(),
+            label: digits_of_tick,
+        }
+    }
+
+    /// The ordinate of `n` rows, each of height 1.
+    pub fn rows(n: usize) -> Self {
+        Self {
+            range: 0.0..n.max(1) as f64,
+            logarithmic: false,
+            ticks: Vec::new(),
+            label: |_| String::new(),
+        }
+    }
+
+    /// How its values are spread, for its name.
+    pub fn scale(&self) -> &'static str {
+        if self.logarithmic {
+            "log scale"
+        } else {
+            "linear scale"
+        }
+    }
+
+    /// Whether a value is on it.
+    pub fn shows(&self, value: f64) -> bool {
+        (self.range.start..=self.range.end).contains(&value)
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        if self.logarithmic {
+            let scale = self.range.clone().log_scale();
+            LogCoord::from(scale).map(value, limit)
+        } else {
+            RangedCoordf64::from(self.range.clone()).map(value, limit)
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        (self.label)(*value)
+    }
+}
+
+fn digits_of_tick(value: f64) -> String {
+    if value != 0.0 && value < 0.01 {
+        return format!("{value:e}");
+    }
+    let text = if value >= 1e3 {
+        short(value)
+    } else {
+        digits3(value)
+    };
+    let (number, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(number) => (number, &text[number.len()..]),
+        None => (text.as_str(), ""),
+    };
+    let number = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    };
+    format!("{number}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<String> {
+        axis.ticks.iter().map(|v| axis.format_ext(v)).collect()
+    }
+
+    #[test]
+    fn a_logarithmic_axis_spaces_equal_ratios_equally() {
+        let axis = Axis::decimal([1.0, 100.0]);
+        let at = |v: f64| axis.map(&v, (0, 1000));
+        assert_eq!([at(1.0), at(10.0), at(100.0)], [0, 500, 1000]);
+        assert!(!axis.shows(0.0) && !axis.shows(-1.0) && !axis.shows(f64::NAN));
+        assert_eq!(texts(&axis), ["1", "3", "10", "30", "100"]);
+    }
+
+    #[test]
+    fn ticks_are_few_and_round() {
+        let sizes = Axis::binary([32.0, 262_144.0]);
+        assert_eq!(texts(&sizes), ["32", "256", "2K", "16K", "128K"]);
+        let rates = Axis::decimal([2e5, 9e8]);
+        assert_eq!(texts(&rates), ["100K", "1M", "10M", "100M", "1G"]);
+        let shares = Axis::linear([0.0, 83.0]);
+        assert_eq!(texts(&shares), ["0", "20", "40", "60", "80"]);
+        assert_eq!(texts(&Axis::linear([0.0]))[0], "0");
+    }
+
+    #[test]
+    fn no_value_or_one_value_still_makes_an_axis() {
+        for values in [
+            &[][..],
+            &[7.0],
+            &[f64::NAN, f64::INFINITY],
+            &[0.0, 0.0],
+            &[f64::MIN_POSITIVE, f64::MAX],
+            &[1e-12, 1e18],
+        ] {
+            for make in [Axis::decimal, Axis::binary, Axis::linear] {
+                let axis = make(values.to_vec());
+                assert!(
+                    !axis.ticks.is_empty() && axis.ticks.len() <= 11,
+                    "{values:?}"
+                );
+                assert!(axis.range.start < axis.range.end, "{values:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Panels: where their marks are.
+
+use super::super::palette::variant;
+use super::*;
+
+const TEXTS: Texts<'_> = Texts {
+    title: "RA",
+    below: "b",
+    x: "x",
+    about: "a",
+};
+
+/// The marks of one tag and colour: their attributes as numbers.
+fn marks(panel: &Panel, tag: &str, colour: &str, names: [&str; 2]) -> Vec<[f64; 2]> {
+    let text = format!("<g>{}</g>", panel.marks.0);
+    let parsed = roxmltree::Document::parse(&text).unwrap();
+    let all = parsed.descendants().filter(|node| {
+        node.has_tag_name(tag)
+            && [node.attribute("fill"), node.attribute("stroke")].contains(&Some(colour))
+    });
+    all.map(|node| names.map(|name| node.attribute(name).unwrap().parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_bar_starts_at_the_base_on_either_side() {
+    let axis = Axis::decimal([0.1, 10.0]);
+    let hue = variant("cgl");
+    let bar = |value| Bar {
+        name: "b".into(),
+        hue,
+        value,
+        range: None,
+        label: "L".into(),
+        told: String::new(),
+    };
+    let all = [bar(Some(10.0)), bar(Some(0.1)), bar(None)];
+    let drawn = bars(&TEXTS, &axis, 1.0, &all);
+    let rects = marks(&drawn, "rect", &hue.css(), ["x", "width"]);
+    let [right, left, none] = rects[..] else {
+        panic!("{rects:?}")
+    };
+    assert!((left[0] + left[1] - right[0]).abs() <= 1.0, "{rects:?}");
+    assert!((left[1] - right[1]).abs() <= 1.0, "{rects:?}");
+    assert!(none[1] <= 1.0);
+}
+
+#[test]
+fn a_bar_just_below_the_base_has_a_dot_that_can_be_seen() {
+    let axis = Axis::decimal([0.5, 1e4]);
+    let hue = variant("vbv");
+    let bar = Bar {
+        name: "b".into(),
+        hue,
+        value: Some(0.99),
+        range: None,
+        label: "L".into(),
+        told: String::new(),
+    };
+    let drawn = bars(&TEXTS, &axis, 1.0, &[bar]);
+    let dots = marks(&drawn, "circle", &hue.css(), ["cx", "r"]);
+    assert_eq!(dots.len(), 1);
+    assert!(dots[0][1] >= 3.0 * f64::from(FINE));
+}
+
+#[test]
+fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
+    let axis = Axis::decimal([1.0, 10.0]);
+    let line = |y| Line {
+        hue: variant("cgl"),
+        marker: 0,
+        points: vec![(1.0, y, "told".into())],
+    };
+    let empty = lines(&TEXTS, &axis, &axis, &[line(0.0)]).marks.0;
+    assert!(empty.contains("not measured") && !empty.contains("told"));
+    let drawn = lines(&TEXTS, &axis, &axis, &[line(2.0)]).marks.0;
+    assert!(drawn.contains("<title>told</title>") && !drawn.contains("not measured"));
+}
+
+#[test]
+fn segments_stay_in_their_bar_whatever_their_sum() {
+    let hue = variant("cgl");
+    let stack = Stack {
+        name: "s".into(),
+        segments: vec![(hue, 0.8, String::new()); 3],
+    };
+    let panel = stacks(&TEXTS, &[stack]);
+    let rects = marks(&panel, "rect", &hue.css(), ["x", "width"]);
+    assert_eq!(rects.len(), 2);
+    assert!(
+        rects
+            .iter()
+            .all(|[x, width]| x + width <= f64::from(WIDTH * FINE))
+    );
+}

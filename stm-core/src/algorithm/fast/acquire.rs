@@ -1,0 +1,367 @@
+//! The commit of the versioned algorithms, step by step: locks, the clock,
+//! validation, stores.
+//!
+//! What is seldom needed takes what it needs by value, so that the transaction
+//! itself stays in registers. It is inlined all the same: a call keeps what is
+//! live around it in memory, on the ways without the call too.
+
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
+use crate::algorithm::fast::pairs::Pairs;
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+/// Entries whose swaps are in flight together on a lane with atomics of 128 bits:
+/// each has a load of 128 bits, two swaps of which one is made, and more than
+/// twice the registers.
+const WIDE_BATCH: usize = 4;
+
+/// Swaps in flight: what was found, and what was expected.
+#[derive(Clone, Copy)]
+struct Swaps<S, const B: usize> {
+    /// Which entries have one, a bit for each.
+    which: u32,
+    found: [u64; B],
+    seen: [u64; B],
+    storage: PhantomData<S>,
+}
+
+/// Swaps that have failed.
+#[derive(Clone, Copy)]
+struct Lost {
+    /// Which, a bit for each.
+    which: u32,
+    /// All of them may be of words that this transaction holds already.
+    own: bool,
+    /// One of the words was locked.
+    held: bool,
+}
+
+impl Lost {
+    /// Why the commit aborts.
+    #[inline(always)]
+    const fn reason(self) -> Abort {
+        if self.held {
+            Abort::CommitLocked
+        } else {
+            Abort::CommitStale
+        }
+    }
+
+    /// Those, and others that are `shift` entries further.
+    #[inline(always)]
+    fn and(self, others: Self, shift: u32) -> Self {
+        Self {
+            which: self.which | others.which << shift,
+            own: self.own & others.own,
+            held: self.held | others.held,
+        }
+    }
+}
+
+impl<S: Storage, const B: usize> Swaps<S, B> {
+    /// Not 0 if any has failed.
+    #[inline(always)]
+    fn differing(&self) -> u64 {
+        let mut differing = 0;
+        for j in 0..B {
+            // No choice, of which the compiler would make a branch.
+            let mask = u64::from(self.which >> j & 1).wrapping_neg();
+            differing |= (self.found[j] ^ self.seen[j]) & mask;
+        }
+        differing
+    }
+
+    /// Which have failed, and on what.
+    #[inline(always)]
+    fn lost<L: Lane>(&self, lane: &L) -> Lost {
+        let mut lost = Lost {
+            which: 0,
+            own: true,
+            held: false,
+        };
+        if self.differing() == 0 {
+            return lost;
+        }
+        let me = lane.grid_thread();
+        for j in 0..B {
+            let (found, seen) = (self.found[j], self.seen[j]);
+            if self.which >> j & 1 != 0 && found != seen {
+                lost.which |= 1 << j;
+                lost.own &= S::may_be_locked_by(found, seen, me);
+                lost.held |= S::is_locked(found);
+            }
+        }
+        lost
+    }
+}
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Swaps the word of every written entry for its locked form.
+    ///
+    /// # Errors
+    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
+    #[inline(always)]
+    pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let lane = tx.lane;
+        let len = tx.attempt.set.len;
+        let wide = S::PAIRS && lane.has_wide_atomics();
+        if !tx.attempt.set.has_blind() {
+            // Most transactions are short: as many as there are, and no more.
+            if len <= 2 {
+                return Self::acquire_few::<L, 2>(tx);
+            }
+            if len <= BATCH as u32 / 2 {
+                return Self::acquire_few::<L, { BATCH / 2 }>(tx);
+            }
+        }
+        let mut i = 0;
+        while i < len {
+            let (lost, swapped) = match (tx.attempt.set.has_blind(), wide) {
+                (true, false) => (Self::swap_blind::<L, BATCH>(tx, i).lost(lane), BATCH),
+                (true, true) => {
+                    let swaps = Self::swap_blind::<L, WIDE_BATCH>(tx, i);
+                    (swaps.lost(lane), WIDE_BATCH)
+                }
+                (false, true) => {
+                    let swaps = Self::swap::<L, WIDE_BATCH>(tx, i);
+                    (swaps.lost(lane), WIDE_BATCH)
+                }
+                (false, false) => {
+                    // Two batches, with all their swaps in flight together.
+                    let one = Self::swap::<L, BATCH>(tx, i);
+                    let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
+                    let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
+                    (lost, 2 * BATCH)
+                }
+            };
+            if lost.which != 0 {
+                let at = Self::entries(tx);
+                let map = S::map(tx.stm);
+                if !(lost.own && Self::share(at, map, i, lost.which)) {
+                    let end = (i + swapped as u32).min(len);
+                    Self::restore(at, map, end, i, lost.which);
+                    return Err(lost.reason());
+                }
+            }
+            i += swapped as u32;
+        }
+        Ok(())
+    }
+
+    /// The same of at most `B` entries, none of them blind.
+    #[inline(always)]
+    fn acquire_few<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let len = tx.attempt.set.len;
+        if len == 0 {
+            return Ok(()); // only additions to sums
+        }
+        let lost = Self::swap::<L, B>(tx, 0).lost(tx.lane);
+        if lost.which == 0 {
+            return Ok(());
+        }
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        if lost.own && Self::share(at, map, 0, lost.which) {
+            return Ok(());
+        }
+        // The sooner, the fewer others meet what is held in vain.
+        Self::restore_batch::<L, B>(at, map, len, 0, lost.which);
+        Err(lost.reason())
+    }
+
+    /// Swaps the words of the entries from `i` on, if there are any; none of
+    /// them is blind.
+    #[inline(always)]
+    fn swap<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
+        let at = Self::entries(tx);
+        let len = tx.attempt.set.len;
+        // SAFETY: the count is not 0, and i is in its batch or the one behind.
+        let (entries, seen) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let mut which = 0;
+        for (j, &entry) in entries.iter().enumerate() {
+            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
+        }
+        let pairs = Self::pairs(tx, entries, which);
+        let found = Self::try_lock(tx, entries, seen, which, &pairs);
+        Swaps {
+            which,
+            found,
+            seen,
+            storage: PhantomData,
+        }
+    }
+
+    /// [`Self::swap`] where some entries are blind: their words are locked
+    /// whatever is there.
+    #[inline(always)]
+    fn swap_blind<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = tx.attempt.set.len;
+        // SAFETY: i is below the count.
+        let (entries, mut seen): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let (mut which, mut blind) = (0, 0);
+        for (j, &entry) in entries.iter().enumerate() {
+            let inside = i + (j as u32) < len;
+            which |= u32::from(inside && entry & WRITTEN != 0) << j;
+            blind |= u32::from(inside && entry & BLIND != 0) << j;
+        }
+        let pairs = Self::pairs(tx, entries, which);
+        for (j, &[now, _]) in pairs.now.iter().enumerate() {
+            if (blind & pairs.which) >> j & 1 != 0 {
+                // As below: 0 if it is locked.
+                seen[j] = if S::is_locked(now) { 0 } else { now };
+            }
+        }
+        let mut found;
+        if let Some(bit) = S::LOCK_BIT {
+            let apart = blind & !pairs.which;
+            found = Self::try_lock(tx, entries, seen, which & !apart, &pairs);
+            // SAFETY: those that are wanted are version words of elements in
+            // range (Tx::locate). Relaxed: F3 follows. A word that is locked
+            // stays as it is.
+            let before: [u64; B] = core::array::from_fn(|j| unsafe {
+                let word = S::version_word(map, word_of(entries[j]));
+                lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
+            });
+            for j in 0..B {
+                // No choice, as in `Swaps::differing`.
+                let mask = u64::from(apart >> j & 1).wrapping_neg();
+                found[j] = found[j] & !mask | before[j] & mask;
+                seen[j] = seen[j] & !mask | before[j] & !bit & mask;
+            }
+        } else {
+            // One that is locked is seen as version 0: the swap finds out who
+            // holds it.
+            for j in 0..B {
+                let word = S::version_word(map, word_of(entries[j]));
+                // SAFETY: as above. Relaxed: the swap compares it.
+                let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
+                seen[j] = if S::is_locked(now) { 0 } else { now };
+            }
+            found = Self::try_lock(tx, entries, seen, which, &pairs);
+        }
+        for (j, &seen) in seen.iter().enumerate() {
+            if blind >> j & 1 != 0 {
+                // SAFETY: below the count.
+                unsafe { at.put(Column::Seen, i + j as u32, seen) };
+            }
+        }
+        Swaps {
+            which,
+            found,
+            seen,
+            storage: PhantomData,
+        }
+    }
+
+    /// Compare-and-swaps of the version words of the entries in a mask, from
+    /// what was seen to the locked form, all in flight together: what was
+    /// found.
+    #[inline(always)]
+    fn try_lock<L: Lane, const B: usize>(
+        tx: &Tx<'_, L, Self>,
+        entries: [u64; B],
+        seen: [u64; B],
+        which: u32,
+        pairs: &Pairs<B>,
+    ) -> [u64; B] {
+        let lane = tx.lane;
+        let map = S::map(tx.stm);
+        let me = lane.grid_thread();
+        let idle = tx.logs.entry(lane, 0, 0);
+        let found = core::array::from_fn(|j| {
+            let wanted = (which & !pairs.which) >> j & 1 != 0;
+            let word = S::version_word(map, word_of(entries[j]));
+            let new = S::locked(seen[j], me);
+            // SAFETY: if wanted, the version word of an element in range
+            // (Tx::locate). Relaxed: F3 follows.
+            unsafe {
+                if Mutant::LockedByStore.on(lane) {
+                    lane.store_relaxed_64_if(wanted, word, new);
+                    seen[j]
+                } else {
+                    lane.cas_relaxed_64_if(wanted, word, idle, seen[j], new)
+                }
+            }
+        });
+        Self::lock_pairs(tx, pairs, entries, seen, me, found)
+    }
+
+    /// Which words are not as they were seen.
+    #[inline(always)]
+    pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
+        let mut differing = 0;
+        for j in 0..B {
+            differing |= u32::from(found[j] != seen[j]) << j;
+        }
+        differing
+    }
+
+    /// Whether the entries of a batch whose swap has failed are all of words
+    /// that this transaction holds already; then they share its locks.
+    #[inline(always)]
+    fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
+        while lost != 0 {
+            let i = first + lost.trailing_zeros();
+            lost &= lost - 1;
+            // SAFETY: below the count, as the holder is.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                at.put(Column::Address, i, entry | SHARES);
+                let holder = Self::holder(at, map, i, entry);
+                if let Some(holder) = holder
+                    && (entry & BLIND != 0
+                        || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
+                {
+                    if Self::is_whole(at.lane(), word_of(entry)) {
+                        // One cell, so one store: of the later value.
+                        at.put(Column::Value, holder, at.get(Column::Value, i));
+                    }
+                } else {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// The entry before `end` that holds the lock of an entry's word. By
+    /// value, so that the transaction stays in registers.
+    #[inline(always)]
+    pub(crate) fn holder<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        end: u32,
+        entry: u64,
+    ) -> Option<u32> {
+        let word = S::version_word(map, word_of(entry));
+        let mut i = 0;
+        while i < end {
+            // SAFETY: below the count.
+            let other = unsafe { at.get(Column::Address, i) };
+            if other & (WRITTEN | SHARES) == WRITTEN && S::version_word(map, word_of(other)) == word
+            {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
+    }
+}

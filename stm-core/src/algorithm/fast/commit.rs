@@ -1,0 +1,258 @@
+//! The end of a commit of the versioned algorithms: the clock, validation, write-back
+//! and release. Acquiring is in [`super::acquire`].
+
+use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::observe::mutant::Mutant;
+use crate::tx::attempt::Tx;
+use crate::tx::crew::Crew;
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Advances the clock once for all members of the crew.
+    #[inline(always)]
+    pub(crate) fn advance<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
+        let lane = tx.lane;
+        let leader = crew.leader(lane);
+        let mut version = 0;
+        if crew.is(lane, leader) {
+            // SAFETY: the clock is live. Relaxed: F3 before, F4 after.
+            version = unsafe { lane.fetch_add_relaxed_64(tx.stm.clock(), 1) } + 1;
+        }
+        let [version] = crew.told(lane, leader, [version]);
+        Version(version)
+    }
+
+    /// Whether every word read and not written is as it was seen.
+    #[inline(always)]
+    pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = tx.attempt.set.len;
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(tx, entries, seen, i, WRITTEN);
+            let mut changed = Self::differing(found, seen);
+            while changed != 0 {
+                let k = i + changed.trailing_zeros();
+                changed &= changed - 1;
+                // SAFETY: below the count, as the holder is.
+                unsafe {
+                    let entry = at.get(Column::Address, k);
+                    // Held by this transaction itself, from what was seen here.
+                    match Self::holder(at, map, len, entry) {
+                        Some(holder) if at.get(Column::Seen, holder) == at.get(Column::Seen, k) => {
+                        }
+                        _ => return false,
+                    }
+                }
+            }
+            i += BATCH as u32;
+        }
+        true
+    }
+
+    /// Gives back all that the transaction holds, as it was.
+    #[inline(always)]
+    pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
+    }
+
+    /// Gives back what the first `len` entries hold, as it was; those from
+    /// `first` on whose bits are in `lost` hold nothing.
+    #[inline(always)]
+    pub(crate) fn restore<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        first: u32,
+        lost: u32,
+    ) {
+        let mut i = 0;
+        while i < len {
+            let without = if i >= first {
+                lost >> ((i - first) & 31)
+            } else if S::PAIRS && at.lane().has_wide_atomics() && first - i < BATCH as u32 {
+                // The swaps' batches are shorter than these.
+                lost << (first - i)
+            } else {
+                0
+            };
+            Self::restore_batch::<L, BATCH>(at, map, len, i, without);
+            i += BATCH as u32;
+        }
+    }
+
+    /// Gives back what those of `B` entries from `i` on hold that are below
+    /// `len` and not in the mask `without`.
+    #[inline(always)]
+    pub(crate) fn restore_batch<L: Lane, const B: usize>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        i: u32,
+        without: u32,
+    ) {
+        let lane = at.lane();
+        // SAFETY: the count is not 0, and i is below it.
+        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Seen, i, len),
+            )
+        };
+        let held = |j: usize| {
+            i + (j as u32) < len
+                && without >> j & 1 == 0
+                && entries[j] & (WRITTEN | SHARES) == WRITTEN
+        };
+        let mut apart = false;
+        for (j, &entry) in entries.iter().enumerate() {
+            apart |= held(j) && !Self::is_whole(lane, word_of(entry));
+        }
+        if apart {
+            // ORDER(F6): who reads the old version from this store sees
+            // the value that goes with it, as from the store it replaces.
+            Mutant::NoF6.fence(lane);
+        }
+        for j in 0..B {
+            let word = word_of(entries[j]);
+            // SAFETY: if held, of an element in range (Tx::locate), and the entry
+            // is below the count. Relaxed: a packed word is all there is to see;
+            // F6 precedes the others.
+            unsafe {
+                if !Self::is_pair(lane, word) {
+                    lane.store_relaxed_64_if(held(j), S::version_word(map, word), seen[j]);
+                } else if held(j) {
+                    Self::put_back(at, map, i + j as u32, word, seen[j]);
+                }
+            }
+        }
+    }
+
+    /// Stores the new values, then the version words with the new version.
+    #[inline(always)]
+    pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version) {
+        let lane = tx.lane;
+        if Mutant::VersionNotRaised.on(lane) {
+            version = tx.attempt.snapshot;
+        }
+        let mut apart;
+        if (1..=2).contains(&tx.attempt.set.len) {
+            apart = Self::publish_batch::<L, 2>(tx, version, 0);
+        } else if (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
+            apart = Self::publish_batch::<L, { BATCH / 2 }>(tx, version, 0);
+        } else {
+            apart = false;
+            let mut i = 0;
+            while i < tx.attempt.set.len {
+                apart |= Self::publish_batch::<L, BATCH>(tx, version, i);
+                i += BATCH as u32;
+            }
+        }
+        if apart {
+            // ORDER(F5): values before versions; pairs with F2.
+            Mutant::NoF5.fence(lane);
+            Self::unlock_apart(
+                Self::entries(tx),
+                S::map(tx.stm),
+                tx.attempt.set.len,
+                version,
+            );
+        }
+    }
+
+    /// Stores the new values of the entries from `i` on, packed ones and pairs
+    /// with their version; whether there are others.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn publish_batch<L: Lane, const B: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        version: Version,
+        i: u32,
+    ) -> bool {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = tx.attempt.set.len;
+        // SAFETY: i is below the count.
+        let (entries, values): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Value, i, len),
+            )
+        };
+        let written = |j: usize| i + (j as u32) < len && entries[j] & WRITTEN != 0;
+        let mut apart = false;
+        for j in 0..B {
+            apart |= written(j) && !Self::is_whole(lane, word_of(entries[j]));
+        }
+        for j in 0..B {
+            let word = word_of(entries[j]);
+            // SAFETY: the version word of an element in range (Tx::locate),
+            // locked by this transaction. Relaxed: a packed word, or a pair, is
+            // all there is to see.
+            unsafe {
+                lane.store_relaxed_64_if(
+                    written(j)
+                        && entries[j] & SHARES == 0
+                        && (!apart || S::is_packed(word))
+                        && !Self::is_pair(lane, word),
+                    S::version_word(map, word),
+                    S::unlocked(version, values[j]),
+                );
+                if S::PAIRS && lane.has_wide_atomics() {
+                    lane.store_relaxed_128_if(
+                        written(j) && entries[j] & SHARES == 0 && Self::is_pair(lane, word),
+                        S::version_word(map, word),
+                        [S::unlocked(version, 0), values[j]],
+                    );
+                }
+            }
+        }
+        if apart {
+            for j in 0..B {
+                let word = word_of(entries[j]);
+                if written(j) && !Self::is_whole(lane, word) {
+                    // SAFETY: as above. Relaxed: F5 follows.
+                    unsafe { S::value(word).store(lane, values[j]) };
+                }
+            }
+        }
+        apart
+    }
+
+    /// Stores the version words that are apart from their values.
+    #[inline(always)]
+    fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
+        let lane = at.lane();
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, len) };
+            for (j, &entry) in entries.iter().enumerate() {
+                let word = word_of(entry);
+                let held = i + (j as u32) < len
+                    && entry & (WRITTEN | SHARES) == WRITTEN
+                    && !Self::is_whole(lane, word);
+                // SAFETY: as above.
+                unsafe {
+                    lane.store_relaxed_64_if(
+                        held,
+                        S::version_word(map, word),
+                        S::unlocked(version, 0),
+                    );
+                }
+            }
+            i += BATCH as u32;
+        }
+    }
+}

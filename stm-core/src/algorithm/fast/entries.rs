@@ -1,0 +1,247 @@
+//! Where the entries of an [`EntrySet`](super::entry_set::EntrySet) are: the first
+//! on the lane's stack, the others in its logs.
+
+use crate::algorithm::contract::Scratch;
+use crate::lane::Lane;
+use crate::memory::logs::{Capacity, Logs};
+use crate::memory::word::WordAddress;
+use core::mem::MaybeUninit;
+
+/// The entry is written.
+pub(crate) const WRITTEN: u64 = 1 << 63;
+/// The entry was written without having been read.
+pub(crate) const BLIND: u64 = 1 << 62;
+/// The lock of the entry's word is held by an earlier entry.
+pub(crate) const SHARES: u64 = 1 << 61;
+/// All flags.
+const FLAGS: u64 = WRITTEN | BLIND | SHARES;
+
+/// How many entries are looked at with their loads in flight together.
+pub(crate) const BATCH: usize = 8;
+
+/// A column of the array.
+#[derive(Clone, Copy)]
+pub(crate) enum Column {
+    /// Addresses with flags.
+    Address = 0,
+    /// Words seen.
+    Seen = 1,
+    /// Values.
+    Value = 2,
+}
+
+/// The first `N` entries. Zeros at first, so that a whole batch may be loaded
+/// whatever the count is.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct Inline<const N: usize>([[u64; N]; 3]);
+
+impl<const N: usize> Scratch for Inline<N> {
+    #[inline(always)]
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
+        let words = place.as_mut_ptr().cast::<u64>();
+        for i in 0..3 * N {
+            // Volatile, as otherwise the compiler sees one large fill, of which
+            // it makes a loop over bytes on a GPU.
+            // SAFETY: `Inline` is that many words.
+            unsafe { words.add(i).write_volatile(0) };
+        }
+        // SAFETY: all of it was written.
+        unsafe { place.assume_init_mut() }
+    }
+}
+
+/// The word address in an entry, without flags.
+#[inline(always)]
+pub(crate) const fn word_of(entry: u64) -> WordAddress {
+    WordAddress::from_bits(entry & !FLAGS)
+}
+
+/// Where the entries of a lane are.
+pub(crate) struct Entries<'a, L, const N: usize> {
+    pub(crate) lane: &'a L,
+    pub(crate) logs: Logs,
+    pub(crate) inline: *mut Inline<N>,
+}
+
+impl<L, const N: usize> Clone for Entries<'_, L, N> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<L, const N: usize> Copy for Entries<'_, L, N> {}
+
+impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
+    /// The entries of the calling lane.
+    ///
+    /// # Safety
+    /// `logs` are the lane's, and `inline` is live and used through this alone,
+    /// while the result is in use.
+    #[inline(always)]
+    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>) -> Self {
+        Self { lane, logs, inline }
+    }
+
+    /// The lane.
+    #[inline(always)]
+    pub(crate) const fn lane(self) -> &'a L {
+        self.lane
+    }
+
+    /// A word that nobody needs: where the logs would have the first entry,
+    /// which is on the stack.
+    #[inline(always)]
+    pub(crate) fn idle(self) -> *mut u64 {
+        const {
+            assert!(
+                N > 0 || !cfg!(target_arch = "nvptx64"),
+                "the first entry is on the stack"
+            );
+        }
+        self.logs.entry(self.lane, 0, 0)
+    }
+
+    /// Room: for so many words read, and so many written.
+    #[inline(always)]
+    pub(crate) const fn capacity(self) -> Capacity {
+        self.logs.capacity()
+    }
+
+    /// The place of entry `i` on the stack.
+    ///
+    /// # Safety
+    /// `i` is at most `N`.
+    #[inline(always)]
+    pub(crate) unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
+        // SAFETY: inside the array, or at its end.
+        unsafe {
+            self.inline
+                .cast::<u64>()
+                .add(column as usize * N + i as usize)
+        }
+    }
+
+    /// A field of entry `i`.
+    ///
+    /// # Safety
+    /// `i` is below the count.
+    #[inline(always)]
+    pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
+        // SAFETY: below N in the array, else in the lane's own column; stored in
+        // this attempt.
+        unsafe {
+            if (i as usize) < N {
+                *self.inline(column, i)
+            } else {
+                self.lane
+                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+            }
+        }
+    }
+
+    /// Sets a field of entry `i`.
+    ///
+    /// # Safety
+    /// `i` is below the capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
+        // SAFETY: as for `get`.
+        unsafe {
+            if (i as usize) < N {
+                *self.inline(column, i) = v;
+            } else {
+                self.lane
+                    .private_store_64(self.logs.entry(self.lane, column as u32, i), v);
+            }
+        }
+    }
+
+    /// Stores an entry.
+    ///
+    /// # Safety
+    /// `i` is below the capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
+        // SAFETY: the caller's.
+        unsafe {
+            self.put(Column::Address, i, address);
+            self.put(Column::Seen, i, seen);
+            self.put(Column::Value, i, value);
+        }
+    }
+
+    /// A field of `B` entries from `i` on, in flight together. What is at `len`
+    /// and past it is of no meaning.
+    ///
+    /// # Safety
+    /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
+    /// if it is below N, so is all of its batch.
+    #[inline(always)]
+    pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
+        const {
+            assert!(
+                N.is_multiple_of(B),
+                "batches do not straddle the stack's end"
+            );
+        }
+        if (i as usize) < N {
+            // SAFETY: below N, as is the batch; zeros where nothing was stored.
+            unsafe {
+                let first = self.inline(column, i);
+                core::array::from_fn(|j| *first.add(j))
+            }
+        } else {
+            // SAFETY: below the count, so stored in this attempt.
+            core::array::from_fn(|j| unsafe {
+                let i = (i + j as u32).min(len - 1);
+                self.lane
+                    .private_load_64(self.logs.entry(self.lane, column as u32, i))
+            })
+        }
+    }
+}
+
+/// Among the addresses of `len` entries, the first N at `inline` and the others
+/// in the lane's column of `logs`: one more than the place of the last written
+/// entry of a word, and in the upper half of its first entry of any kind.
+///
+/// All by value and small, so that the transaction stays in registers; inlined,
+/// as a call keeps what is live around it in memory.
+///
+/// # Safety
+/// The entries are live and the lane's.
+#[inline(always)]
+pub(crate) unsafe fn search<L: Lane, const N: usize>(
+    lane: &L,
+    inline: *const u64,
+    logs: *const u64,
+    len: u32,
+    address: WordAddress,
+) -> u64 {
+    let (mut first, mut written) = (0, 0);
+    let mut i = 0;
+    while i < len {
+        let entries: [u64; BATCH] = core::array::from_fn(|j| {
+            let i = i as usize + j;
+            // SAFETY: the entries are live; on the stack, zeros past the count.
+            unsafe {
+                if i < N {
+                    *inline.add(i)
+                } else {
+                    let i = i.min(len as usize - 1);
+                    lane.private_load_64(logs.wrapping_add(i * lane.warp_width() as usize))
+                }
+            }
+        });
+        for (j, &entry) in entries.iter().enumerate() {
+            let place = i + j as u32 + 1;
+            if word_of(entry) == address && place <= len {
+                first = if first == 0 { place } else { first };
+                written = if entry & WRITTEN == 0 { written } else { place };
+            }
+        }
+        i += BATCH as u32;
+    }
+    u64::from(first) << 32 | u64::from(written)
+}

@@ -1,0 +1,463 @@
+//! The sets of the versioned algorithms: one array of entries for words read,
+//! written, or both.
+//!
+//! An entry is an address, the word that was seen there (the cell, or the lock
+//! word of the stripe), and a value: the new one if the word is written, else
+//! what was read where the algorithm compares values. The first entries are on
+//! the lane's stack, which a GPU keeps in its first cache; the rest are in the
+//! lane's [`Logs`], coalesced. Entries are never moved, and never cleared: the
+//! count says what is valid.
+//!
+//! | bits of an address | meaning |
+//! | --- | --- |
+//! | 63 | `WRITTEN`: the commit stores the value |
+//! | 62 | `BLIND`: not read; the commit locks the word whatever it holds |
+//! | 61 | `SHARES`: another entry of this transaction holds the lock |
+//! | 60..1 | the address, bit 0 taken as 0 |
+//! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
+//!
+//! A word read twice has two entries; a write goes to the first of them that
+//! `EntrySet::buffer` meets. Of several written entries of one word, the last
+//! in the array holds its value.
+
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, search, word_of};
+use crate::lane::Lane;
+use crate::memory::bloom::Bloom;
+use crate::memory::word::WordAddress;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::Abort;
+/// What an attempt has read and written: counts and filters, in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntrySet {
+    /// Entries.
+    pub(crate) len: u32,
+    /// Written ones.
+    pub(crate) writes: u32,
+    /// Those of them that were not read.
+    blind: u32,
+    /// Where the next write is looked for first.
+    hint: u32,
+    /// Over all words.
+    words: Bloom,
+    /// Over the words written.
+    written: Bloom,
+}
+
+impl EntrySet {
+    /// The empty set.
+    pub(crate) const EMPTY: Self = Self {
+        len: 0,
+        writes: 0,
+        blind: 0,
+        hint: 0,
+        words: Bloom::EMPTY,
+        written: Bloom::EMPTY,
+    };
+
+    /// Whether a word was written without having been read.
+    #[inline(always)]
+    pub(crate) const fn has_blind(&self) -> bool {
+        self.blind != 0
+    }
+
+    /// Whether the word may have been written; no memory is looked at.
+    #[inline(always)]
+    pub(crate) const fn may_have_written(&self, address: WordAddress) -> bool {
+        self.written.may_contain(address)
+    }
+
+    /// The last written entry of a word, and its first entry of any kind.
+    #[inline(always)]
+    fn find<L: Lane, const N: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+    ) -> (Option<u32>, Option<u32>) {
+        let addresses = Column::Address as u32;
+        // SAFETY: inside the array.
+        let inline = unsafe { at.inline(Column::Address, 0) };
+        let logs = at.logs.entry(at.lane, addresses, 0);
+        // SAFETY: the entries are the lane's; entries from N on are in the logs.
+        let places = unsafe { search::<L, N>(at.lane, inline, logs, self.len, address) };
+        (
+            (places as u32).checked_sub(1),
+            ((places >> 32) as u32).checked_sub(1),
+        )
+    }
+
+    /// The value that this transaction wrote to a word.
+    #[inline(always)]
+    pub(crate) fn written_value<L: Lane, const N: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+    ) -> Option<u64> {
+        if !self.may_have_written(address) {
+            return None;
+        }
+        let (written, _) = self.find(at, address);
+        // SAFETY: below the count.
+        written.map(|i| unsafe { at.get(Column::Value, i) })
+    }
+
+    /// Adds words read, with what was seen and, if these are to `keep`, the
+    /// values, but those in the mask `own`.
+    ///
+    /// # Errors
+    /// [`Abort::ReadSetFull`] if there are more distinct words than room.
+    /// [`Abort::ReadStale`] if a word is in the set as it was seen earlier, and
+    /// that was something else.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: [WordAddress; R],
+        seen: [u64; R],
+        value: [u64; R],
+        keep: bool,
+        own: u32,
+    ) -> Result<(), Abort> {
+        if self.writes == self.len {
+            // Programs that write what they have just read find it there.
+            self.hint = self.len;
+        }
+        for k in 0..R {
+            self.words.insert(address[k]);
+        }
+        let room = self.len - self.blind + R as u32 <= at.capacity().reads;
+        if own == 0 && self.len as usize + R <= N && room {
+            // SAFETY: below N, and below the capacity.
+            unsafe {
+                let addresses = at.inline(Column::Address, self.len);
+                let sights = at.inline(Column::Seen, self.len);
+                let values = at.inline(Column::Value, self.len);
+                for k in 0..R {
+                    *addresses.add(k) = address[k].bits();
+                    *sights.add(k) = seen[k];
+                    if keep {
+                        *values.add(k) = value[k];
+                    }
+                }
+            }
+            self.len += R as u32;
+            return Ok(());
+        }
+        // Copies: what an index that is not constant reaches is in memory, which
+        // the way above has no need of.
+        let mut rest = [(WordAddress::from_bits(0), 0, 0); R];
+        for k in 0..R {
+            rest[k] = (address[k], seen[k], value[k]);
+        }
+        let mut result = Ok(());
+        let mut k = 0;
+        while let Some(&(address, seen, value)) = rest.get(k)
+            && result.is_ok()
+        {
+            if own >> k & 1 == 0 {
+                (*self, result) = self.read_one(at, address, seen, value);
+            }
+            k += 1;
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn reads_full<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>) -> bool {
+        self.len - self.blind >= at.capacity().reads
+    }
+
+    /// Whether another word may be written, or `entry`, which is one already.
+    #[inline(always)]
+    fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
+        self.writes < at.capacity().writes || entry & WRITTEN != 0
+    }
+
+    /// Adds one word read. Not inlined, and by value, as [`Self::buffer_apart`].
+    #[inline(never)]
+    fn read_one<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        seen: u64,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
+        if self.reads_full(at) {
+            let (_, known) = self.find(at, address);
+            if let Some(i) = known {
+                // SAFETY: below the count.
+                let same = unsafe { at.get(Column::Seen, i) } == seen;
+                return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
+            }
+            if let Err(abort) = self.compact(at) {
+                return (self, Err(abort));
+            }
+            if self.reads_full(at) {
+                return (self, Err(Abort::ReadSetFull));
+            }
+        }
+        // SAFETY: below the capacity.
+        unsafe { at.store(self.len, address.bits(), seen, value) };
+        self.len += 1;
+        (self, Ok(()))
+    }
+
+    /// Buffers a write: into the entry of the word, if there is one.
+    ///
+    /// # Errors
+    /// [`Abort::WriteSetFull`] if there are more distinct words than room.
+    #[inline(always)]
+    pub(crate) fn buffer<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) -> Result<(), Abort> {
+        let hint = self.hint;
+        if hint < self.len {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, hint) };
+            let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
+            if same && self.takes(at, entry) {
+                self.mark(at, hint, entry, value);
+                return Ok(());
+            }
+        }
+        let known = if self.words.may_contain(address) {
+            let (written, first) = self.find(at, address);
+            written.or(first)
+        } else {
+            None
+        };
+        if let Some(i) = known {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if self.takes(at, entry) {
+                self.mark(at, i, entry, value);
+                return Ok(());
+            }
+        } else if (self.len as usize) < N && self.takes(at, 0) {
+            self.blind(at, address, value);
+            return Ok(());
+        }
+        let (set, end) = self.buffer_apart(at, address, value);
+        *self = set;
+        end
+    }
+
+    /// Adds a word that is written without having been read.
+    #[inline(always)]
+    fn blind<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) {
+        self.words.insert(address);
+        let entry = address.bits() | BLIND;
+        // SAFETY: below the capacity of the array, which is that of both sets.
+        unsafe { at.store(self.len, entry, 0, value) };
+        self.len += 1;
+        self.blind += 1;
+        self.mark(at, self.len - 1, entry, value);
+    }
+
+    /// Buffers writes of the first `count` of `words`, if they are the entries
+    /// from the hint on, on the stack and not written; else `false`, and nothing
+    /// is changed.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        values: [u64; R],
+        count: u32,
+    ) -> bool {
+        let first = self.hint;
+        if first as usize + R > N.min(self.len as usize)
+            || self.writes + count > at.capacity().writes
+        {
+            return false;
+        }
+        // SAFETY: `first + R` is at most N and the count.
+        unsafe {
+            let addresses = at.inline(Column::Address, first);
+            let new = at.inline(Column::Value, first);
+            let mut differing = 0;
+            for k in 0..R {
+                let entry = *addresses.add(k) ^ words[k].bits();
+                differing |= if (k as u32) < count { entry } else { 0 };
+            }
+            if differing != 0 && !Mutant::HintUnchecked.on(at.lane) {
+                return false;
+            }
+            for k in 0..R {
+                if (k as u32) < count {
+                    *addresses.add(k) |= WRITTEN;
+                    *new.add(k) = values[k];
+                }
+            }
+        }
+        self.writes += count;
+        // The words of the set are more than those written: the filter has
+        // false positives anyway.
+        self.written = self.words;
+        self.hint = first + count;
+        true
+    }
+
+    /// Whether an entry is of one of the first `count` of `words`: all are
+    /// compared with all.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        count: u32,
+    ) -> bool {
+        let mut known = false;
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: below the count.
+            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
+            for (j, &entry) in entries.iter().enumerate() {
+                for k in 0..R {
+                    let wanted = i + (j as u32) < self.len && (k as u32) < count;
+                    known |= wanted && word_of(entry) == words[k];
+                }
+            }
+            i += BATCH as u32;
+        }
+        known
+    }
+
+    /// Buffers writes of the first `count` of `words`, if there is room on the
+    /// stack, no entry is of one of them, and no two are the same; else `false`,
+    /// and nothing is changed.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        words: [WordAddress; R],
+        values: [u64; R],
+        count: u32,
+    ) -> bool {
+        if self.len as usize + R > N || self.writes + count > at.capacity().writes {
+            return false;
+        }
+        let wanted = |k: usize| (k as u32) < count;
+        let mut known = self.has_any(at, words, count);
+        for k in 1..R {
+            for before in 0..k {
+                known |= wanted(k) && words[before] == words[k];
+            }
+        }
+        if known {
+            return false;
+        }
+        for k in 0..R {
+            if wanted(k) {
+                self.blind(at, words[k], values[k]);
+            }
+        }
+        true
+    }
+
+    /// [`Self::buffer`] where the stack or a set is full. Not inlined: a
+    /// transaction's code has a copy of the rest for each of its writes. By
+    /// value, so that the set stays in registers.
+    #[inline(never)]
+    fn buffer_apart<L: Lane, const N: usize>(
+        mut self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+        value: u64,
+    ) -> (Self, Result<(), Abort>) {
+        if self.writes >= at.capacity().writes
+            && self.find(at, address).0.is_none()
+            && let Err(abort) = self.compact(at)
+        {
+            return (self, Err(abort));
+        }
+        if self.words.may_contain(address) {
+            let (written, first) = self.find(at, address);
+            if let Some(i) = written.or(first) {
+                // SAFETY: below the count.
+                let entry = unsafe { at.get(Column::Address, i) };
+                if !self.takes(at, entry) {
+                    return (self, Err(Abort::WriteSetFull));
+                }
+                self.mark(at, i, entry, value);
+                return (self, Ok(()));
+            }
+        }
+        if !self.takes(at, 0) {
+            return (self, Err(Abort::WriteSetFull));
+        }
+        self.blind(at, address, value);
+        (self, Ok(()))
+    }
+
+    /// Makes entry `i` a written one.
+    #[inline(always)]
+    fn mark<L: Lane, const N: usize>(
+        &mut self,
+        at: Entries<'_, L, N>,
+        i: u32,
+        entry: u64,
+        value: u64,
+    ) {
+        // SAFETY: below the count.
+        unsafe {
+            at.put(Column::Address, i, entry | WRITTEN);
+            at.put(Column::Value, i, value);
+        }
+        self.writes += u32::from(entry & WRITTEN == 0);
+        self.written.insert(word_of(entry));
+        // Only forward: see `find` about words that have two entries.
+        self.hint = self.hint.max(i + 1);
+    }
+
+    /// Keeps one entry of each word.
+    ///
+    /// # Errors
+    /// [`Abort::ReadStale`] if a word was seen differently by two reads.
+    #[inline(always)]
+    fn compact<L: Lane, const N: usize>(&mut self, at: Entries<'_, L, N>) -> Result<(), Abort> {
+        let mut kept = Self {
+            len: 0,
+            writes: 0,
+            blind: 0,
+            hint: 0,
+            ..*self
+        };
+        for i in 0..self.len {
+            // SAFETY: below the count, as what is kept is.
+            unsafe {
+                let [entry, seen, value] =
+                    [Column::Address, Column::Seen, Column::Value].map(|column| at.get(column, i));
+                let (written, first) = kept.find(at, word_of(entry));
+                if let Some(k) = written.or(first) {
+                    if at.get(Column::Seen, k) != seen {
+                        return Err(Abort::ReadStale);
+                    }
+                    if entry & WRITTEN != 0 {
+                        let old = at.get(Column::Address, k);
+                        kept.mark(at, k, old, value);
+                    }
+                } else {
+                    at.store(kept.len, entry, seen, value);
+                    kept.len += 1;
+                    kept.writes += u32::from(entry & WRITTEN != 0);
+                    kept.blind += u32::from(entry & BLIND != 0);
+                }
+            }
+        }
+        kept.hint = kept.len;
+        *self = kept;
+        Ok(())
+    }
+}

@@ -1,0 +1,356 @@
+//! `fast` and `fast-table`: invisible reads under a snapshot that is extended,
+//! commit-time locking of the words written by compare-and-swap from what was
+//! seen there, validation of the others.
+//!
+//! After TL2 (Dice, Shalev, Shavit 2006) and its snapshot extension (Riegel,
+//! Felber, Fetzer 2006); the events are argued in `ORDERING.md`.
+//!
+//! 1. *begin*: the snapshot is the clock (F1), loaded with the queue's word.
+//! 2. *read*: of a packed word one load, which has value and version. Of
+//!    others the version words, the values, the version words again (F2). All
+//!    free and no newer than the snapshot: done. Else *extend*: take the clock
+//!    (F1), find every entry unchanged, read the new words again.
+//! 3. *write*: into the entry of the word.
+//! 4. *commit*, the lanes of a warp together: swap every written entry's word
+//!    for its locked form, or give back what is held and abort; one advance of
+//!    the clock for all lanes that hold everything, to version w (F3); find the
+//!    words read and not written unchanged (F4); store the values, then the
+//!    version words with w (F5). Packed words have one store for both.
+//!
+//! The version is drawn before the words are validated and stored: so a
+//! transaction that wrote one of them and has a lower version had locked it
+//! before, which the validation sees; one with a higher version comes after.
+//! Transactions of one warp that share a version hold all their locks at the
+//! same time and validate after that, so none has read what another writes.
+
+use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::fast::entries::Inline;
+use crate::algorithm::fast::entry_set::EntrySet;
+use crate::algorithm::fast::storage::{Cells, Storage, Table};
+use crate::algorithm::fast::sum_set::{SumSet, SumStack};
+use crate::algorithm::registry::Variant;
+use crate::array::sums::{RowSlice, Summand};
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use core::marker::PhantomData;
+
+/// The algorithm with versions in `S` and `INLINE` entries on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Versioned<S, const INLINE: usize = 16>(PhantomData<S>);
+
+/// Versions beside the values.
+pub type Fast = Versioned<Cells>;
+/// Versions in the table of locks.
+pub type FastTable = Versioned<Table>;
+
+/// What an attempt holds.
+#[derive(Debug)]
+pub struct VersionedSets<'s, const INLINE: usize> {
+    /// Words read and written.
+    pub(crate) set: EntrySet,
+    /// Rows of sums, and additions to them.
+    pub(crate) sums: SumSet,
+    /// The first entries of the one,
+    pub(crate) scratch: &'s mut Inline<INLINE>,
+    /// and of the other.
+    pub(crate) sum_scratch: &'s mut SumStack<INLINE>,
+    /// The clock at which all reads so far are known to hold.
+    pub(crate) snapshot: Version,
+}
+
+impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
+    const VARIANT: Variant = S::VARIANT;
+    const GRANULE: Granule = Granule::Lane;
+    const SCHEDULED: bool = true;
+    const READ_POLLS: u32 = 1;
+
+    type Array<T: Element> = S::Array<T>;
+    type Scratch = Inline<INLINE>;
+    type SumScratch = SumStack<INLINE>;
+    type Attempt<'s> = VersionedSets<'s, INLINE>;
+
+    #[inline(always)]
+    fn attempt<'s>(
+        scratch: &'s mut Inline<INLINE>,
+        sum_scratch: &'s mut SumStack<INLINE>,
+    ) -> VersionedSets<'s, INLINE> {
+        VersionedSets {
+            set: EntrySet::EMPTY,
+            sums: SumSet::EMPTY,
+            scratch,
+            sum_scratch,
+            snapshot: Version(0),
+        }
+    }
+
+    #[inline(always)]
+    fn clear(attempt: &mut VersionedSets<'_, INLINE>) {
+        attempt.set = EntrySet::EMPTY;
+        attempt.sums = SumSet::EMPTY;
+    }
+
+    /// Versions of the lanes of one round follow each other for a probe,
+    /// which wants them in an order: 32 to each tick of the clock.
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        Version(Self::clock(tx).0 * 32 + 31)
+    }
+
+    /// The queue's word and, with it in flight, the clock: the snapshot.
+    #[inline(always)]
+    fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
+        let queue = tx.stm.load_queue(tx.lane);
+        tx.attempt.snapshot = Self::clock(tx);
+        queue
+    }
+
+    /// The snapshot is there ([`Self::load_queue_and_snapshot`]).
+    #[inline(always)]
+    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        Ok(())
+    }
+
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        own: u32,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        // The lanes that are here go on together: those that must look again do
+        // so while the others wait, or else these would be waited for in turn
+        // at every warp operation to come.
+        // SAFETY: they run here together, and leave the loop together.
+        let team = unsafe { WarpCrew::of(lane.active_mask()) };
+        let mut polls = 0;
+        let mut end = Ok(());
+        let mut seen = Self::load(tx, words, v);
+        loop {
+            let (locked, newest) = S::newest(seen, own);
+            let locked = locked && !Mutant::LockBitIgnored.on(lane);
+            let mut again = end.is_ok() && (locked || newest > tx.attempt.snapshot);
+            if again && polls == tx.read_polls() {
+                again = false;
+                end = Err(if locked {
+                    Abort::ReadLocked
+                } else {
+                    Abort::ReadStale
+                });
+            }
+            if team.vote(lane, again) == 0 {
+                break;
+            }
+            polls += 1;
+            if again {
+                // Locks are held for about as long as one look takes, and a
+                // pause would hold up the whole warp.
+                if !locked {
+                    end = Self::extend(tx);
+                }
+                if end.is_ok() {
+                    seen = Self::load(tx, words, v);
+                }
+            }
+        }
+        end?;
+        // Values are kept where versions alone do not tell.
+        let values: [u64; N] = core::array::from_fn(|k| {
+            if S::MANY_WORDS_PER_VERSION {
+                v[k].to_bits64()
+            } else {
+                0
+            }
+        });
+        let at = Self::entries(tx);
+        tx.attempt
+            .set
+            .read(at, words, seen, values, S::MANY_WORDS_PER_VERSION, own)?;
+        Self::apart_from_sums(tx, Abort::ReadSetFull)
+    }
+
+    #[inline(always)]
+    fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
+        tx.attempt.set.writes != 0 || tx.attempt.sums.added != 0
+    }
+
+    #[inline(always)]
+    fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool {
+        tx.attempt.set.may_have_written(address)
+    }
+
+    #[inline(always)]
+    fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
+        let at = Self::entries(tx);
+        tx.attempt.set.written_value(at, address)
+    }
+
+    #[inline(always)]
+    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
+        let at = Self::entries(tx);
+        tx.attempt.set.buffer(at, address, value)?;
+        Self::apart_from_sums(tx, Abort::WriteSetFull)
+    }
+
+    #[inline(always)]
+    fn buffer_many<L: Lane, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        values: [u64; N],
+        count: u32,
+    ) -> bool {
+        let at = Self::entries(tx);
+        if tx.attempt.set.buffer_read(at, words, values, count) {
+            return true;
+        }
+        let sums = Self::sums(tx);
+        // Every word is compared with every entry: not for many.
+        N <= 4
+            && tx.attempt.sums.fits(sums, tx.attempt.set.len + N as u32)
+            && tx.attempt.set.buffer_new(at, words, values, count)
+    }
+
+    #[inline(always)]
+    fn init_many<L: Lane, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        values: [u64; N],
+        count: u32,
+    ) -> bool {
+        let at = Self::entries(tx);
+        if tx.attempt.set.has_any(at, words, count) {
+            // The attempt would find its own word changed.
+            return false;
+        }
+        for k in 0..N {
+            let wanted = (k as u32) < count;
+            // ORDER(F10): relaxed; F3 of this attempt's commit follows, after
+            // which others may find the word.
+            // SAFETY: if wanted, of an element in range (Tx::put_many).
+            unsafe {
+                let word = S::version_word(S::map(tx.stm), words[k]);
+                if S::is_packed(words[k]) {
+                    let new = S::unlocked(tx.attempt.snapshot, values[k]);
+                    tx.lane.store_relaxed_64_if(wanted, word, new);
+                } else if Self::is_pair(tx.lane, words[k]) {
+                    let new = [S::unlocked(tx.attempt.snapshot, 0), values[k]];
+                    tx.lane.store_relaxed_128_if(wanted, word, new);
+                } else if wanted {
+                    S::value(words[k]).store(tx.lane, values[k]);
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn add_many<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: RowSlice<T>,
+        deltas: [T; N],
+    ) -> TxResult<()> {
+        Self::buffer_additions(tx, run, deltas)?;
+        tx.observe_additions(run, deltas);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_sums<L: Lane, T: Summand, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        run: RowSlice<T>,
+    ) -> TxResult<[T; N]> {
+        let values = Self::load_sums(tx, run)?;
+        tx.observe_sums(run, values);
+        Ok(values)
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
+        let lane = tx.lane;
+        let writes = Self::wrote(tx);
+        let writers = together.vote(lane, writes);
+        if !writes {
+            // Every read holds at the snapshot.
+            return Ok(());
+        }
+        // SAFETY: those that said so go on from here together.
+        let writers = unsafe { WarpCrew::of(writers) };
+        let acquired = Self::acquire(tx);
+        if acquired.is_ok() {
+            Self::announce(tx);
+        }
+        // ORDER(F3): the locks and announcements of all lanes before the clock. Pairs with F1
+        // and with F4 of later versions.
+        if !Mutant::NoF3.on(lane) {
+            writers.meet(lane);
+            lane.fence();
+        }
+        let holders = writers.vote(lane, acquired.is_ok());
+        acquired?;
+        // SAFETY: those that hold their locks go on from here together.
+        let holders = unsafe { WarpCrew::of(holders) };
+        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
+        let version = Self::advance(tx, holders);
+        Self::announce_late(tx);
+        // A word read and not written, one that shares its lock, or a row.
+        let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
+        if holders.vote(lane, reads) != 0 {
+            // ORDER(F4): the clock before the validation. Pairs with F3 of
+            // lower versions: their locks are seen, or what followed.
+            Mutant::NoF4.fence(lane);
+        }
+        // What the leader has seen, all have: F4, and that the clock has
+        // passed, so that no lane begins with an older snapshot after this.
+        holders.meet(lane);
+        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
+        let valid = valid && Self::rows_unchanged(tx, true);
+        if !valid {
+            Self::withdraw(tx);
+            Self::give_back(tx);
+            return Err(Abort::CommitStale);
+        }
+        if version > S::VERSION_MAX {
+            Self::withdraw(tx);
+            Self::give_back(tx);
+            return Err(Abort::VersionsUsedUp);
+        }
+        Self::add_values(tx);
+        Self::publish(tx, version);
+        Self::end_additions(tx);
+        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
+        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
+        tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        crew: C,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        active: u32,
+        mine: TxResult<()>,
+    ) -> TxResult<()> {
+        Self::read_as_team(tx, crew, words, v, active, mine)
+    }
+
+    #[inline(always)]
+    fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
+        Self::commit_as_team(tx, crew)
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}

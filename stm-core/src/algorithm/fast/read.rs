@@ -1,0 +1,201 @@
+//! The read phase of the versioned algorithms: loading words with their versions,
+//! and extending the snapshot. The protocol is in [`super::protocol`].
+
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// The clock.
+    #[inline(always)]
+    pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // ORDER(F1): acquire; pairs with F3. Who reads c here sees the locks of
+        // every commit up to c, or what followed them.
+        // SAFETY: the clock is live.
+        Version(unsafe {
+            if Mutant::NoF1.on(tx.lane) {
+                tx.lane.load_relaxed_64(tx.stm.clock())
+            } else {
+                tx.lane.load_acquire_64(tx.stm.clock())
+            }
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
+        // SAFETY: the logs are the lane's; the stack is reached through the
+        // transaction alone.
+        unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.attempt.scratch) }
+    }
+
+    /// The word of a version.
+    #[inline(always)]
+    pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
+        S::version_word(S::map(tx.stm), word)
+    }
+
+    /// Loads the version words of some words into the result and their values
+    /// into `v`, in flight together. A version word that has changed meanwhile
+    /// comes back locked.
+    #[inline(always)]
+    pub(crate) fn load<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+    ) -> [u64; N] {
+        let lane = tx.lane;
+        // SAFETY: of elements in range of a live array (Tx::locate), or in the
+        // live table. Relaxed: versions up to the snapshot say no more than it
+        // does, and of later ones the clock is asked.
+        let versions =
+            || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
+        if S::packs::<T>() {
+            let seen = versions();
+            for k in 0..N {
+                v[k] = T::from_bits64(u64::from(seen[k] as u32));
+            }
+            return seen;
+        }
+        if S::PAIRS && lane.has_wide_atomics() {
+            // SAFETY: as above; a pair is a cell's two words. Relaxed: as above,
+            // and the value is of the same access.
+            let pairs =
+                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) });
+            let values = if Mutant::PairReadTwice.on(lane) {
+                // SAFETY: as above.
+                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) })
+            } else {
+                pairs
+            };
+            for k in 0..N {
+                v[k] = T::from_bits64(values[k][1]);
+            }
+            return pairs.map(|[version, _]| version);
+        }
+        let seen = versions();
+        // ORDER(F2): version, value, version. The first fence pairs with F5:
+        // who sees version w free sees its value. The second pairs with F3:
+        // who sees a value sees the lock under which it was stored.
+        Mutant::NoF2Value.fence(lane);
+        for k in 0..N {
+            // SAFETY: as above.
+            v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+        }
+        Mutant::NoF2Version.fence(lane);
+        let again = versions();
+        if Mutant::VersionAfterOnly.on(lane) {
+            return again;
+        }
+        core::array::from_fn(|k| {
+            if again[k] == seen[k] {
+                seen[k]
+            } else {
+                S::locked(seen[k], 0)
+            }
+        })
+    }
+
+    /// Moves the snapshot to the present, if everything read still holds.
+    #[inline(always)]
+    pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let now = Self::clock(tx);
+        Self::extend_to(tx, now)
+    }
+
+    /// The same to a clock that was read, and acquired, before.
+    #[inline(always)]
+    pub(crate) fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
+        let at = Self::entries(tx);
+        let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
+            0
+        } else {
+            tx.attempt.set.len
+        };
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(tx, entries, seen, i, BLIND);
+            let changed = Self::differing(found, seen);
+            if changed != 0
+                && !(S::MANY_WORDS_PER_VERSION && Self::unchanged_values(tx, i, changed, now))
+            {
+                return Err(Abort::ReadStale);
+            }
+            i += BATCH as u32;
+        }
+        if !Self::rows_unchanged(tx, false) {
+            return Err(Abort::ReadStale);
+        }
+        tx.attempt.snapshot = now;
+        Ok(())
+    }
+
+    /// The present version words of a batch of entries, in flight together;
+    /// what was seen, for those past the end and those with a flag of `skip`.
+    #[inline(always)]
+    pub(crate) fn reload<L: Lane>(
+        tx: &Tx<'_, L, Self>,
+        entries: [u64; BATCH],
+        seen: [u64; BATCH],
+        i: u32,
+        skip: u64,
+    ) -> [u64; BATCH] {
+        let len = tx.attempt.set.len;
+        core::array::from_fn(|j| {
+            let wanted = i + (j as u32) < len && entries[j] & skip == 0;
+            let word = word_of(entries[j]);
+            // SAFETY: if wanted, of an element in range (Tx::locate). Relaxed:
+            // F1 or F4 precedes.
+            unsafe { Self::version_if(tx.lane, S::map(tx.stm), wanted, word, seen[j]) }
+        })
+    }
+
+    /// Whether the words of a batch whose versions have changed hold the values
+    /// read, at versions up to `now`; then their entries get these versions.
+    #[inline(always)]
+    fn unchanged_values<L: Lane>(
+        tx: &mut Tx<'_, L, Self>,
+        first: u32,
+        mut changed: u32,
+        now: Version,
+    ) -> bool {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        while changed != 0 {
+            let i = first + changed.trailing_zeros();
+            changed &= changed - 1;
+            // SAFETY: i is below the count; the entry's words are live.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                let lock = Self::version_word(tx, word_of(entry));
+                let before = lane.load_relaxed_64(lock);
+                // ORDER(F2), as in a read.
+                lane.fence();
+                let value = S::value(word_of(entry)).load(lane);
+                lane.fence();
+                let after = lane.load_relaxed_64(lock);
+                if entry & WRITTEN != 0
+                    || value != at.get(Column::Value, i)
+                    || before != after
+                    || S::is_locked(after)
+                    || S::version(after) > now
+                {
+                    return false;
+                }
+                at.put(Column::Seen, i, after);
+            }
+        }
+        true
+    }
+}

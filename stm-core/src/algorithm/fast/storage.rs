@@ -1,0 +1,204 @@
+//! Where the versioned algorithms keep their versions: beside the value, or in
+//! the table of locks.
+
+use crate::algorithm::registry::Variant;
+use crate::array::cells::TCells;
+use crate::array::plain::TArray;
+use crate::array::view::View;
+use crate::memory::stripe::StripeMap;
+use crate::memory::version::{CellWord, LockWord, Version};
+use crate::memory::word::{Element, WordAddress};
+use crate::tx::stm_ref::StmRef;
+
+/// Versions and locks of shared words.
+pub trait Storage: Copy + Send + Sync + 'static {
+    /// The algorithm's line in the registry.
+    const VARIANT: Variant;
+    /// Whether several words may have one version: then a version that has
+    /// changed is no proof that the word has.
+    const MANY_WORDS_PER_VERSION: bool;
+    /// The last version that fits.
+    const VERSION_MAX: Version;
+
+    /// What transactions read and write.
+    type Array<T: Element>: View<T>;
+
+    /// What finds the word of a version.
+    type Map: Copy;
+
+    /// Whether the values of a type are in the words of their versions.
+    fn packs<T: Element>() -> bool;
+    /// Whether the value of a word that is not packed is in the word behind that
+    /// of its version, and both are aligned to 16 bytes.
+    const PAIRS: bool;
+    /// Whether a word's value is in the word of its version.
+    fn is_packed(word: WordAddress) -> bool;
+    /// What finds the words of the versions.
+    fn map<A>(stm: &StmRef<A>) -> Self::Map;
+    /// The word of the version.
+    fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
+    /// The address of the value, if it is not packed.
+    fn value(word: WordAddress) -> WordAddress;
+
+    /// The version in a version word, locked or not.
+    fn version(word: u64) -> Version;
+    /// Whether a version word is locked.
+    fn is_locked(word: u64) -> bool;
+    /// The bit that alone locks a version word of which nothing else is known;
+    /// none, where a locked word must name its owner.
+    const LOCK_BIT: Option<u64>;
+
+    /// Of the words that are not in the mask `skip`: whether one is locked, and
+    /// the newest version.
+    #[inline(always)]
+    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
+        let (mut locked, mut newest) = (false, Version(0));
+        for (k, &word) in words.iter().enumerate() {
+            if skip >> k & 1 == 0 {
+                locked |= Self::is_locked(word);
+                newest = newest.max(Self::version(word));
+            }
+        }
+        (locked, newest)
+    }
+    /// Whether a version word found where `seen` was expected may be locked by
+    /// the thread `owner` itself, from `seen`. Of a word locked by its
+    /// [`Self::LOCK_BIT`] alone it may be wrong.
+    fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
+    /// The version word that the thread `owner` locks an unlocked one with.
+    fn locked(word: u64, owner: u64) -> u64;
+    /// An unlocked version word; of a packed word, with its value, else with 0.
+    fn unlocked(version: Version, value: u64) -> u64;
+}
+
+/// Each value in a cell with its version ([`CellWord`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Cells;
+
+impl Storage for Cells {
+    const VARIANT: Variant = Variant::Fast;
+    const MANY_WORDS_PER_VERSION: bool = false;
+    const VERSION_MAX: Version = CellWord::VERSION_MAX;
+    const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
+    const PAIRS: bool = true;
+
+    type Array<T: Element> = TCells<T>;
+    type Map = ();
+
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        !T::WIDE
+    }
+    #[inline(always)]
+    fn map<A>(_stm: &StmRef<A>) {}
+    #[inline(always)]
+    fn is_packed(word: WordAddress) -> bool {
+        word.bits() & 1 == 0
+    }
+    #[inline(always)]
+    fn version_word((): (), word: WordAddress) -> *mut u64 {
+        word.address() as *mut u64
+    }
+    #[inline(always)]
+    fn value(word: WordAddress) -> WordAddress {
+        WordAddress::from_bits(word.bits() + 8)
+    }
+
+    #[inline(always)]
+    fn version(word: u64) -> Version {
+        CellWord(word).version()
+    }
+    #[inline(always)]
+    fn is_locked(word: u64) -> bool {
+        CellWord(word).is_locked()
+    }
+    /// By the words' upper halves: 64 bits are two registers on a GPU.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
+        let (mut any, mut newest) = (0, 0);
+        for k in 0..N {
+            let upper = (words[k] >> 32) as u32;
+            let upper = if skip >> k & 1 == 0 { upper } else { 0 };
+            any |= upper;
+            newest = newest.max(upper);
+        }
+        let locked = u64::from(any) << 32 & CellWord::LOCKED != 0;
+        (locked, CellWord(u64::from(newest) << 32).version())
+    }
+    #[inline(always)]
+    fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool {
+        found == Self::locked(seen, owner)
+    }
+    #[inline(always)]
+    fn locked(word: u64, owner: u64) -> u64 {
+        CellWord::locked(owner as u32, CellWord(word).value()).0
+    }
+    #[inline(always)]
+    fn unlocked(version: Version, value: u64) -> u64 {
+        CellWord::unlocked(version, value as u32).0
+    }
+}
+
+/// Versions in the table of locks, values anywhere.
+///
+/// | word | meaning |
+/// | --- | --- |
+/// | `2 * version` | free |
+/// | `2 * owner + 1` | held by the thread `owner` |
+#[derive(Clone, Copy, Debug)]
+pub struct Table;
+
+impl Storage for Table {
+    const VARIANT: Variant = Variant::FastTable;
+    const MANY_WORDS_PER_VERSION: bool = true;
+    const VERSION_MAX: Version = Version(u64::MAX >> 1);
+    const LOCK_BIT: Option<u64> = None;
+    const PAIRS: bool = false;
+
+    type Array<T: Element> = TArray<T>;
+    type Map = (*mut u64, StripeMap);
+
+    #[inline(always)]
+    fn packs<T: Element>() -> bool {
+        false
+    }
+    #[inline(always)]
+    fn map<A>(stm: &StmRef<A>) -> Self::Map {
+        (stm.locks, stm.map)
+    }
+    #[inline(always)]
+    fn is_packed(_word: WordAddress) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
+        // In the table: the map masks.
+        locks.wrapping_add(map.stripe(word.address()).0 as usize)
+    }
+    #[inline(always)]
+    fn value(word: WordAddress) -> WordAddress {
+        word
+    }
+
+    #[inline(always)]
+    fn version(word: u64) -> Version {
+        LockWord(word).version()
+    }
+    #[inline(always)]
+    fn is_locked(word: u64) -> bool {
+        LockWord(word).is_locked()
+    }
+    #[inline(always)]
+    fn may_be_locked_by(found: u64, _seen: u64, owner: u64) -> bool {
+        found == Self::locked(found, owner)
+    }
+    #[inline(always)]
+    fn locked(_word: u64, owner: u64) -> u64 {
+        owner << 1 | LockWord::LOCKED
+    }
+    #[inline(always)]
+    fn unlocked(version: Version, _value: u64) -> u64 {
+        LockWord::unlocked(version).0
+    }
+}

@@ -1,0 +1,377 @@
+//! What an attempt of the versioned algorithms does to rows of sums: the rows
+//! that it reads or adds to, and its additions.
+//!
+//! The first rows and additions are on the lane's stack. Others are at the far
+//! end of the lane's [`Logs`], in the array that the words read and written
+//! fill from its front ([`crate::algorithm::fast::entry_set`]): as long as the two do not meet,
+//! there is room. Nothing is ever cleared: the counts say what is valid.
+//!
+//! | bits of a row | meaning |
+//! | --- | --- |
+//! | 63..3 | the address of its header |
+//! | 1 | the row was read, with the header that the second field has |
+//! | 0 | the row is added to |
+//!
+//! | bits of an addition | meaning |
+//! | --- | --- |
+//! | 63..62 | how it is made (`tsums::Addend`) |
+//! | 61..52 | which of the rows |
+//! | 51..32 | which element of it |
+//! | 31..0 | what is added, if that has 32 bits; else it is the next word |
+
+use crate::algorithm::contract::Scratch;
+use crate::array::sums::Addend;
+use crate::lane::Lane;
+use crate::memory::logs::Logs;
+use core::mem::MaybeUninit;
+
+/// The row is added to.
+pub(crate) const ADDED: u64 = 1;
+/// The row was read.
+pub(crate) const READ: u64 = 2;
+/// All flags.
+const FLAGS: u64 = ADDED | READ;
+
+/// The most rows that one transaction adds to, and one more.
+const ROWS_ADDED_END: u32 = 1 << 10;
+
+/// The header of a row.
+#[inline(always)]
+pub(crate) const fn header_of(row: u64) -> *mut u64 {
+    (row & !FLAGS) as *mut u64
+}
+
+/// The part on the stack: `N` rows and `4 * N` additions.
+#[derive(Debug)]
+pub struct SumStack<const N: usize>(MaybeUninit<[[u64; N]; 6]>);
+
+impl<const N: usize> Scratch for SumStack<N> {
+    #[inline(always)]
+    fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
+        // SAFETY: what it holds may be uninitialised.
+        unsafe { place.assume_init_mut() }
+    }
+}
+
+/// Where the rows and the additions of a lane are.
+pub(crate) struct SumLogs<'a, L, const N: usize> {
+    lane: &'a L,
+    logs: Logs,
+    stack: *mut SumStack<N>,
+}
+
+impl<L, const N: usize> Clone for SumLogs<'_, L, N> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<L, const N: usize> Copy for SumLogs<'_, L, N> {}
+
+/// A column of the logs. The numbers are those of the words read and written.
+#[derive(Clone, Copy)]
+enum Column {
+    Row = 0,
+    Seen = 1,
+    Addition = 2,
+}
+
+impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
+    /// Those of the calling lane.
+    ///
+    /// # Safety
+    /// `logs` are the lane's, and `stack` is live and used through this alone,
+    /// while the result is in use.
+    #[inline(always)]
+    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack<N>) -> Self {
+        Self { lane, logs, stack }
+    }
+
+    /// The lane.
+    #[inline(always)]
+    pub(crate) const fn lane(self) -> &'a L {
+        self.lane
+    }
+
+    /// Entries of one column on the stack.
+    const fn on_stack(column: Column) -> u32 {
+        match column {
+            Column::Row | Column::Seen => N as u32,
+            Column::Addition => 4 * N as u32,
+        }
+    }
+
+    #[inline(always)]
+    fn stacked(self, column: Column, i: u32) -> *mut u64 {
+        // Inside the array, as the callers see to.
+        self.stack
+            .cast::<u64>()
+            .wrapping_add(column as usize * N + i as usize)
+    }
+
+    /// The place in the logs of an entry that is not on the stack.
+    #[inline(always)]
+    fn spilled(self, column: Column, i: u32) -> *mut u64 {
+        let last = self.logs.capacity().locks().wrapping_sub(1);
+        let back = i - Self::on_stack(column);
+        self.logs
+            .entry(self.lane, column as u32, last.wrapping_sub(back))
+    }
+
+    /// # Safety
+    /// `i` is below the count of the column.
+    #[inline(always)]
+    unsafe fn get(self, column: Column, i: u32) -> u64 {
+        // SAFETY: on the stack, else in the lane's own column of the logs;
+        // stored in this attempt.
+        unsafe {
+            if i < Self::on_stack(column) {
+                *self.stacked(column, i)
+            } else {
+                self.lane.private_load_64(self.spilled(column, i))
+            }
+        }
+    }
+
+    /// # Safety
+    /// There is room for entry `i` of the column.
+    #[inline(always)]
+    unsafe fn put(self, column: Column, i: u32, v: u64) {
+        // SAFETY: as for `get`.
+        unsafe {
+            if i < Self::on_stack(column) {
+                *self.stacked(column, i) = v;
+            } else {
+                self.lane.private_store_64(self.spilled(column, i), v);
+            }
+        }
+    }
+
+    /// Row `i`, with its flags.
+    ///
+    /// # Safety
+    /// `i` is below the number of rows.
+    #[inline(always)]
+    pub(crate) unsafe fn row(self, i: u32) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { self.get(Column::Row, i) }
+    }
+
+    /// The header that was seen of row `i`.
+    ///
+    /// # Safety
+    /// `i` is below the number of rows, and the row was read.
+    #[inline(always)]
+    pub(crate) unsafe fn seen(self, i: u32) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { self.get(Column::Seen, i) }
+    }
+
+    /// The row of this header among the first `rows`; `rows` if it is none of
+    /// them. Not inlined: seldom needed, as additions to a row follow each
+    /// other.
+    #[inline(never)]
+    fn find(self, rows: u32, header: *mut u64) -> u32 {
+        let mut i = 0;
+        while i < rows {
+            // SAFETY: below the count.
+            if header_of(unsafe { self.row(i) }) == header {
+                break;
+            }
+            i += 1;
+        }
+        i
+    }
+}
+
+/// One addition.
+#[derive(Clone, Copy)]
+pub(crate) struct Addition {
+    /// How it is made; see [`Addend`].
+    pub(crate) kind: u32,
+    /// The number of its row.
+    pub(crate) row: u32,
+    /// Which element.
+    pub(crate) column: u32,
+    /// What is added.
+    pub(crate) delta: u64,
+}
+
+/// The counts, in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SumSet {
+    /// Rows.
+    pub(crate) rows: u32,
+    /// Those of them that are added to.
+    pub(crate) added: u32,
+    /// Those of them that were read.
+    pub(crate) read: u32,
+    /// Words of additions.
+    pub(crate) words: u32,
+    /// The row used last, and its number; null if there is none.
+    last: (*mut u64, u32),
+}
+
+impl SumSet {
+    /// Nothing.
+    pub(crate) const EMPTY: Self = Self {
+        rows: 0,
+        added: 0,
+        read: 0,
+        words: 0,
+        last: (core::ptr::null_mut(), 0),
+    };
+
+    /// Whether the part in the logs keeps clear of `entries` words read and
+    /// written.
+    #[inline(always)]
+    pub(crate) fn fits<L: Lane, const N: usize>(
+        &self,
+        at: SumLogs<'_, L, N>,
+        entries: u32,
+    ) -> bool {
+        let spilled = self
+            .rows
+            .saturating_sub(N as u32)
+            .max(self.words.saturating_sub(4 * N as u32));
+        spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
+    }
+
+    /// The number of a row, a new one if need be; `None` if there is no room.
+    #[inline(always)]
+    fn row<L: Lane, const N: usize>(
+        &mut self,
+        at: SumLogs<'_, L, N>,
+        header: *mut u64,
+        entries: u32,
+    ) -> Option<u32> {
+        if self.last.0 == header {
+            return Some(self.last.1);
+        }
+        let i = at.find(self.rows, header);
+        if i == self.rows {
+            let more = Self {
+                rows: self.rows + 1,
+                ..*self
+            };
+            if !more.fits(at, entries) {
+                return None;
+            }
+            *self = more;
+            // SAFETY: there is room.
+            unsafe { at.put(Column::Row, i, header as u64) };
+        }
+        self.last = (header, i);
+        Some(i)
+    }
+
+    /// Sets a flag of row `i`; whether it was not set before.
+    #[inline(always)]
+    fn flag<L: Lane, const N: usize>(at: SumLogs<'_, L, N>, i: u32, flag: u64) -> bool {
+        // SAFETY: below the count.
+        unsafe {
+            let row = at.row(i);
+            at.put(Column::Row, i, row | flag);
+            row & flag == 0
+        }
+    }
+
+    /// The number of a row that is added to; `None` if there is no room.
+    #[inline(always)]
+    pub(crate) fn add_to<L: Lane, const N: usize>(
+        &mut self,
+        at: SumLogs<'_, L, N>,
+        header: *mut u64,
+        entries: u32,
+    ) -> Option<u32> {
+        let row = self.row(at, header, entries)?;
+        if row >= ROWS_ADDED_END {
+            return None;
+        }
+        self.added += u32::from(Self::flag(at, row, ADDED));
+        Some(row)
+    }
+
+    /// Buffers an addition to a row that [`Self::add_to`] gave; whether there
+    /// was room.
+    #[inline(always)]
+    pub(crate) fn add<L: Lane, const N: usize>(
+        &mut self,
+        at: SumLogs<'_, L, N>,
+        addition: Addition,
+        entries: u32,
+    ) -> bool {
+        let wide = addition.kind == Addend::Wide as u32;
+        let first = self.words;
+        let more = Self {
+            words: first + if wide { 2 } else { 1 },
+            ..*self
+        };
+        if !more.fits(at, entries) {
+            return false;
+        }
+        *self = more;
+        let delta = if wide { 0 } else { addition.delta };
+        let word = u64::from(addition.kind) << 62
+            | u64::from(addition.row) << 52
+            | u64::from(addition.column) << 32
+            | delta;
+        // SAFETY: there is room.
+        unsafe {
+            at.put(Column::Addition, first, word);
+            if wide {
+                at.put(Column::Addition, first + 1, addition.delta);
+            }
+        }
+        true
+    }
+
+    /// The addition at word `k`, and the word after it.
+    ///
+    /// # Safety
+    /// An addition of this attempt begins at word `k`.
+    #[inline(always)]
+    pub(crate) unsafe fn addition<L: Lane, const N: usize>(
+        at: SumLogs<'_, L, N>,
+        k: u32,
+    ) -> (Addition, u32) {
+        // SAFETY: the caller's; a wide addition has two words.
+        unsafe {
+            let word = at.get(Column::Addition, k);
+            let kind = (word >> 62) as u32;
+            let wide = kind == Addend::Wide as u32;
+            let addition = Addition {
+                kind,
+                row: (word >> 52) as u32 & (ROWS_ADDED_END - 1),
+                column: (word >> 32) as u32 & ((1 << 20) - 1),
+                delta: if wide {
+                    at.get(Column::Addition, k + 1)
+                } else {
+                    u64::from(word as u32)
+                },
+            };
+            (addition, k + if wide { 2 } else { 1 })
+        }
+    }
+
+    /// Notes that a row was read with this header; `None` if there is no room,
+    /// `Some(false)` if it was read before with another.
+    #[inline(always)]
+    pub(crate) fn read<L: Lane, const N: usize>(
+        &mut self,
+        at: SumLogs<'_, L, N>,
+        header: *mut u64,
+        seen: u64,
+        entries: u32,
+    ) -> Option<bool> {
+        let row = self.row(at, header, entries)?;
+        if Self::flag(at, row, READ) {
+            self.read += 1;
+            // SAFETY: below the count.
+            unsafe { at.put(Column::Seen, row, seen) };
+            return Some(true);
+        }
+        // SAFETY: below the count, and read.
+        Some(unsafe { at.seen(row) } == seen)
+    }
+}

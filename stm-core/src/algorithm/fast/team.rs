@@ -1,0 +1,195 @@
+//! Transactions of teams: the steps of the versioned algorithms, taken by all
+//! lanes of a warp together, or all threads of a block.
+//!
+//! 1. *begin*: the leader loads the clock with the queue's word (F1), and what
+//!    it has acquired, all have (F7).
+//! 2. *read*: each lane its own words. If one of any lane is locked or newer
+//!    than the snapshot, all look again: the leader takes the clock, every lane
+//!    finds its own entries unchanged, or the attempt of all fails.
+//! 3. *commit*: each lane swaps the words it has written. All hold theirs, or
+//!    all give back. Then one advance of the clock for the team, each lane
+//!    validates what it has read, and all have found it unchanged, or all give
+//!    back. Then each stores, under one version.
+//!
+//! The table has one lock for many words, so two lanes may need the same one.
+//! They lock in the name of the leader; a lane that finds its word locked so
+//! does not know yet who has it. `settle_as_team` asks, one such word after the
+//! other: a team mate that holds it, from the version that the asker has seen,
+//! shares it. If nobody does, it was a conflict. If another lane has used the
+//! very word, the program is wrong ([`Abort::TeamOverlap`]): found by the
+//! address, so it is never a guess, and not later than at the first commit that
+//! meets no conflict.
+
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::Crew;
+use crate::tx::team::agree;
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// The clock, for all lanes.
+    #[inline(always)]
+    fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
+        let lane = tx.lane;
+        let mut now = Version(0);
+        if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
+            now = Self::clock(tx);
+        }
+        Self::of_leader(tx, crew, now)
+    }
+
+    /// What the leader has read from the clock, for all lanes.
+    #[inline(always)]
+    pub(crate) fn of_leader<L: Lane, C: Crew>(
+        tx: &Tx<'_, L, Self>,
+        crew: C,
+        now: Version,
+    ) -> Version {
+        let lane = tx.lane;
+        if Mutant::TeamClockApart.on(lane) {
+            return Self::clock(tx);
+        }
+        // ORDER(F7): the leader's look at the clock before what any lane loads
+        // next. Carries F1 to the others.
+        if !Mutant::NoF7.on(lane) {
+            crew.meet(lane);
+        }
+        let [now] = crew.told(lane, crew.leader(lane), [now.0]);
+        Version(now)
+    }
+
+    /// Reads the words in `active`, all lanes at one snapshot.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        crew: C,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        active: u32,
+        mine: TxResult<()>,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        let mut polls = 0;
+        let seen = loop {
+            let seen = Self::load_active(tx, words, v, active);
+            let (mut locked, mut newest) = (false, Version(0));
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    locked |= S::is_locked(seen[k]) && !Mutant::LockBitIgnored.on(lane);
+                    newest = newest.max(S::version(seen[k]));
+                }
+            }
+            let newer = locked || newest > tx.attempt.snapshot;
+            if !C::any(crew.vote(lane, newer)) {
+                break seen;
+            }
+            let any_locked = C::any(crew.vote(lane, locked));
+            polls += 1;
+            if polls - 1 == tx.team_read_polls() {
+                return Err(if any_locked {
+                    Abort::ReadLocked
+                } else {
+                    Abort::ReadStale
+                });
+            }
+            if !any_locked {
+                let now = Self::team_clock(tx, crew);
+                let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
+                    Self::extend_to(tx, now)
+                } else {
+                    tx.attempt.snapshot = now;
+                    Ok(())
+                };
+                if C::any(crew.vote(lane, extended.is_err())) {
+                    return Err(Abort::ReadStale);
+                }
+            }
+        };
+        let mut mine = mine;
+        if mine.is_ok() && active != 0 {
+            let values: [u64; N] = core::array::from_fn(|k| {
+                if S::MANY_WORDS_PER_VERSION {
+                    v[k].to_bits64()
+                } else {
+                    0
+                }
+            });
+            let at = Self::entries(tx);
+            let idle = !active & ((1u64 << N) - 1) as u32;
+            mine = tx
+                .attempt
+                .set
+                .read(at, words, seen, values, S::MANY_WORDS_PER_VERSION, idle);
+        }
+        agree(tx, crew, mine)
+    }
+
+    /// As [`Self::load`], of the words in `active` only; 0 for the others.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn load_active<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        active: u32,
+    ) -> [u64; N] {
+        let lane = tx.lane;
+        let versions = || {
+            core::array::from_fn(|k| {
+                if active >> k & 1 == 0 {
+                    return 0;
+                }
+                // SAFETY: of an element in range of a live array (TeamTx), or
+                // in the live table. Relaxed: as in `load`.
+                unsafe { lane.load_relaxed_64(Self::version_word(tx, words[k])) }
+            })
+        };
+        if S::packs::<T>() {
+            let seen: [u64; N] = versions();
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(u64::from(seen[k] as u32));
+                }
+            }
+            return seen;
+        }
+        if S::PAIRS && lane.has_wide_atomics() {
+            let pairs: [[u64; 2]; N] = core::array::from_fn(|k| {
+                // SAFETY: as above, of a cell. Relaxed: as in `load`.
+                unsafe {
+                    lane.load_relaxed_128_if(active >> k & 1 != 0, Self::version_word(tx, words[k]))
+                }
+            });
+            for k in 0..N {
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(pairs[k][1]);
+                }
+            }
+            return pairs.map(|[version, _]| version);
+        }
+        let seen: [u64; N] = versions();
+        // ORDER(F2): as in `load`.
+        Mutant::NoF2Value.fence(lane);
+        for k in 0..N {
+            if active >> k & 1 != 0 {
+                // SAFETY: as above.
+                v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+            }
+        }
+        Mutant::NoF2Version.fence(lane);
+        let again: [u64; N] = versions();
+        core::array::from_fn(|k| {
+            if again[k] == seen[k] {
+                seen[k]
+            } else {
+                S::locked(seen[k], 0)
+            }
+        })
+    }
+}

@@ -1,0 +1,389 @@
+//! The commit of a team under the versioned algorithms. Its reads, and what the
+//! members of a team have in common, are in [`super::team`].
+
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
+use crate::algorithm::fast::entry_set::EntrySet;
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::WordAddress;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::Crew;
+use crate::tx::team::agree;
+/// What a lane's look at its words came to.
+#[derive(Clone, Copy)]
+struct Looked {
+    end: TxResult<()>,
+    /// Entries looked at: those after them are as they were.
+    len: u32,
+    /// Whether a team mate is to be asked for some (`SHARES`).
+    asks: bool,
+}
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Commits for all lanes, or none.
+    #[inline(always)]
+    pub(crate) fn commit_as_team<L: Lane, C: Crew>(
+        tx: &mut Tx<'_, L, Self>,
+        crew: C,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        if !C::any(crew.vote(lane, tx.attempt.set.writes != 0)) {
+            // Every read holds at the snapshot.
+            return Ok(());
+        }
+        let owner = crew.leader_thread(lane);
+        let looked = Self::acquire_as_team(tx, owner);
+        let (end, shared) = Self::settled(tx, crew, looked, WRITTEN | SHARES);
+        let apart = Mutant::TeamCommitsApart.on(lane);
+        if end.is_err() && !(apart && looked.end.is_ok()) {
+            Self::restore(Self::entries(tx), S::map(tx.stm), looked.len, 0, 0);
+            if !apart {
+                return end;
+            }
+            tx.attempt.set = EntrySet::EMPTY;
+        }
+        // ORDER(F3): the locks of all lanes before the clock.
+        if !Mutant::NoF3.on(lane) {
+            crew.meet(lane);
+            lane.fence();
+        }
+        let version = Self::advance(tx, crew);
+        // ORDER(F4): the clock before the validation, of all lanes.
+        Mutant::NoF4.fence(lane);
+        crew.meet(lane);
+        let valid = Self::validate_as_team(tx, owner);
+        let (mut end, _) = Self::settled(tx, crew, valid, SHARES);
+        if version > S::VERSION_MAX && end.is_ok() {
+            end = Err(Abort::VersionsUsedUp);
+        }
+        if end.is_err() {
+            let len = tx.attempt.set.len;
+            Self::restore(Self::entries(tx), S::map(tx.stm), len, 0, 0);
+            return end;
+        }
+        if shared && S::MANY_WORDS_PER_VERSION {
+            Self::store_shared(tx);
+            // ORDER(F8): values of all lanes before versions; with F5.
+            if !Mutant::NoF8.on(lane) {
+                crew.meet(lane);
+            }
+        }
+        // A lane may have nothing at all, and a batch begins with an entry.
+        if tx.attempt.set.writes != 0 {
+            Self::publish(tx, version);
+        }
+        tx.committed_as(Version(version.0 * 32));
+        if crew.is(lane, crew.leader(lane)) {
+            // Who counts the commit asks the leader whether the team wrote.
+            tx.attempt.set.writes = tx.attempt.set.writes.max(1);
+        }
+        Ok(())
+    }
+
+    /// The verdict of all lanes on what each has looked at, and whether some
+    /// share a lock. `kind` has the flags of the entries to ask for.
+    #[inline(always)]
+    fn settled<L: Lane, C: Crew>(
+        tx: &mut Tx<'_, L, Self>,
+        crew: C,
+        looked: Looked,
+        kind: u64,
+    ) -> (TxResult<()>, bool) {
+        let lane = tx.lane;
+        if kind == SHARES && Mutant::TeamLeaderValidates.on(lane) {
+            let found = crew.told_32(lane, crew.leader(lane), u32::from(looked.end.is_ok()));
+            return (
+                if found != 0 {
+                    Ok(())
+                } else {
+                    Err(Abort::CommitStale)
+                },
+                false,
+            );
+        }
+        let end = agree(tx, crew, looked.end);
+        if end.is_err() || !C::any(crew.vote(lane, looked.asks)) {
+            return (end, false);
+        }
+        let (at, len) = (Self::entries(tx), tx.attempt.set.len);
+        let end = Self::settle_as_team(at, S::map(tx.stm), crew, len, kind);
+        (end, true)
+    }
+
+    /// Swaps the word of every entry that the lane has written for its locked
+    /// form, in the name of `owner`. An entry whose lock the lane does not hold
+    /// is marked `SHARES`.
+    #[inline(always)]
+    fn acquire_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
+        let lane = tx.lane;
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = if tx.attempt.set.writes == 0 {
+            0
+        } else {
+            tx.attempt.set.len
+        };
+        let mut looked = Looked {
+            end: Ok(()),
+            len: 0,
+            asks: false,
+        };
+        while looked.len < len && looked.end.is_ok() {
+            let i = looked.len;
+            // SAFETY: i is below the count.
+            let (entries, mut seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            if entries.iter().fold(0, |bits, entry| bits | entry) & BLIND != 0 {
+                seen = Self::see_as_team(tx, entries, seen, i);
+            }
+            let mut wanted = 0;
+            for j in 0..BATCH {
+                let written = i + (j as u32) < len && entries[j] & WRITTEN != 0;
+                wanted |= u32::from(written && !S::is_locked(seen[j])) << j;
+            }
+            let pairs = Self::pairs(tx, entries, wanted);
+            let found: [u64; BATCH] = core::array::from_fn(|j| {
+                if (wanted & !pairs.which) >> j & 1 == 0 {
+                    return seen[j];
+                }
+                let word = Self::version_word(tx, word_of(entries[j]));
+                // SAFETY: the version word of an element in range (TeamTx).
+                // Relaxed: F3 follows.
+                unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
+            });
+            let found = Self::lock_pairs(tx, &pairs, entries, seen, owner, found);
+            for j in 0..BATCH {
+                let k = i + j as u32;
+                if k >= len
+                    || entries[j] & WRITTEN == 0
+                    || (found[j] == seen[j] && !S::is_locked(seen[j]))
+                {
+                    continue;
+                }
+                // SAFETY: below the count.
+                unsafe { at.put(Column::Address, k, entries[j] | SHARES) };
+                if !S::may_be_locked_by(found[j], seen[j], owner) {
+                    looked.end = Err(if S::is_locked(found[j]) {
+                        Abort::CommitLocked
+                    } else {
+                        Abort::CommitStale
+                    });
+                    continue;
+                }
+                match Self::share_own(at, map, k, entries[j]) {
+                    None => looked.asks = true,
+                    Some(true) => {}
+                    Some(false) => looked.end = Err(Abort::CommitStale),
+                }
+            }
+            looked.len = (i + BATCH as u32).min(len);
+        }
+        looked
+    }
+
+    /// The present version words of the entries of a batch that were written
+    /// without having been read; what was seen, for the others.
+    #[inline(always)]
+    fn see_as_team<L: Lane>(
+        tx: &mut Tx<'_, L, Self>,
+        entries: [u64; BATCH],
+        seen: [u64; BATCH],
+        i: u32,
+    ) -> [u64; BATCH] {
+        let at = Self::entries(tx);
+        let len = tx.attempt.set.len;
+        core::array::from_fn(|j| {
+            if i + (j as u32) >= len || entries[j] & BLIND == 0 {
+                return seen[j];
+            }
+            // SAFETY: of an element in range (TeamTx). Relaxed: the swap that
+            // follows compares it. Below the count.
+            unsafe {
+                let word = word_of(entries[j]);
+                let found = Self::version_if(tx.lane, S::map(tx.stm), true, word, 0);
+                at.put(Column::Seen, i + j as u32, found);
+                found
+            }
+        })
+    }
+
+    /// Whether an entry may share the lock of an earlier one of the same lane:
+    /// `None` if there is none.
+    #[inline(never)]
+    fn share_own<L: Lane>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        i: u32,
+        entry: u64,
+    ) -> Option<bool> {
+        let holder = Self::holder(at, map, i, entry)?;
+        // SAFETY: below the count, as the holder is.
+        unsafe {
+            let same =
+                entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
+            if same && Self::is_whole(at.lane(), word_of(entry)) {
+                // One cell, so one store: of the later value.
+                at.put(Column::Value, holder, at.get(Column::Value, i));
+            }
+            Some(same)
+        }
+    }
+
+    /// Asks for the entries of all lanes that have the flags `kind`, of which
+    /// no other entry of the lane itself holds the lock, one after the other.
+    ///
+    /// # Errors
+    /// The same for all lanes: [`Abort::CommitLocked`] if the team does not hold
+    /// a lock, [`Abort::CommitStale`] if it was taken from another version than
+    /// the asker's, [`Abort::TeamOverlap`].
+    // By value, and not inlined: seldom needed.
+    #[inline(never)]
+    fn settle_as_team<L: Lane, C: Crew>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        crew: C,
+        len: u32,
+        kind: u64,
+    ) -> TxResult<()> {
+        let lane = at.lane();
+        let mut i = 0;
+        loop {
+            let mut entry = 0;
+            while i < len {
+                // SAFETY: below the count.
+                entry = unsafe { at.get(Column::Address, i) };
+                if entry & (WRITTEN | SHARES) == kind && Self::holder(at, map, len, entry).is_none()
+                {
+                    break;
+                }
+                i += 1;
+            }
+            let asking = crew.vote(lane, i < len);
+            if !C::any(asking) {
+                return Ok(());
+            }
+            let asker = crew.one_of(lane, asking, i < len);
+            let asks = crew.is(lane, asker);
+            let [word] = crew.told(lane, asker, [word_of(entry).bits()]);
+            let word = WordAddress::from_bits(word);
+            let used = !asks && Self::uses(at, word, len, kind);
+            if C::any(crew.vote(lane, used)) {
+                return Err(Abort::TeamOverlap);
+            }
+            let holder = Self::holder(at, map, len, word.bits());
+            let holders = crew.vote(lane, holder.is_some());
+            if !C::any(holders) {
+                return Err(Abort::CommitLocked);
+            }
+            // SAFETY: the holder is below the count.
+            let from = holder.map_or(0, |holder| unsafe { at.get(Column::Seen, holder) });
+            let teller = crew.one_of(lane, holders, holder.is_some());
+            let [from] = crew.told(lane, teller, [from]);
+            // SAFETY: the asker's `i` is below its count.
+            let stale = asks && entry & BLIND == 0 && unsafe { at.get(Column::Seen, i) } != from;
+            if C::any(crew.vote(lane, stale)) && !Mutant::TeamShareUnchecked.on(lane) {
+                return Err(Abort::CommitStale);
+            }
+            i += u32::from(asks);
+        }
+    }
+
+    /// Whether the lane has written a word; or read it, if the asker wrote it.
+    #[inline(never)]
+    fn uses<L: Lane>(at: Entries<'_, L, INLINE>, word: WordAddress, len: u32, kind: u64) -> bool {
+        let mut i = 0;
+        while i < len {
+            // SAFETY: below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if word_of(entry) == word && (entry | kind) & WRITTEN != 0 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether every word that the lane has read and not written is as it was
+    /// seen. One that the team may have locked itself is marked `SHARES`.
+    #[inline(always)]
+    fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
+        let at = Self::entries(tx);
+        let map = S::map(tx.stm);
+        let len = tx.attempt.set.len;
+        let mut looked = Looked {
+            end: Ok(()),
+            len,
+            asks: false,
+        };
+        if Mutant::ReadsNotValidated.on(tx.lane) || len == tx.attempt.set.writes {
+            return looked;
+        }
+        let mut i = 0;
+        while i < len && looked.end.is_ok() {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(tx, entries, seen, i, WRITTEN);
+            for j in 0..BATCH {
+                let k = i + j as u32;
+                if found[j] == seen[j] {
+                    continue;
+                }
+                let mut same = false;
+                if S::may_be_locked_by(found[j], seen[j], owner) {
+                    // SAFETY: below the count, as the holder is.
+                    unsafe {
+                        if let Some(holder) = Self::holder(at, map, len, entries[j]) {
+                            same = at.get(Column::Seen, holder) == seen[j];
+                        } else {
+                            at.put(Column::Address, k, entries[j] | SHARES);
+                            looked.asks = true;
+                            same = true;
+                        }
+                    }
+                }
+                if !same {
+                    looked.end = Err(Abort::CommitStale);
+                }
+            }
+            i += BATCH as u32;
+        }
+        looked
+    }
+
+    /// Stores the values of the words whose locks other lanes hold: those
+    /// release them, so all values are stored before.
+    #[inline(never)]
+    fn store_shared<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        let at = Self::entries(tx);
+        let (map, len) = (S::map(tx.stm), tx.attempt.set.len);
+        let mut i = 0;
+        while i < len {
+            // SAFETY: below the count. A word of an element in range (TeamTx),
+            // whose lock the team holds. Relaxed: F8 follows.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                let word = word_of(entry);
+                if entry & (WRITTEN | SHARES) == WRITTEN | SHARES
+                    && Self::holder(at, map, len, entry).is_none()
+                {
+                    S::value(word).store(tx.lane, at.get(Column::Value, i));
+                    at.put(Column::Address, i, entry & !WRITTEN);
+                }
+            }
+            i += 1;
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The lock log: the stripes an attempt has met, each once, with what it did
+//! there, as an order-preserving hash table (section 3.1, "encounter-time
+//! lock-sorting").
+//!
+//! Entries lie in the order met; each is the link of a list that belongs to
+//! one of [`BUCKETS`] buckets, chosen by the top bits of the stripe. In an
+//! ordered log each list ascends, so the buckets in turn, each from its head,
+//! give all stripes in ascending order: the global order in which every
+//! transaction locks. In an unordered log the lists only serve to find
+//! duplicates.
+//!
+//! An entry is one 64-bit word:
+//!
+//! | bits | meaning |
+//! | --- | --- |
+//! | 63..32 | the next entry of the bucket, or all ones |
+//! | 31..2 | the stripe |
+//! | 1 | written |
+//! | 0 | read |
+//!
+//! A bitmap in a register says which buckets have entries, so heads are never
+//! cleared.
+
+use crate::algorithm::paper::read_set::BATCH;
+use crate::lane::Lane;
+use crate::memory::logs::Logs;
+use crate::memory::stripe::Stripe;
+use crate::observe::mutant::Mutant;
+
+/// The end of a bucket's list.
+const NIL: u32 = u32::MAX;
+
+bitflags::bitflags! {
+    /// What a transaction did to a stripe.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+    pub struct Access: u32 {
+        /// It read a word of the stripe.
+        const READ = 1;
+        /// It wrote a word of the stripe.
+        const WRITE = 2;
+    }
+}
+
+/// One stripe of the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Entry(u64);
+
+impl Entry {
+    #[inline(always)]
+    const fn new(stripe: Stripe, access: Access, next: u32) -> Self {
+        Self((next as u64) << 32 | (stripe.0 as u64) << 2 | access.bits() as u64)
+    }
+
+    /// The stripe.
+    #[inline(always)]
+    pub(crate) const fn stripe(self) -> Stripe {
+        Stripe(self.0 as u32 >> 2)
+    }
+
+    /// What was done to it.
+    #[inline(always)]
+    pub(crate) const fn access(self) -> Access {
+        Access::from_bits_truncate(self.0 as u32)
+    }
+
+    #[inline(always)]
+    const fn next(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// The stripes of an attempt. The entries are in the lane's [`Logs`]; this is
+/// their count and the bitmap over the buckets, in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockLog {
+    len: u32,
+    occupied: u32,
+}
+
+impl LockLog {
+    /// The empty log.
+    pub(crate) const EMPTY: Self = Self {
+        len: 0,
+        occupied: 0,
+    };
+
+    /// Records what was done to a stripe (Algorithm 3, lines 34 and 38). A
+    /// stripe that is there already keeps its place and gains the access.
+    /// `bucket_shift` brings a stripe's top bits down to a bucket number.
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold this log; it has room (it does:
+    /// one entry at most is added for each entry of the read and write sets).
+    #[inline(always)]
+    pub(crate) unsafe fn insert<L: Lane, const ORDERED: bool>(
+        &mut self,
+        lane: &L,
+        logs: &Logs,
+        bucket_shift: u32,
+        stripe: Stripe,
+        access: Access,
+    ) {
+        let bucket = stripe.0 >> bucket_shift;
+        let head = logs.head(lane, bucket);
+        let mut next = NIL;
+        let mut before: Option<(u32, Entry)> = None;
+        if self.occupied & (1 << bucket) != 0 {
+            // SAFETY: the bucket's bit says its head was stored in this attempt.
+            next = unsafe { lane.private_load_32(head) };
+            while next != NIL {
+                let slot = logs.lock(lane, next);
+                // SAFETY: linked, so stored in this attempt.
+                let entry = Entry(unsafe { lane.private_load_64(slot) });
+                if entry.stripe() == stripe && !Mutant::StripeLockedTwice.on(lane) {
+                    let merged = entry.0 | u64::from(access.bits());
+                    if merged != entry.0 {
+                        // SAFETY: as above.
+                        unsafe { lane.private_store_64(slot, merged) };
+                    }
+                    return;
+                }
+                if ORDERED && entry.stripe() > stripe {
+                    break;
+                }
+                before = Some((next, entry));
+                next = entry.next();
+            }
+        }
+        let place = self.len;
+        // SAFETY: the caller's promise of room.
+        unsafe {
+            lane.private_store_64(logs.lock(lane, place), Entry::new(stripe, access, next).0);
+        };
+        match before {
+            None => {
+                self.occupied |= 1 << bucket;
+                // SAFETY: a bucket number is below BUCKETS.
+                unsafe { lane.private_store_32(head, place) };
+            }
+            Some((at, entry)) => {
+                let relinked = u64::from(place) << 32 | entry.0 & u64::from(u32::MAX);
+                // SAFETY: linked, so stored in this attempt.
+                unsafe { lane.private_store_64(logs.lock(lane, at), relinked) };
+            }
+        }
+        self.len += 1;
+    }
+
+    /// Calls `f` for every stripe, in the order met, with a few loads in flight.
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold this log.
+    #[inline(always)]
+    pub(crate) unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: below the count, so stored in this attempt.
+            let entries: [_; BATCH] = core::array::from_fn(|j| unsafe {
+                Entry(lane.private_load_64(logs.lock(lane, (i + j as u32).min(self.len - 1))))
+            });
+            for entry in entries {
+                if i < self.len {
+                    f(entry);
+                }
+                i += 1;
+            }
+        }
+    }
+
+    /// A walk over the log: ascending if `ORDERED`, else in the order met.
+    #[inline(always)]
+    pub(crate) const fn walk<const ORDERED: bool>(&self) -> Walk<ORDERED> {
+        Walk {
+            rest: if ORDERED { self.occupied } else { self.len },
+            next: if ORDERED { NIL } else { 0 },
+        }
+    }
+}
+
+/// A walk over a [`LockLog`]. `rest` counts what is left: the buckets not yet
+/// entered as a bitmap, or the end of the entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk<const ORDERED: bool> {
+    rest: u32,
+    next: u32,
+}
+
+impl<const ORDERED: bool> Walk<ORDERED> {
+    /// The next stripe.
+    ///
+    /// # Safety
+    /// `logs` are the calling lane's, and hold the log that the walk is of,
+    /// unchanged since the walk began.
+    #[inline(always)]
+    pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
+        if ORDERED {
+            if self.next == NIL {
+                if self.rest == 0 {
+                    return None;
+                }
+                let bucket = self.rest.trailing_zeros();
+                self.rest &= self.rest - 1;
+                // SAFETY: the bucket's bit says its head was stored in this attempt.
+                self.next = unsafe { lane.private_load_32(logs.head(lane, bucket)) };
+            }
+            // SAFETY: linked, so stored in this attempt.
+            let entry = Entry(unsafe { lane.private_load_64(logs.lock(lane, self.next)) });
+            self.next = entry.next();
+            Some(entry)
+        } else {
+            if self.next == self.rest {
+                return None;
+            }
+            // SAFETY: below the count, so stored in this attempt.
+            let entry = Entry(unsafe { lane.private_load_64(logs.lock(lane, self.next)) });
+            self.next += 1;
+            Some(entry)
+        }
+    }
+}

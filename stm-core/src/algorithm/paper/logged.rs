@@ -1,0 +1,99 @@
+//! What an attempt of the paper's algorithms holds: logs of what it has read and
+//! written, and of the stripes it will lock.
+
+use crate::algorithm::paper::lock_log::LockLog;
+use crate::algorithm::paper::read_set::ReadSet;
+use crate::algorithm::paper::write_set::WriteSet;
+use crate::memory::version::Version;
+
+/// The sets of an attempt; what is in them is in the lane's logs.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedSets {
+    /// Words read, with their values.
+    pub(crate) reads: ReadSet,
+    /// Words written, with their new values.
+    pub(crate) writes: WriteSet,
+    /// Stripes to be locked.
+    pub(crate) locks: LockLog,
+    /// The clock (or sequence) at which all reads so far are known to hold.
+    pub(crate) snapshot: Version,
+}
+
+impl LoggedSets {
+    /// Empty sets.
+    pub(crate) const EMPTY: Self = Self {
+        reads: ReadSet::EMPTY,
+        writes: WriteSet::EMPTY,
+        locks: LockLog::EMPTY,
+        snapshot: Version(0),
+    };
+
+    /// Empties the sets.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.reads = ReadSet::EMPTY;
+        self.writes = WriteSet::EMPTY;
+        self.locks = LockLog::EMPTY;
+    }
+}
+
+/// The part of an [`Algorithm`](crate::algorithm::Algorithm) with [`LoggedSets`]
+/// that is the same for all of them. `$noted` is called with the transaction and
+/// each word written.
+macro_rules! logged_sets {
+    ($noted:expr) => {
+        type Scratch = ();
+        type SumScratch = ();
+        type Attempt<'s> = LoggedSets;
+
+        #[inline(always)]
+        fn attempt<'s>(_scratch: &'s mut (), _sums: &'s mut ()) -> LoggedSets {
+            LoggedSets::EMPTY
+        }
+
+        #[inline(always)]
+        fn clear(attempt: &mut LoggedSets) {
+            attempt.clear();
+        }
+
+        #[inline(always)]
+        fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
+            !tx.attempt.writes.is_empty()
+        }
+
+        #[inline(always)]
+        fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool {
+            tx.attempt.writes.may_hold(address)
+        }
+
+        #[inline(always)]
+        fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
+            // SAFETY: the logs are this lane's and hold this write set.
+            unsafe { tx.attempt.writes.get(tx.lane, &tx.logs, address) }
+        }
+
+        #[inline(always)]
+        fn buffer<L: Lane>(
+            tx: &mut Tx<'_, L, Self>,
+            address: WordAddress,
+            value: u64,
+        ) -> TxResult<()> {
+            let (lane, sets) = (tx.lane, &mut tx.attempt);
+            // SAFETY: the logs are this lane's and hold its sets.
+            unsafe {
+                if Mutant::WriteAtReadPosition.on(lane)
+                    && sets.writes.get(lane, &tx.logs, address).is_some()
+                {
+                    if let Some(i) = sets.reads.position(lane, &tx.logs, address) {
+                        sets.writes.store_at(lane, &tx.logs, i, value);
+                    }
+                    return Ok(());
+                }
+                sets.writes.push(lane, &tx.logs, address, value)?;
+            }
+            $noted(tx, address);
+            Ok(())
+        }
+    };
+}
+pub(crate) use logged_sets;

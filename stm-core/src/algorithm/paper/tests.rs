@@ -1,0 +1,227 @@
+//! The private logs against models: read set, write set, lock log.
+
+extern crate std;
+
+use crate::algorithm::paper::lock_log::{Access, LockLog};
+use crate::algorithm::paper::read_set::ReadSet;
+use crate::algorithm::paper::write_set::WriteSet;
+use crate::lane::cpu::{Block, CpuLane};
+use crate::memory::logs::{Capacity, Logs};
+use crate::memory::stripe::Stripe;
+use crate::memory::word::WordAddress;
+use crate::observe::host_probe::HostProbe;
+use crate::tx::abort::Abort;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::vec;
+use std::vec::Vec;
+
+/// Runs `f` with the logs of one lane.
+fn with_logs<R>(capacity: Capacity, f: impl FnOnce(&CpuLane<'_>, &Logs) -> R) -> R {
+    let block = Block::new(1, 0);
+    // SAFETY: the only lane; it reaches what lives here.
+    let lane = unsafe { CpuLane::new(&block, 0, 0, 1, 1, HostProbe::SILENT) };
+    let mut region = vec![0xDEAD_BEEF_DEAD_BEEF_u64; capacity.warp_words(1) as usize];
+    // SAFETY: the region has the words of one warp of one lane.
+    let logs = unsafe { Logs::of_lane(&lane, region.as_mut_ptr(), capacity) };
+    f(&lane, &logs)
+}
+
+fn word(n: u64) -> WordAddress {
+    WordAddress::from_bits(0x1000 + 4 * n)
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Write(u64, u64),
+    Get(u64),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        (0u64..12, any::<u64>()).prop_map(|(w, v)| Op::Write(w, v)),
+        (0u64..16).prop_map(Op::Get),
+    ];
+    prop::collection::vec(op, 0..80)
+}
+
+proptest! {
+    #[test]
+    fn the_write_set_is_a_map_that_remembers_the_last_write(ops in ops(), capacity in 1u32..12) {
+        with_logs(Capacity { reads: 1, writes: capacity }, |lane, logs| {
+            let mut set = WriteSet::EMPTY;
+            let mut model = HashMap::new();
+            for op in &ops {
+                match *op {
+                    // SAFETY: the logs are the lane's.
+                    Op::Write(w, v) => match unsafe { set.push(lane, logs, word(w), v) } {
+                        Ok(()) => { model.insert(w, v); }
+                        Err(e) => {
+                            prop_assert_eq!(e, Abort::WriteSetFull);
+                            prop_assert_eq!(set.len(), capacity);
+                            prop_assert!(!model.contains_key(&w), "a word with an entry needs no room");
+                        }
+                    },
+                    // SAFETY: the logs are the lane's.
+                    Op::Get(w) => prop_assert_eq!(unsafe { set.get(lane, logs, word(w)) }, model.get(&w).copied()),
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn the_lock_log_is_sorted_free_of_duplicates_and_merges_accesses(
+        inserts in prop::collection::vec((0u32..4096, 1u32..=3), 0..60), locks_log2 in 5u32..=12
+    ) {
+        let mask = (1 << locks_log2) - 1;
+        let shift = locks_log2 - 5;
+        let n = inserts.len() as u32;
+        with_logs(Capacity { reads: n.max(1), writes: 1 }, |lane, logs| {
+            let mut ordered = LockLog::EMPTY;
+            let mut model: BTreeMap<u32, u32> = BTreeMap::new();
+            for &(s, a) in &inserts {
+                let (s, a) = (s & mask, Access::from_bits_truncate(a));
+                // SAFETY: the logs are the lane's, with room for every insert.
+                unsafe { ordered.insert::<_, true>(lane, logs, shift, Stripe(s), a) };
+                *model.entry(s).or_default() |= a.bits();
+            }
+            let mut walk = ordered.walk::<true>();
+            let mut found = Vec::new();
+            // SAFETY: the logs hold the log, unchanged since.
+            while let Some(e) = unsafe { walk.next(lane, logs) } {
+                found.push((e.stripe().0, e.access().bits()));
+            }
+            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn the_unordered_lock_log_keeps_the_order_met(
+        inserts in prop::collection::vec((0u32..64, 1u32..=3), 0..60)
+    ) {
+        with_logs(Capacity { reads: inserts.len().max(1) as u32, writes: 1 }, |lane, logs| {
+            let mut log = LockLog::EMPTY;
+            let mut model: Vec<(u32, u32)> = Vec::new();
+            for &(s, a) in &inserts {
+                // SAFETY: the logs are the lane's, with room for every insert.
+                unsafe { log.insert::<_, false>(lane, logs, 1, Stripe(s), Access::from_bits_truncate(a)) };
+                match model.iter_mut().find(|m| m.0 == s) {
+                    Some(m) => m.1 |= a,
+                    None => model.push((s, a)),
+                }
+            }
+            let mut walk = log.walk::<false>();
+            let mut found = Vec::new();
+            // SAFETY: the logs hold the log, unchanged since.
+            while let Some(e) = unsafe { walk.next(lane, logs) } {
+                found.push((e.stripe().0, e.access().bits()));
+            }
+            prop_assert_eq!(found, model);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn the_read_set_validates_exactly_while_no_word_has_changed(
+        picks in prop::collection::vec(0usize..8, 1..30), changed in prop::option::of(0usize..8)
+    ) {
+        let mut memory: Vec<u32> = (0..8).map(|i| i * 10).collect();
+        let base = memory.as_mut_ptr();
+        with_logs(Capacity { reads: picks.len() as u32, writes: 1 }, |lane, logs| {
+            let mut set = ReadSet::EMPTY;
+            for &i in &picks {
+                let p = base.wrapping_add(i);
+                // SAFETY: in range of `memory`, which lives; the logs are the lane's.
+                unsafe { set.push_many(lane, logs, [(WordAddress::of(p.cast_const()), u64::from(*p))], 0) }.unwrap();
+            }
+            // SAFETY: as above.
+            let unchanged = unsafe { set.holds(lane, logs) };
+            prop_assert!(unchanged);
+            if let Some(c) = changed {
+                // SAFETY: as above.
+                unsafe { *base.add(c) += 1 };
+                // SAFETY: as above.
+                prop_assert_eq!(unsafe { set.holds(lane, logs) }, !picks.contains(&c));
+            }
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn a_set_takes_its_capacity_and_refuses_one_more() {
+    let capacity = Capacity {
+        reads: 3,
+        writes: 2,
+    };
+    let memory = [7u32; 4];
+    with_logs(capacity, |lane, logs| {
+        let (mut reads, mut writes) = (ReadSet::EMPTY, WriteSet::EMPTY);
+        let at = |i: usize| WordAddress::of(&raw const memory[i]);
+        // SAFETY: the logs are the lane's; the words live.
+        unsafe {
+            for i in 0..3 {
+                assert_eq!(reads.push_many(lane, logs, [(at(i), 7)], 0), Ok(()));
+            }
+            assert_eq!(
+                reads.push_many(lane, logs, [(at(3), 7)], 0),
+                Err(Abort::ReadSetFull)
+            );
+            assert_eq!(
+                reads.push_many(lane, logs, [(at(1), 7)], 0),
+                Ok(()),
+                "a word that is there needs no room"
+            );
+            assert_eq!(
+                reads.push_many(lane, logs, [(at(1), 8)], 0),
+                Err(Abort::ReadStale),
+                "it was 7 before"
+            );
+            assert_eq!(reads.len(), 3);
+            for i in 0..2 {
+                assert_eq!(writes.push(lane, logs, at(i), 1), Ok(()));
+            }
+            assert_eq!(writes.push(lane, logs, at(2), 1), Err(Abort::WriteSetFull));
+            assert_eq!(writes.push(lane, logs, at(0), 5), Ok(()));
+            assert_eq!(writes.get(lane, logs, at(0)), Some(5));
+        }
+    });
+}
+
+#[test]
+fn the_logs_of_a_warp_are_interleaved_and_disjoint() {
+    // Two lanes of one block on the CPU are two warps of one lane: disjoint.
+    let capacity = Capacity {
+        reads: 2,
+        writes: 2,
+    };
+    let block = Block::new(2, 0);
+    let mut region = vec![0u64; 2 * capacity.warp_words(1) as usize];
+    let lanes = [
+        // SAFETY: two places of a block, one lane each.
+        unsafe { CpuLane::new(&block, 0, 0, 2, 1, HostProbe::SILENT) },
+        // SAFETY: as above.
+        unsafe { CpuLane::new(&block, 1, 0, 2, 1, HostProbe::SILENT) },
+    ];
+    let logs = lanes.map(|lane| {
+        // SAFETY: the region has the words of two warps of one lane.
+        let logs = unsafe { Logs::of_lane(&lane, region.as_mut_ptr(), capacity) };
+        (lane, logs)
+    });
+    let mut sets = [WriteSet::EMPTY; 2];
+    for (k, (lane, logs)) in logs.iter().enumerate() {
+        for i in 0..2 {
+            // SAFETY: the logs are the lane's.
+            unsafe { sets[k].push(lane, logs, word(i), 100 * k as u64 + i) }.unwrap();
+        }
+    }
+    for (k, (lane, logs)) in logs.iter().enumerate() {
+        for i in 0..2 {
+            // SAFETY: the logs are the lane's.
+            let found = unsafe { sets[k].get(lane, logs, word(i)) };
+            assert_eq!(found, Some(100 * k as u64 + i));
+        }
+    }
+}

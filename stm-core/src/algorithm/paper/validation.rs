@@ -1,0 +1,107 @@
+//! How a transaction with version locks finds out that its reads are stale:
+//! by time stamps alone, or by time stamps and then values.
+
+use crate::algorithm::contract::Algorithm;
+use crate::algorithm::paper::logged::LoggedSets;
+use crate::algorithm::paper::read_set::BATCH;
+use crate::lane::Lane;
+use crate::memory::version::{LockWord, Version};
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+
+/// An algorithm whose attempts hold [`LoggedSets`].
+pub trait Logged: for<'s> Algorithm<Attempt<'s> = LoggedSets> {}
+impl<A: for<'s> Algorithm<Attempt<'s> = LoggedSets>> Logged for A {}
+
+/// A validation scheme.
+pub trait Validation: Copy + Send + Sync + 'static {
+    /// Whether a stale time stamp is followed by a look at the values.
+    const VALUES: bool;
+
+    /// Called after a read that met a version above the snapshot: raises the
+    /// snapshot to a point at which all reads hold, or aborts.
+    fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()>;
+}
+
+/// Time-stamp-based validation (TL2; Dice, Shalev, Shavit 2006): a version
+/// above the snapshot is a conflict.
+#[derive(Clone, Copy, Debug)]
+pub struct Tbv;
+
+/// Hierarchical validation (section 3.1): time stamps first, values if they
+/// fail, which tells false conflicts on a stripe from true ones on a word.
+#[derive(Clone, Copy, Debug)]
+pub struct Hierarchical;
+
+impl Validation for Tbv {
+    const VALUES: bool = false;
+
+    #[inline(always)]
+    fn extend<L: Lane, A: Logged>(_tx: &mut Tx<'_, L, A>, _version: Version) -> TxResult<()> {
+        Err(Abort::ReadStale)
+    }
+}
+
+impl Validation for Hierarchical {
+    const VALUES: bool = true;
+
+    /// `PostValidation`, Algorithm 3, lines 6-20, with two changes. The waits
+    /// are bounded. And the snapshot only rises: the paper sets it to the
+    /// version of a stripe found locked even if that is lower, which is right
+    /// but makes the next read validate once more.
+    #[inline(always)]
+    fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()> {
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut snapshot = version;
+        let mut polls = 0;
+        // ORDER(E4): the version came from a lock word. This fence orders it
+        // before the values below, so that all commits up to it are seen.
+        Mutant::NoE4Extension.fence(lane);
+        let reads = if Mutant::NewReadNotValidated.on(lane) {
+            tx.attempt.reads.without_last()
+        } else {
+            tx.attempt.reads
+        };
+        loop {
+            // SAFETY: the logs are this lane's and hold its sets.
+            if unsafe { !reads.holds(lane, &tx.logs) } {
+                return Err(Abort::ReadStale);
+            }
+            // ORDER(E2): values before lock words, as in a read (line 12).
+            Mutant::NoE2Extension.fence(lane);
+            let mut settled = true;
+            let mut i = 0;
+            while i < reads.len() && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
+                // SAFETY: i is below the count; the lock table is live.
+                let words = unsafe {
+                    reads.addresses(lane, &tx.logs, i).map(|address| {
+                        LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
+                    })
+                };
+                for word in words {
+                    if word.is_locked() || word.version() > snapshot {
+                        snapshot = snapshot.max(word.version());
+                        settled = Mutant::SnapshotRaisedUnchecked.on(lane) && !word.is_locked();
+                    }
+                }
+                i += BATCH as u32;
+            }
+            if settled {
+                tx.attempt.snapshot = snapshot;
+                return Ok(());
+            }
+            polls += 1;
+            if polls == tx.read_polls() {
+                return Err(Abort::ReadLocked);
+            }
+            lane.pause(POLL_NS);
+            // ORDER(E4): the higher snapshot before the values, as above.
+            Mutant::NoE4Extension.fence(lane);
+        }
+    }
+}
+
+/// Time between two looks at a locked stripe: a commit holds its locks for
+/// a few microseconds.
+pub(crate) const POLL_NS: u32 = 200;

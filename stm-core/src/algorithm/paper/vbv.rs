@@ -1,0 +1,174 @@
+//! `vbv`: value-based validation behind one sequence lock, after `NOrec`
+//! (Dalessandro, Spear, Scott 2010), as the paper's `STM-VBV`.
+//!
+//! The sequence is even while nobody writes. A transaction's snapshot is an
+//! even sequence at which all its reads hold. A reader that finds the sequence
+//! moved compares all its values; a writer takes the lock by making its
+//! snapshot odd, which only succeeds if nothing was committed since.
+
+use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
+use crate::algorithm::paper::validation::POLL_NS;
+use crate::algorithm::registry::Variant;
+use crate::array::plain::TArray;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
+
+/// The `NOrec`-like algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Vbv;
+
+impl Vbv {
+    /// Waits for an even sequence.
+    #[inline(always)]
+    fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
+        let mut polls = 0;
+        loop {
+            // ORDER(S1): pairs with the fence before the writer's last store:
+            // all commits up to this sequence are seen.
+            // SAFETY: the sequence is live.
+            let sequence = unsafe {
+                if Mutant::NoS1.on(tx.lane) {
+                    tx.lane.load_relaxed_64(tx.stm.sequence())
+                } else {
+                    tx.lane.load_acquire_64(tx.stm.sequence())
+                }
+            };
+            if sequence & 1 == 0 {
+                return Ok(Version(sequence));
+            }
+            polls += 1;
+            if polls == tx.read_polls() {
+                return Err(Abort::ReadLocked);
+            }
+            tx.lane.pause(POLL_NS);
+        }
+    }
+
+    /// An even sequence at which all values read hold.
+    #[inline(always)]
+    fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        let lane = tx.lane;
+        let mut polls = 0;
+        loop {
+            let sequence = Self::even(tx)?;
+            // SAFETY: the logs are this lane's and hold its sets.
+            if unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
+                return Err(Abort::ReadStale);
+            }
+            // ORDER(S2): values before the second look at the sequence.
+            Mutant::NoS2Settle.fence(lane);
+            // SAFETY: the sequence is live.
+            let again = unsafe { lane.load_relaxed_64(tx.stm.sequence()) };
+            if again == sequence.0 || Mutant::NoSecondLook.on(lane) {
+                tx.attempt.snapshot = sequence;
+                return Ok(());
+            }
+            polls += 1;
+            if polls == tx.read_polls() {
+                return Err(Abort::ReadLocked);
+            }
+        }
+    }
+}
+
+impl Algorithm for Vbv {
+    const VARIANT: Variant = Variant::Vbv;
+    const GRANULE: Granule = Granule::Lane;
+
+    type Array<T: Element> = TArray<T>;
+    logged_sets!(|_, _| ());
+
+    /// Two steps of the sequence are one commit; a writer that is in has not
+    /// committed.
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the sequence is live. Acquire, as S1.
+        Version(unsafe { tx.lane.load_acquire_64(tx.stm.sequence()) } / 2)
+    }
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        tx.attempt.snapshot = Self::even(tx)?;
+        mark!(tx, Initialisation);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        own: u32,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        for k in 0..N {
+            // SAFETY: in range of a live array (Tx::locate).
+            v[k] = unsafe { words[k].load_relaxed(lane) };
+        }
+        let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
+        mark!(tx, Buffering);
+        // ORDER(S2): values before the sequence. Pairs with the fence between
+        // a writer's lock and its stores: who sees a new value sees the lock.
+        Mutant::NoS2.fence(lane);
+        // SAFETY: the sequence is live.
+        if unsafe { lane.load_relaxed_64(tx.stm.sequence()) } != tx.attempt.snapshot.0 {
+            Self::settle(tx)?;
+        }
+        mark!(tx, Consistency);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
+        if tx.attempt.writes.is_empty() {
+            return Ok(());
+        }
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut tries = 0;
+        // SAFETY: the sequence is live. Relaxed: S3 follows.
+        while unsafe {
+            lane.cas_relaxed_64(
+                stm.sequence(),
+                tx.attempt.snapshot.0,
+                tx.attempt.snapshot.0 + 1,
+            )
+        } != tx.attempt.snapshot.0
+        {
+            tries += 1;
+            if tries == stm.limits.acquire_tries {
+                return Err(Abort::CommitLocked);
+            }
+            mark!(tx, Locks);
+            match Self::settle(tx) {
+                Ok(()) => mark!(tx, Consistency),
+                Err(Abort::ReadStale) => return Err(Abort::CommitStale),
+                Err(_) => return Err(Abort::CommitLocked),
+            }
+        }
+        // ORDER(S3): the lock before the stores; pairs with S2.
+        Mutant::NoS3.fence(lane);
+        mark!(tx, Locks);
+        // SAFETY: the logs are this lane's; the sequence lock is held.
+        unsafe { tx.attempt.writes.write_back(lane, &tx.logs) };
+        tx.committed_as(Version(tx.attempt.snapshot.0 / 2 + 1));
+        // ORDER(S4): the stores before the release; pairs with S1.
+        Mutant::NoS4.fence(lane);
+        mark!(tx, Commit);
+        // SAFETY: the sequence is live, and odd: only this lane stores to it.
+        unsafe { lane.store_relaxed_64(stm.sequence(), tx.attempt.snapshot.0 + 2) };
+        mark!(tx, Locks);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}

@@ -1,0 +1,451 @@
+//! Algorithm 3 of Xu et al. 2014 and its variants: a global clock, a table of
+//! version locks, lazy writes, commit-time locking of every stripe read or
+//! written.
+//!
+//! The protocol, with the events that `ORDERING.md` argues about:
+//!
+//! 1. *begin*: read the clock (E1) before anything else.
+//! 2. *read*: load the value, log it, then load the stripe's lock word (E2). A
+//!    locked stripe is waited for, a while. A version above the snapshot leads
+//!    to validation ([`Validation::extend`]).
+//! 3. *write*: buffer the value.
+//! 4. *commit*: lock every stripe of the lock log, noting stale versions of
+//!    stripes read (E3); if there are any, compare values; write back; advance
+//!    the clock (E4); release written stripes with the new version and the
+//!    others with their old one (E5).
+//!
+//! Invariants: while the clock reads `c`, every commit up to `c` is written
+//! back. A stripe's version never exceeds the clock. Only the holder of a
+//! stripe's lock stores to its words.
+
+use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
+use crate::algorithm::paper::lock_log::{Access, Entry};
+use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
+use crate::algorithm::paper::read_set::ReadSet;
+use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation};
+use crate::algorithm::registry::Variant;
+use crate::array::plain::TArray;
+use crate::lane::Lane;
+use crate::memory::version::{LockWord, Version};
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use core::marker::PhantomData;
+
+/// The algorithm with a validation and an acquisition scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
+
+/// Time-stamp validation, locks in ascending order.
+pub type TbvSorting = VersionLocks<Tbv, Sorted>;
+/// Hierarchical validation, locks in ascending order: Algorithm 3.
+pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
+/// Hierarchical validation, locks in the order met, retried one lane at a time.
+pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
+/// One transaction a block at a time, waiting for each lock in the order met.
+pub type Egpgv = VersionLocks<Tbv, Blocking>;
+
+/// The registry's line of a combination.
+const fn variant<V: Validation, Q: Acquisition>() -> Variant {
+    match (V::VALUES, Q::ORDERED, Q::BLOCK) {
+        (false, true, false) => Variant::TbvSorting,
+        (true, true, false) => Variant::HvSorting,
+        (true, false, false) => Variant::HvBackoff,
+        (false, false, true) => Variant::Egpgv,
+        _ => panic!("the combination has no line in the registry"),
+    }
+}
+
+/// How one go at the locks ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Acquired {
+    /// All held; every stripe read is as old as the snapshot.
+    Fresh,
+    /// All held; some stripe read has a later version.
+    Stale,
+    /// A lock was taken; none is held now.
+    Busy,
+}
+
+impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
+    const VARIANT: Variant = variant::<V, Q>();
+    const GRANULE: Granule = if Q::BLOCK {
+        Granule::Block
+    } else {
+        Granule::Lane
+    };
+
+    type Array<T: Element> = TArray<T>;
+    logged_sets!(|tx, address| Self::note(tx, address, Access::WRITE));
+
+    #[inline(always)]
+    fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the clock is live. Acquire, as E1.
+        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+    }
+
+    #[inline(always)]
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+        // ORDER(E1): pairs with the fence before the clock's increment. A
+        // snapshot of c sees every commit up to c written back (line 5).
+        // SAFETY: the clock is live.
+        tx.attempt.snapshot = Version(unsafe {
+            if Mutant::NoE1.on(tx.lane) {
+                tx.lane.load_relaxed_64(tx.stm.clock())
+            } else {
+                tx.lane.load_acquire_64(tx.stm.clock())
+            }
+        });
+        mark!(tx, Initialisation);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read_many<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+        mut own: u32,
+    ) -> TxResult<()> {
+        let lane = tx.lane;
+        let early = Mutant::LockWordBeforeValue
+            .on(lane)
+            .then(|| Self::lock_words(tx, words));
+        // ORDER(E2): values before lock words. Pairs with the fence between
+        // locking and write-back: who sees a new value sees the lock or what
+        // followed it (line 26). One value: an acquire load. Several: relaxed
+        // loads, all in flight, and one fence.
+        if N == 1 && !Mutant::NoE2.on(lane) {
+            // SAFETY: in range of a live array (Tx::locate).
+            v[0] = unsafe { words[0].load_acquire(lane) };
+        } else {
+            for k in 0..N {
+                // SAFETY: in range of a live array (Tx::locate).
+                v[k] = unsafe { words[k].load_relaxed(lane) };
+            }
+            Mutant::NoE2.fence(lane);
+        }
+        let found = early.unwrap_or_else(|| Self::lock_words(tx, words));
+        mark!(tx, Consistency);
+        if Mutant::RepeatedReadRefreshes.on(lane) {
+            for k in 0..N {
+                let address = words[k];
+                let value = v[k].to_bits64();
+                // SAFETY: the logs are this lane's and hold its sets.
+                let old = unsafe { tx.attempt.reads.refresh(lane, &tx.logs, address, value) };
+                if let Some(old) = old {
+                    v[k] = T::from_bits64(old);
+                    own |= 1 << k;
+                }
+            }
+        }
+        let before = tx.attempt.reads.len();
+        let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.attempt.reads.push_many(lane, &tx.logs, pairs, own)? };
+        mark!(tx, Buffering);
+        let mut held = false;
+        let mut newest = tx.attempt.snapshot;
+        for (k, word) in found.iter().enumerate() {
+            if own >> k & 1 == 0 {
+                held |= word.is_locked();
+                newest = newest.max(word.version());
+            }
+        }
+        mark!(tx, Consistency);
+        // The rest is one loop over the new entries and not N copies of its
+        // code. Where the set made room, the new ones are not known, and all
+        // are gone through; a word that took no entry is among them.
+        let first = if tx.attempt.reads.len() >= before + N as u32 {
+            before
+        } else {
+            0
+        };
+        for i in first..tx.attempt.reads.len() {
+            // SAFETY: as above; i is below the count.
+            let address = unsafe { ReadSet::address(lane, &tx.logs, i) };
+            if held && !Mutant::LockedStripeRead.on(lane) {
+                mark!(tx, Buffering);
+                newest = newest.max(Self::wait(tx, address)?);
+                mark!(tx, Consistency);
+            }
+            Self::note(tx, address, Access::READ);
+        }
+        mark!(tx, Buffering);
+        if newest > tx.attempt.snapshot {
+            V::extend(tx, newest)?;
+            mark!(tx, Consistency);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
+        let lane = tx.lane;
+        // A read-only transaction linearizes at its last read (line 68).
+        let mut result = if tx.attempt.writes.is_empty() {
+            Some(Ok(()))
+        } else {
+            None
+        };
+        // `rest` is who still has a go in this round: all that failed together,
+        // or with `IN_TURN`, from the second round on, one after the other.
+        let mut rest = together.vote(lane, result.is_none());
+        let mut tries = 0;
+        while rest != 0 {
+            let go = if Q::IN_TURN && tries != 0 {
+                rest & rest.wrapping_neg()
+            } else {
+                rest
+            };
+            if go & lane.lane_bit() != 0 {
+                result = Self::try_commit(tx, tries != 0);
+            }
+            rest &= !go;
+            // "On locking failure, it retries after transactions within the
+            // same warp finish committing" (section 3.2.2): the ballot waits.
+            let pending = together.vote(lane, result.is_none());
+            if rest == 0 {
+                tries += 1;
+                // Going in turn begins with the second round.
+                if tries >= tx.stm.limits.acquire_tries.max(1 + Q::IN_TURN as u32) {
+                    break;
+                }
+                rest = pending;
+            }
+        }
+        mark!(tx, Warp);
+        result.unwrap_or(Err(Abort::CommitLocked))
+    }
+
+    #[inline(always)]
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+}
+
+impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
+    /// The lock words of some words' stripes, their loads in flight together.
+    #[inline(always)]
+    fn lock_words<L: Lane, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+    ) -> [LockWord; N] {
+        words.map(|word| {
+            // SAFETY: the lock table is live. Relaxed: a version above the
+            // snapshot is fenced in `extend`, one below says nothing new.
+            LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(word.address())) })
+        })
+    }
+
+    /// Waits, a while, until the stripe of a word is free (lines 27-29), and
+    /// returns its version.
+    #[inline(always)]
+    fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
+        let mut polls = 0;
+        loop {
+            // SAFETY: the lock table is live. Relaxed: `extend` fences.
+            let word =
+                LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(address.address())) });
+            if !word.is_locked() {
+                return Ok(word.version());
+            }
+            polls += 1;
+            if polls == tx.read_polls() {
+                return Err(Abort::ReadLocked);
+            }
+            tx.lane.pause(POLL_NS);
+        }
+    }
+
+    /// Inserts the stripe of a word into the lock log (lines 34 and 38).
+    #[inline(always)]
+    fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
+        let stripe = tx.stm.map.stripe(address.address());
+        // SAFETY: the logs are this lane's; the word's set had room, so the
+        // lock log has.
+        unsafe {
+            if Q::ORDERED {
+                tx.attempt.locks.insert::<L, true>(
+                    tx.lane,
+                    &tx.logs,
+                    tx.stm.bucket_shift,
+                    stripe,
+                    access,
+                );
+            } else {
+                tx.attempt.locks.insert::<L, false>(
+                    tx.lane,
+                    &tx.logs,
+                    tx.stm.bucket_shift,
+                    stripe,
+                    access,
+                );
+            }
+        }
+    }
+
+    /// One go at the commit (lines 70-85); `None` if a lock was taken.
+    #[inline(always)]
+    fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
+        mark!(tx, Locks);
+        let (lane, stm) = (tx.lane, tx.stm);
+        // "Optional, to reduce lock contention" (line 71).
+        // SAFETY: the logs are this lane's and hold its sets.
+        if V::VALUES && unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
+            return Some(Err(Abort::CommitStale));
+        }
+        mark!(tx, Consistency);
+        let acquired = if Q::ORDERED {
+            Self::acquire::<L, true>(tx)
+        } else {
+            Self::acquire::<L, false>(tx)
+        };
+        if acquired == Acquired::Busy {
+            return None;
+        }
+        let ignore =
+            Mutant::ValidatedBeforeLocks.on(lane) || again && Mutant::VerdictOfFirstTry.on(lane);
+        // ORDER(E3): locks before validation and before write-back. Pairs with
+        // the release of whoever held them, and with E2 of readers (line 79).
+        Mutant::NoE3.fence(lane);
+        mark!(tx, Locks);
+        // SAFETY: as above. The stripes are locked, so the values stand still.
+        let hold = || V::VALUES && unsafe { tx.attempt.reads.holds(lane, &tx.logs) };
+        if acquired == Acquired::Stale && !ignore && !hold() {
+            Self::release(tx, None);
+            return Some(Err(Abort::CommitStale));
+        }
+        // SAFETY: the clock is live.
+        let tick = || Version(unsafe { lane.fetch_add_relaxed_64(stm.clock(), 1) } + 1);
+        let early = Mutant::ClockBeforeWords.on(lane).then(tick);
+        mark!(tx, Consistency);
+        // SAFETY: as above; the stripes of all words written are locked.
+        unsafe { tx.attempt.writes.write_back(lane, &tx.logs) };
+        // ORDER(E4): write-back before the increment. Pairs with E1 and with
+        // the fence in `extend` (line 82).
+        Mutant::NoE4.fence(lane);
+        if Mutant::ReleaseBeforeClock.on(lane) {
+            // SAFETY: the clock is live.
+            let guess = Version(unsafe { lane.load_relaxed_64(stm.clock()) } + 1);
+            lane.fence();
+            Self::release(tx, Some(guess));
+        }
+        let version = early.unwrap_or_else(tick);
+        tx.committed_as(version);
+        if Mutant::ReleaseBeforeClock.on(lane) {
+            return Some(Ok(()));
+        }
+        // ORDER(E5): the increment, and all commits it counts, before the
+        // release. Who reads this version from the lock word, and fences, sees
+        // all of them: cumulativity, which only three threads can show.
+        Mutant::NoE5.fence(lane);
+        mark!(tx, Commit);
+        Self::release(tx, Some(version));
+        mark!(tx, Locks);
+        Some(Ok(()))
+    }
+
+    /// `GetLocksAndTBV` (lines 43-52). Relaxed: E3 follows.
+    #[inline(always)]
+    fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut verdict = Acquired::Fresh;
+        let mut walk = tx.attempt.locks.walk::<ORDERED>();
+        let mut held = 0;
+        // SAFETY: the logs are this lane's and hold its sets.
+        let mut next = unsafe { walk.next(lane, &tx.logs) };
+        while let Some(entry) = next {
+            let lock = stm.lock(entry.stripe());
+            // SAFETY: the lock table is live.
+            let seen = Mutant::VersionBeforeLocking
+                .on(lane)
+                .then(|| LockWord(unsafe { lane.load_relaxed_64(lock) }));
+            // SAFETY: as above.
+            let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
+            // The log's next entry is on its way while the lock's answer is.
+            // SAFETY: as above.
+            next = unsafe { walk.next(lane, &tx.logs) };
+            let mut polls = 0;
+            while Q::WAITS && word.is_locked() && polls != tx.read_polls() {
+                polls += 1;
+                lane.pause(POLL_NS);
+                // SAFETY: as above.
+                word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
+            }
+            if word.is_locked() {
+                Self::release_first::<L, ORDERED>(tx, held);
+                return Acquired::Busy;
+            }
+            held += 1;
+            // The version compared is the one that came with the lock.
+            let version = seen.unwrap_or(word).version();
+            if entry.access().contains(Access::READ) && version > tx.attempt.snapshot {
+                verdict = Acquired::Stale;
+            }
+        }
+        verdict
+    }
+
+    /// `ReleaseLocks` after `held` acquisitions (lines 53-55).
+    #[inline(always)]
+    fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
+        let mut walk = tx.attempt.locks.walk::<ORDERED>();
+        for _ in 0..held {
+            // SAFETY: the logs are this lane's; as many were walked before.
+            let Some(entry) = (unsafe { walk.next(tx.lane, &tx.logs) }) else {
+                return;
+            };
+            Self::unlock(tx, entry.stripe());
+        }
+    }
+
+    /// `ReleaseAndUpdateLocks` (lines 56-60), or with no version
+    /// `ReleaseLocks`. In the order met, which needs no sorting.
+    #[inline(always)]
+    fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
+        let release = |entry: Entry| match version {
+            Some(version) if entry.access().contains(Access::WRITE) => {
+                let version = if Mutant::VersionTruncated.on(tx.lane) {
+                    Version(version.0 & 3)
+                } else {
+                    version
+                };
+                // SAFETY: the lock table is live. Relaxed: E5 precedes.
+                unsafe {
+                    tx.lane.store_relaxed_64(
+                        tx.stm.lock(entry.stripe()),
+                        LockWord::unlocked(version).0,
+                    );
+                }
+            }
+            Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => {
+                // SAFETY: the lock table is live.
+                unsafe {
+                    tx.lane.store_relaxed_64(
+                        tx.stm.lock(entry.stripe()),
+                        LockWord::unlocked(tx.attempt.snapshot).0,
+                    );
+                }
+            }
+            _ => Self::unlock(tx, entry.stripe()),
+        };
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
+    }
+
+    /// Releases a stripe held but not written, with its old version. The bit
+    /// is set and only the holder clears it, so subtracting one clears it;
+    /// others' attempts to set it change nothing meanwhile (line 55).
+    #[inline(always)]
+    fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::memory::stripe::Stripe) {
+        // SAFETY: the lock table is live. Relaxed: nothing was written under
+        // the lock that its next holder must see.
+        unsafe {
+            tx.lane
+                .add_relaxed_64(tx.stm.lock(stripe), LockWord::LOCKED.wrapping_neg());
+        };
+    }
+}

@@ -1,0 +1,95 @@
+//! A typed view of an array of versioned cells.
+
+use crate::array::view::{Layout, View};
+use crate::lane::Lane;
+use crate::memory::version::CellWord;
+use crate::memory::word::{Element, WordAddress};
+use core::marker::PhantomData;
+
+/// An array whose elements each carry their version, so that one load reads
+/// both and one compare-and-swap validates and locks.
+///
+/// | element | cell |
+/// | --- | --- |
+/// | 32 bits | one word of 64: version, lock bit, value |
+/// | 64 bits | two words of 64, aligned to 16 bytes: version and lock bit; value |
+///
+/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) reaches both
+/// words of a cell with one access, and a cell of a 64-bit element costs it no
+/// more steps than one of 32 bits; another reaches them one after the other, with
+/// fences between. The layout is the same.
+///
+/// The words are described at [`CellWord`]. A cell of
+/// all zeros is the value 0, never written by a transaction.
+#[repr(C)]
+pub struct TCells<T> {
+    start: *mut u64,
+    len: u64,
+    element: PhantomData<T>,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_start` demands memory that outlives the launch.
+unsafe impl<T: Send> Send for TCells<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for TCells<T> {}
+
+impl<T> Clone for TCells<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for TCells<T> {}
+
+impl<T> core::fmt::Debug for TCells<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TCells")
+            .field("start", &self.start)
+            .field("len", &self.len)
+            .finish()
+    }
+}
+
+impl<T: Element> View<T> for TCells<T> {
+    const LAYOUT: Layout = Layout::Cells;
+
+    unsafe fn from_start(start: *mut u8, len: u64) -> Self {
+        Self {
+            start: start.cast(),
+            len,
+            element: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
+        if i >= self.len {
+            return None;
+        }
+        let cell = self.word(i).pointer::<T>().cast::<u64>();
+        // SAFETY: in range of a live array; a cell of a 64-bit element has a
+        // second word, its value.
+        Some(T::from_bits64(unsafe {
+            if T::WIDE && lane.has_wide_atomics() {
+                // All accesses to a cell are of one width.
+                lane.load_relaxed_128(cell)[1]
+            } else if T::WIDE {
+                lane.load_relaxed_64(cell.wrapping_add(1))
+            } else {
+                u64::from(CellWord(lane.load_relaxed_64(cell)).value())
+            }
+        }))
+    }
+
+    #[inline(always)]
+    fn word(&self, i: u64) -> WordAddress {
+        let words = if T::WIDE { 2 } else { 1 };
+        let cell = self.start.wrapping_add((i as usize).wrapping_mul(words));
+        WordAddress::of(cell.cast_const().cast::<T>())
+    }
+}

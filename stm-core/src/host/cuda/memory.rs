@@ -1,0 +1,77 @@
+//! Memory of a GPU.
+
+use crate::host::cuda::context::Cuda;
+use crate::host::device::Memory;
+use crate::host::device::check_range;
+use crate::host::error::Error;
+use cudarc::driver::{result, sys};
+
+/// A GPU allocation.
+pub struct CudaMemory {
+    pub(crate) device: Cuda,
+    pub(crate) start: sys::CUdeviceptr,
+    pub(crate) bytes: usize,
+}
+
+impl core::fmt::Debug for CudaMemory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CudaMemory")
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for CudaMemory {
+    fn drop(&mut self) {
+        if self.device.alive().is_ok() {
+            // SAFETY: allocated by cuMemAlloc, freed once; no kernel runs, as
+            // `launch` waits. An error would be the context's, reported later.
+            let _ = unsafe { result::free_sync(self.start) };
+        }
+    }
+}
+
+impl Memory for CudaMemory {
+    fn address(&self) -> *mut u8 {
+        self.start as *mut u8
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        check_range(offset, data.len(), self.bytes);
+        self.device.alive()?;
+        // In the kernels' stream: a plain copy from pageable memory may return
+        // before it has reached the device, and kernels do not wait for it.
+        let stream = self.device.context.stream.cu_stream();
+        // SAFETY: in range of a live allocation; the source lives until the
+        // stream has been waited for.
+        unsafe {
+            result::memcpy_htod_async(self.start + offset as u64, data, stream)
+                .and_then(|()| result::stream::synchronize(stream))
+        }
+        .map_err(|e| self.device.lose("a copy to the device", e))
+    }
+
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+        check_range(offset, data.len(), self.bytes);
+        self.device.alive()?;
+        // SAFETY: in range of a live allocation.
+        unsafe { result::memcpy_dtoh_sync(data, self.start + offset as u64) }
+            .map_err(|e| self.device.lose("a copy from the device", e))
+    }
+
+    fn clear(&mut self) -> Result<(), Error> {
+        self.device.alive()?;
+        // SAFETY: the whole of a live allocation.
+        unsafe { result::memset_d8_sync(self.start, 0, self.bytes) }
+            .map_err(|e| self.device.lose("clearing memory", e))?;
+        self.device
+            .context
+            .driver
+            .synchronize()
+            .map_err(|e| self.device.lose("clearing memory", e))
+    }
+}

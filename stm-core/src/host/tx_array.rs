@@ -1,0 +1,243 @@
+//! An array that transactions share, in whichever layout their algorithm wants.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::{Layout, View};
+use crate::host::buffer::Pod;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::memory::version::CellWord;
+use crate::memory::word::{Element, WordAddress};
+use core::marker::PhantomData;
+use std::format;
+use std::vec;
+use std::vec::Vec;
+
+/// `len` elements of `T` in the memory of a device, for transactions of any
+/// algorithm: their layout is a value, and can be changed.
+///
+/// The versions of cells belong to one [`Stm`](super::Stm): before another one
+/// uses them, write the data anew ([`Self::upload`], [`Self::clear`] or
+/// [`Self::arrange`]). They then are older than every transaction.
+#[derive(Debug)]
+pub struct TxArray<D: Device, T> {
+    device: D,
+    memory: D::Memory,
+    layout: Layout,
+    len: usize,
+    what: &'static str,
+    element: PhantomData<T>,
+}
+
+/// How much is copied in one piece.
+const CHUNK_BYTES: usize = 1 << 24;
+
+impl<D: Device, T: Pod + Element> TxArray<D, T> {
+    /// `len` zeros; `what` names the array in an error.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn zeroed(
+        device: &D,
+        layout: Layout,
+        len: usize,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.clone(),
+            memory: allocate::<D, T>(device, layout, len, what)?,
+            layout,
+            len,
+            what,
+            element: PhantomData,
+        })
+    }
+
+    /// A copy of `data`.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn from_slice(
+        device: &D,
+        layout: Layout,
+        data: &[T],
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let mut array = Self::zeroed(device, layout, data.len(), what)?;
+        array.upload(data)?;
+        Ok(array)
+    }
+
+    /// The number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The layout.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The word that a history names element `i` by.
+    pub fn word(&self, i: usize) -> WordAddress {
+        let place = self
+            .memory
+            .address()
+            .wrapping_add(i * self.layout.stride::<T>());
+        WordAddress::of(place.cast::<T>().cast_const())
+    }
+
+    /// Bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes() as u64
+    }
+
+    /// Makes the layout the one that algorithm `A` wants, and every version of
+    /// a cell zero; the elements keep their values.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
+        self.arrange_as(<A::Array<T> as View<T>>::LAYOUT)
+    }
+
+    /// As [`Self::arrange`], for a layout.
+    ///
+    /// # Errors
+    /// Too little memory, or of the device.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        if layout == Layout::Plain && self.layout == layout {
+            return Ok(());
+        }
+        let data = self.download()?;
+        if self.layout != layout {
+            self.memory = allocate::<D, T>(&self.device, layout, self.len, self.what)?;
+            self.layout = layout;
+        }
+        self.upload(&data)
+    }
+
+    /// Replaces all elements.
+    ///
+    /// # Panics
+    /// If `data` has another length.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+        assert_eq!(
+            data.len(),
+            self.len,
+            "upload of another length than the array's"
+        );
+        let stride = self.layout.stride::<T>();
+        let mut bytes = Vec::new();
+        for (i, chunk) in data.chunks(CHUNK_BYTES / stride).enumerate() {
+            bytes.clear();
+            for value in chunk {
+                encode(&mut bytes, self.layout, *value);
+            }
+            self.memory
+                .write(i * (CHUNK_BYTES / stride) * stride, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Sets all elements to zero.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Copies all elements to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a cell is held by a transaction, which no launch
+    /// leaves; or of the device.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let stride = self.layout.stride::<T>();
+        let mut data = Vec::with_capacity(self.len);
+        let mut bytes = vec![0; CHUNK_BYTES.min(self.len * stride)];
+        while data.len() < self.len {
+            let from = data.len() * stride;
+            let len = bytes.len().min(self.len * stride - from);
+            self.memory.read(from, &mut bytes[..len])?;
+            for element in bytes[..len].chunks_exact(stride) {
+                let value = decode(self.layout, element).ok_or_else(|| Error::Corrupt {
+                    what: format!("cell {} of {} is held", data.len(), self.what),
+                })?;
+                data.push(value);
+            }
+        }
+        Ok(data)
+    }
+
+    /// A view for transactions of algorithm `A`, to put into a kernel's
+    /// parameters. It must not be used after the array is gone, which
+    /// `Device::launch` makes its caller promise.
+    ///
+    /// # Panics
+    /// If the layout is another than the algorithm's ([`Self::arrange`]).
+    pub fn view<A: Algorithm>(&self) -> A::Array<T> {
+        assert_eq!(
+            self.layout,
+            <A::Array<T> as View<T>>::LAYOUT,
+            "the layout of {} is not the one that {} wants",
+            self.what,
+            A::NAME
+        );
+        // SAFETY: the memory has `len` aligned elements of this layout; that
+        // they live while a kernel runs is what the caller of `launch` promises.
+        unsafe { View::from_start(self.memory.address(), self.len as u64) }
+    }
+}
+
+fn allocate<D: Device, T: Element>(
+    device: &D,
+    layout: Layout,
+    len: usize,
+    what: &'static str,
+) -> Result<D::Memory, Error> {
+    let bytes = len
+        .checked_mul(layout.stride::<T>())
+        .ok_or(Error::OutOfMemory {
+            what,
+            needed: u64::MAX,
+            available: device.available_bytes()?,
+        })?;
+    device.allocate(bytes.max(1), what)
+}
+
+fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
+    let bits = value.to_bits64();
+    match (layout, T::WIDE) {
+        (Layout::Plain, false) => bytes.extend((bits as u32).to_le_bytes()),
+        (Layout::Plain, true) | (Layout::Cells, false) => bytes.extend(bits.to_le_bytes()),
+        (Layout::Cells, true) => {
+            bytes.extend(0u64.to_le_bytes());
+            bytes.extend(bits.to_le_bytes());
+        }
+    }
+}
+
+/// The value of an element, or `None` for a cell that is held.
+fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
+    let word = |at: usize, len: usize| {
+        let mut word = [0; 8];
+        word[..len].copy_from_slice(&bytes[at..at + len]);
+        u64::from_le_bytes(word)
+    };
+    let bits = match (layout, T::WIDE) {
+        (Layout::Plain, false) => return Some(T::from_bits64(word(0, 4))),
+        (Layout::Plain, true) => return Some(T::from_bits64(word(0, 8))),
+        (Layout::Cells, false) => u64::from(CellWord(word(0, 8)).value()),
+        (Layout::Cells, true) => word(8, 8),
+    };
+    (!CellWord(word(0, 8)).is_locked()).then(|| T::from_bits64(bits))
+}

@@ -1,0 +1,266 @@
+//! The transaction's private logs in device memory, laid out coalesced.
+//!
+//! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is
+//! the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
+//! read-/write-set organization"), so a warp that appends together writes one
+//! run of memory. One warp's region, with `w` lanes, capacities `r` and `c`
+//! for reads and writes:
+//!
+//! | words of 64 bits | what |
+//! | --- | --- |
+//! | `w * r` | read set: addresses |
+//! | `w * r` | read set: values |
+//! | `w * c` | write set: addresses |
+//! | `w * c` | write set: values |
+//! | `w * (r + c)` | lock log: entries |
+//! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
+//! | `w / 2` | whether the lane is in a transaction, 32 bits |
+//!
+//! The versioned algorithms have no lock log. Of its bucket heads they use the
+//! first four of each lane for operations that shall do nothing
+//! (`Logs::idle_pair`), and in a block's first warp some behind those, by which
+//! the threads of a team tell each other words (`Logs::place_of_block`).
+//!
+//! Nothing is ever cleared: counts in registers say what is valid.
+
+use crate::lane::Lane;
+use crate::memory::word::WordAddress;
+
+/// Buckets of a lock log: the heads of as many lists.
+pub(crate) const BUCKETS: u32 = 32;
+
+/// 64-bit words of a block's place ([`Logs::place_of_block`]).
+pub(crate) const PLACE_WORDS: u64 = 3;
+
+/// Bucket heads of a lane that make up its idle pair of 64-bit words.
+const IDLE_HEADS: usize = 4;
+
+/// How many entries each log of one transaction holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Capacity {
+    /// Distinct words read. `cgl` keeps no read set and never finds it full.
+    pub reads: u32,
+    /// Distinct words written.
+    pub writes: u32,
+}
+
+impl Capacity {
+    /// Entries of the lock log: a stripe for each read and each write, so it
+    /// cannot fill before a set does.
+    #[inline(always)]
+    pub const fn locks(self) -> u32 {
+        // Host code may ask about capacities that no launch takes.
+        self.reads.saturating_add(self.writes)
+    }
+
+    /// 64-bit words of one warp's region.
+    pub const fn warp_words(self, warp_width: u32) -> u64 {
+        let lane = 3 * (self.reads as u64 + self.writes as u64);
+        // The heads and the open mark are 32 bits: a warp of one lane still
+        // gets whole words.
+        lane * warp_width as u64 + ((BUCKETS as u64 + 1) * warp_width as u64).div_ceil(2)
+    }
+}
+
+/// One lane's share of its warp's region.
+#[derive(Clone, Copy)]
+pub(crate) struct Logs {
+    lane_base: *mut u64,
+    heads: *mut u32,
+    capacity: Capacity,
+}
+
+impl Logs {
+    /// The calling lane's logs in a region for the whole launch.
+    ///
+    /// # Safety
+    /// `region` points to `capacity.warp_words(width)` words for every warp of
+    /// the launch, that nothing else uses while the kernel runs.
+    #[inline(always)]
+    pub(crate) unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
+        let (base, heads) = Self::of_warp(lane, lane.warp_index(), region, capacity);
+        Self {
+            lane_base: base.wrapping_add(lane.lane_index() as usize),
+            heads: heads.wrapping_add(lane.lane_index() as usize),
+            capacity,
+        }
+    }
+
+    /// Where the logs of a warp of the block begin, and its bucket heads.
+    #[inline(always)]
+    fn of_warp<L: Lane>(
+        lane: &L,
+        warp_index: u32,
+        region: *mut u64,
+        capacity: Capacity,
+    ) -> (*mut u64, *mut u32) {
+        let width = lane.warp_width();
+        let warps_a_block = lane.block_dim().div_ceil(width);
+        let warp = u64::from(lane.block_index()) * u64::from(warps_a_block) + u64::from(warp_index);
+        let base = region.wrapping_add((warp * capacity.warp_words(width)) as usize);
+        let entries = 2 * (capacity.reads + capacity.writes) + capacity.locks();
+        let heads = base
+            .wrapping_add(entries as usize * width as usize)
+            .cast::<u32>();
+        (base, heads)
+    }
+
+    /// Words that the threads of a block share, `PLACE_WORDS` of them: where the
+    /// first warp has the bucket heads of its lock logs, behind its lanes' idle
+    /// pairs.
+    ///
+    /// # Safety
+    /// As for [`Self::of_lane`], for an algorithm without lock logs; the threads
+    /// of the block reach them by 64-bit accesses that are not private.
+    #[inline(always)]
+    pub(crate) unsafe fn place_of_block<L: Lane>(
+        lane: &L,
+        region: *mut u64,
+        capacity: Capacity,
+    ) -> *mut u64 {
+        const { assert!(IDLE_HEADS as u64 + 2 * PLACE_WORDS <= BUCKETS as u64) }
+        let (_, heads) = Self::of_warp(lane, 0, region, capacity);
+        // Whole 64-bit words precede them.
+        heads
+            .wrapping_add(IDLE_HEADS * lane.warp_width() as usize)
+            .cast()
+    }
+
+    /// Marks the lane as in a transaction; `false` if it was already.
+    #[inline(always)]
+    pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
+        // SAFETY: the word after the heads, in the lane's own column.
+        unsafe {
+            let mark = self.head(lane, BUCKETS);
+            let free = lane.private_load_32(mark) == 0;
+            lane.private_store_32(mark, 1);
+            free
+        }
+    }
+
+    /// Takes the mark back.
+    #[inline(always)]
+    pub(crate) fn close<L: Lane>(&self, lane: &L) {
+        // SAFETY: the word after the heads, in the lane's own column.
+        unsafe { lane.private_store_32(self.head(lane, BUCKETS), 0) }
+    }
+
+    /// How much the logs hold.
+    #[inline(always)]
+    pub(crate) const fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// Row `i` of the region, in this lane's column.
+    #[inline(always)]
+    fn row<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
+        self.lane_base
+            .wrapping_add(i as usize * lane.warp_width() as usize)
+    }
+
+    /// Entry `i` of the read set.
+    #[inline(always)]
+    pub(crate) fn read<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
+        PairSlot {
+            address: self.row(lane, i),
+            value: self.row(lane, self.capacity.reads + i),
+        }
+    }
+
+    /// Entry `i` of the write set.
+    #[inline(always)]
+    pub(crate) fn write<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
+        let first = 2 * self.capacity.reads;
+        PairSlot {
+            address: self.row(lane, first + i),
+            value: self.row(lane, first + self.capacity.writes + i),
+        }
+    }
+
+    /// Field `column` of entry `i` of the versioned algorithms, whose array
+    /// takes the place of all three logs: as many entries as the lock log has,
+    /// of three fields each.
+    #[inline(always)]
+    pub(crate) fn entry<L: Lane>(&self, lane: &L, column: u32, i: u32) -> *mut u64 {
+        self.row(lane, column * self.capacity.locks() + i)
+    }
+
+    /// Two words that the versioned algorithms use for nothing, and nobody else
+    /// meanwhile: of the lock log's heads, which they do not keep. Aligned to 16
+    /// bytes where a warp has an even number of lanes.
+    #[inline(always)]
+    pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
+        const { assert!(BUCKETS as usize >= IDLE_HEADS) }
+        // Four heads for each lane, from the first lane's first head on: the
+        // lane's own column begins at its index.
+        self.heads
+            .wrapping_add((IDLE_HEADS - 1) * lane.lane_index() as usize)
+            .cast()
+    }
+
+    /// Entry `i` of the lock log.
+    #[inline(always)]
+    pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
+        self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
+    }
+
+    /// The head of bucket `bucket` of the lock log.
+    #[inline(always)]
+    pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
+        self.heads
+            .wrapping_add(bucket as usize * lane.warp_width() as usize)
+    }
+}
+
+/// Where one address-and-value pair is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct PairSlot {
+    address: *mut u64,
+    value: *mut u64,
+}
+
+impl PairSlot {
+    /// Stores a pair.
+    ///
+    /// # Safety
+    /// The slot's index is below its set's capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store<L: Lane>(self, lane: &L, address: WordAddress, value: u64) {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe {
+            lane.private_store_64(self.address, address.bits());
+            lane.private_store_64(self.value, value);
+        }
+    }
+
+    /// Replaces the value of a stored pair.
+    ///
+    /// # Safety
+    /// The slot's index is below its set's capacity.
+    #[inline(always)]
+    pub(crate) unsafe fn store_value<L: Lane>(self, lane: &L, value: u64) {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe { lane.private_store_64(self.value, value) }
+    }
+
+    /// The address of a stored pair.
+    ///
+    /// # Safety
+    /// The slot was stored in this attempt.
+    #[inline(always)]
+    pub(crate) unsafe fn address<L: Lane>(self, lane: &L) -> WordAddress {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
+    }
+
+    /// The value of a stored pair.
+    ///
+    /// # Safety
+    /// The slot was stored in this attempt.
+    #[inline(always)]
+    pub(crate) unsafe fn value<L: Lane>(self, lane: &L) -> u64 {
+        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
+        unsafe { lane.private_load_64(self.value) }
+    }
+}

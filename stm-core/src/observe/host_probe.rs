@@ -1,0 +1,107 @@
+//! The probe of the host's lanes, which is chosen at run time.
+
+use crate::lane::Lane;
+use crate::observe::phase::Phase;
+use crate::observe::probe::{Event, Observation, Probe, ProbeBuffer};
+use crate::observe::profiler::Stretches;
+use crate::observe::recorder::Recording;
+
+/// The probe of lanes that run on the host, chosen at run time: kernels are
+/// compiled there once, and not once for each probe.
+#[derive(Clone, Copy, Debug)]
+pub struct HostProbe {
+    observation: Observation,
+    buffer: ProbeBuffer,
+}
+
+impl HostProbe {
+    /// The probe that observes nothing.
+    pub const SILENT: Self = Self {
+        observation: Observation::Silent,
+        buffer: ProbeBuffer::NONE,
+    };
+
+    /// The probe of a launch that is observed so, into this buffer.
+    ///
+    /// # Safety
+    /// While lanes with it run, the buffer has a part for each of them, zero
+    /// before the first launch, that nobody else uses.
+    pub const unsafe fn new(observation: Observation, buffer: ProbeBuffer) -> Self {
+        Self {
+            observation,
+            buffer,
+        }
+    }
+
+    /// How it observes.
+    pub const fn observation(self) -> Observation {
+        self.observation
+    }
+
+    /// Where it writes.
+    pub const fn buffer(self) -> ProbeBuffer {
+        self.buffer
+    }
+}
+
+/// What a lane of the host keeps for its probe.
+#[derive(Clone, Copy, Debug)]
+pub struct HostCursor {
+    recording: Recording,
+    stretches: Stretches,
+}
+
+// What is seldom wanted is out of line: the silent run is what is measured.
+impl Probe for HostProbe {
+    const RECORDS: bool = true;
+    const TIMES: bool = true;
+    type Cursor = HostCursor;
+
+    #[inline]
+    fn records(self) -> bool {
+        self.observation == Observation::Record
+    }
+    #[inline]
+    fn times(self) -> bool {
+        self.observation == Observation::Profile
+    }
+    #[inline]
+    unsafe fn open<L: Lane>(self, lane: &L, _place: *const ProbeBuffer) -> HostCursor {
+        let mut cursor = HostCursor {
+            recording: Recording::NONE,
+            stretches: Stretches::NONE,
+        };
+        // SAFETY: the caller's of `new`.
+        unsafe {
+            match self.observation {
+                Observation::Silent => {}
+                Observation::Record => cursor.recording = Recording::open(lane, self.buffer),
+                Observation::Profile => cursor.stretches = Stretches::open(lane, self.buffer),
+            }
+        }
+        cursor
+    }
+    #[cold]
+    #[inline(never)]
+    fn record<L: Lane>(self, lane: &L, cursor: &mut HostCursor, event: Event) {
+        cursor.recording.record(lane, event);
+    }
+    #[cold]
+    #[inline(never)]
+    fn spent<L: Lane>(self, lane: &L, cursor: &mut HostCursor, phase: Phase) {
+        cursor.stretches.spent(lane, phase);
+    }
+    #[cold]
+    #[inline(never)]
+    fn settle(self, cursor: &mut HostCursor, aborted: bool) {
+        cursor.stretches.settle(aborted);
+    }
+    #[inline]
+    fn close<L: Lane>(self, lane: &L, cursor: HostCursor) {
+        match self.observation {
+            Observation::Silent => {}
+            Observation::Record => cursor.recording.close(lane),
+            Observation::Profile => cursor.stretches.close(lane),
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Running transactions: the loops that begin, retry, count and give up.
+//!
+//! [`StmRef::for_each`] goes in warp-wide rounds. Lanes that retry on their own
+//! drift apart under independent thread scheduling, until each runs alone; so
+//! every round begins together, every lane with work makes one attempt, those
+//! that got through commit together, and a lane that committed takes its next
+//! transaction in the next round.
+
+use crate::algorithm::contract::{Algorithm, Granule, Scratch};
+use crate::lane::{Lane, records, times};
+use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::observe::mark::mark;
+use crate::observe::phase::Phase;
+use crate::observe::probe::{Event, Probe};
+use crate::run::outcome::{Counts, Outcome};
+use crate::run::throttle::{Ticket, Width};
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::stm_ref::StmRef;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+/// Attempts of a lane between two looks at the stop flag.
+const STOP_POLL_ATTEMPTS: u32 = 16;
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs one transaction on the calling lane until it commits.
+    ///
+    /// The lanes of a warp that call this go their own ways; a loop over many
+    /// transactions is several times faster as [`Self::for_each`].
+    /// Transactions do not nest: one begun inside another on the same memory is
+    /// [`Abort::Nested`], a fault.
+    ///
+    /// # Errors
+    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
+    /// given up after `retries_max` conflicts (the last one), met a fault that
+    /// the host will report, or the launch was told to stop.
+    #[inline(always)]
+    pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        let mut counts = Counts::ZERO;
+        if self.told_to_stop(lane) {
+            Counts::unfinished(lane, self);
+            return Err(Abort::Stopped);
+        }
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut tx = Tx::new(lane, self, scratch, sums);
+        if !tx.logs.open(lane) {
+            self.nested(lane);
+            return Err(Abort::Nested);
+        }
+        let mut conflicts = 0;
+        let mut ticket = Ticket::NONE;
+        let result = loop {
+            if A::SCHEDULED && !Self::admit(&mut tx, ticket) {
+                Counts::unfinished(lane, self);
+                break Err(Abort::Stopped);
+            }
+            let mut result = Self::execute(&mut tx, &mut body);
+            if result.is_ok()
+                // SAFETY: the lane alone.
+                && let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) })
+            {
+                result = Err(abort);
+            }
+            let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
+            let outcome = self.conclude(
+                &mut tx,
+                end,
+                lane.grid_thread(),
+                &mut conflicts,
+                &mut counts,
+            );
+            if A::SCHEDULED {
+                self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
+            }
+            match outcome {
+                Outcome::Retry if !counts.stopped => {
+                    lane.pause(Self::backoff_ns(lane, conflicts));
+                    mark!(tx, Aborted);
+                }
+                Outcome::Retry => {
+                    Counts::unfinished(lane, self);
+                    break result;
+                }
+                Outcome::Committed | Outcome::Ended => break result,
+            }
+        };
+        tx.logs.close(lane);
+        lane.probe().close(lane, tx.cursor);
+        counts.flush(lane, self, false);
+        result
+    }
+
+    /// Runs a transaction for each number in `range`, spread over all threads
+    /// of the launch. Every thread of the launch calls it with the same range.
+    ///
+    /// A transaction that cancels itself, or is given up after `retries_max`
+    /// conflicts, has no effect and is counted; the others all commit, unless
+    /// the launch is stopped by a fault or its time limit.
+    #[inline(always)]
+    pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+    {
+        self.for_each_then(lane, range, body, |_| {});
+    }
+
+    /// As [`Self::for_each`], with work outside of transactions: the lane whose
+    /// transaction `i` has ended, committed or for good without effect, calls
+    /// `then(i)` before its next one, under no lock and with no snapshot open.
+    // The steps of one round, in their order; parts of it have no name of their own.
+    #[allow(clippy::too_many_lines)]
+    #[inline(always)]
+    pub fn for_each_then<L: Lane, F, G>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        mut body: F,
+        mut then: G,
+    ) where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+        G: FnMut(u64),
+    {
+        let (mut i, stride, all) = match A::GRANULE {
+            Granule::Lane | Granule::LaneInTurn => (
+                range.start.saturating_add(lane.grid_thread()),
+                lane.grid_threads(),
+                lane.warp_mask(),
+            ),
+            Granule::Block => {
+                if lane.thread_index() != 0 {
+                    return;
+                }
+                (
+                    range.start.saturating_add(u64::from(lane.block_index())),
+                    u64::from(lane.grid_dim()),
+                    lane.lane_bit(),
+                )
+            }
+        };
+        // SAFETY: these lanes go through the rounds together, and a lane without
+        // work stays until all have none. Every thread of the launch calls it.
+        let warp = unsafe { WarpCrew::of(all) };
+        // A launch may have far more threads than work.
+        let observed = records(lane) || times(lane);
+        if !observed && warp.vote(lane, i < range.end) == 0 {
+            return;
+        }
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut tx = Tx::new(lane, self, scratch, sums);
+        let mut counts = Counts::ZERO;
+        let mut conflicts = 0;
+        let mut ticket = Ticket::NONE;
+        let mut width = Width::new(self.limits.lanes_max);
+        let first = all & (lane.lane_bit() - 1) == 0;
+        let opened = tx.logs.open(lane);
+        if !opened {
+            self.nested(lane);
+            counts.stopped = true;
+        }
+        loop {
+            let work = i < range.end && !counts.stopped;
+            let working = warp.vote(lane, work);
+            mark!(tx, Warp);
+            if working == 0 {
+                break;
+            }
+            let mut go = work;
+            let mut going = working;
+            if A::SCHEDULED {
+                let queue = A::load_queue_and_snapshot(&mut tx);
+                let admitted = work & ticket.admits(lane, queue);
+                let admitted_all = warp.vote(lane, admitted);
+                go = admitted & width.takes(lane, admitted_all);
+                going = warp.vote(lane, go);
+                if going == 0 {
+                    counts.stopped = self.told_to_stop(lane);
+                    Ticket::wait(lane);
+                    continue;
+                }
+            }
+            counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
+            if counts.full() {
+                counts.flush(lane, self, first);
+            }
+            let mut outcome = Outcome::Retry;
+            if A::GRANULE == Granule::LaneInTurn {
+                let mut rest = working;
+                while rest != 0 {
+                    if lane.lane_bit() == rest & rest.wrapping_neg() {
+                        let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                        if end.is_ok() {
+                            // SAFETY: the lane alone.
+                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
+                        }
+                        outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
+                    }
+                    rest &= rest - 1;
+                    warp.meet(lane);
+                }
+                if times(lane) && work {
+                    tx.spent(Phase::Locks);
+                }
+            } else {
+                let mut end = Err(Abort::Stopped);
+                if go {
+                    end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                }
+                let ready = warp.vote(lane, end.is_ok());
+                if end.is_ok() {
+                    mark!(tx, Warp);
+                    // SAFETY: those that are ready go on here together.
+                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
+                }
+                if A::SCHEDULED {
+                    // Together again, whatever became of each.
+                    warp.meet(lane);
+                }
+                if go {
+                    outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
+                }
+            }
+            if A::SCHEDULED {
+                if go {
+                    self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
+                }
+                let failed = warp.vote(lane, go && outcome == Outcome::Retry);
+                width.learn(lane, going.count_ones(), failed.count_ones());
+            }
+            if go && outcome != Outcome::Retry {
+                then(i);
+                i = i.saturating_add(stride);
+                mark!(tx, Native);
+            }
+        }
+        if i < range.end {
+            Counts::unfinished(lane, self);
+        }
+        if opened {
+            tx.logs.close(lane);
+        }
+        lane.probe().close(lane, tx.cursor);
+        counts.flush(lane, self, first);
+    }
+
+    /// Waits until the lane may begin; `false` if it is told to stop.
+    #[inline(always)]
+    pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
+        while !ticket.admits(tx.lane, A::load_queue_and_snapshot(tx)) {
+            if tx.stm.told_to_stop(tx.lane) {
+                return false;
+            }
+            Ticket::wait(tx.lane);
+        }
+        true
+    }
+
+    /// The queue's word.
+    #[inline(always)]
+    pub(crate) fn load_queue<L: Lane>(&self, lane: &L) -> u64 {
+        // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and is
+        // seen eventually; a lane that has drawn a ticket sees at least that.
+        unsafe { lane.load_relaxed_64(self.queue()) }
+    }
+
+    /// Joins the queue after many conflicts, and leaves it at the end.
+    #[inline(always)]
+    pub(crate) fn join_or_leave_queue<L: Lane>(
+        &self,
+        lane: &L,
+        ticket: &mut Ticket,
+        outcome: Outcome,
+        conflicts: u32,
+    ) {
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe {
+            if outcome != Outcome::Retry {
+                ticket.leave(lane, self.queue());
+            } else if conflicts >= self.limits.queue_after {
+                ticket.draw(lane, self.queue());
+            }
+        }
+    }
+
+    /// Reports a transaction begun inside another.
+    #[inline(always)]
+    pub(crate) fn nested<L: Lane>(&self, lane: &L) {
+        let record = FaultRecord {
+            reason: Abort::Nested as u32 + 1,
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe { globals::fault(lane, self.globals, record) };
+    }
+
+    /// Begins an attempt and runs its code.
+    #[inline(always)]
+    fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        tx.begin()?;
+        let mut result = body(tx);
+        mark!(tx, Native);
+        // A closure that swallowed a failure has still failed.
+        if let Some(abort) = tx.failed {
+            result = Err(abort);
+        } else if tx.doomed {
+            result = Err(Abort::ReadStale);
+        }
+        if result.is_err() {
+            A::rollback(tx);
+        }
+        result
+    }
+
+    /// Counts an attempt and says what follows from it.
+    #[inline(always)]
+    pub(crate) fn conclude<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        end: TxResult<()>,
+        transaction: u64,
+        conflicts: &mut u32,
+        counts: &mut Counts,
+    ) -> Outcome {
+        let lane = tx.lane;
+        counts.attempts += 1;
+        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.told_to_stop(lane) {
+            counts.stopped = true;
+        }
+        tx.observe(|tx| match end {
+            Err(abort) => Event::Abort(abort, A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
+            Ok(()) => Event::Commit(tx.version, A::now(tx)),
+        });
+        mark!(tx, Commit);
+        let Err(abort) = end else {
+            counts.commits += 1;
+            counts.read_only += u32::from(!A::wrote(tx));
+            *conflicts = 0;
+            return Outcome::Committed;
+        };
+        if times(lane) {
+            tx.settle(true);
+        }
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe {
+            globals::count(
+                lane,
+                self.globals,
+                Counter::AbortsFrom as usize + abort as usize,
+                1,
+            );
+        };
+        let mut outcome = Outcome::Ended;
+        if abort.is_fault() {
+            // Every read was validated when it was made, so the attempt saw a
+            // state that existed, and run alone in that state it would have
+            // met the same fault: no doomed attempt is mistaken for one.
+            let record = FaultRecord {
+                reason: abort as u32 + 1,
+                limit: if abort == Abort::WriteSetFull {
+                    self.capacity.writes
+                } else {
+                    self.capacity.reads
+                },
+                index: tx.out_of_range.0,
+                len: tx.out_of_range.1,
+                transaction,
+            };
+            // SAFETY: the globals are live (StmRef::from_raw).
+            unsafe { globals::fault(lane, self.globals, record) };
+            counts.stopped = true;
+        } else if abort.is_conflict() {
+            *conflicts = conflicts.saturating_add(1);
+            if *conflicts == self.limits.retries_max {
+                *conflicts = 0;
+                // SAFETY: the globals are live (StmRef::from_raw).
+                unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
+            } else {
+                outcome = Outcome::Retry;
+            }
+        } else if abort == Abort::Stopped {
+            outcome = Outcome::Retry;
+        }
+        outcome
+    }
+
+    /// How long a lane on its own waits before its next attempt: longer with
+    /// every conflict, and different for each lane, so that two lanes that met
+    /// once do not meet for ever.
+    #[inline(always)]
+    pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
+        let spread = (lane.grid_thread() as u32)
+            .wrapping_mul(0x9E37_79B1)
+            .rotate_left(conflicts)
+            & 0xFF;
+        spread << conflicts.min(6)
+    }
+}

@@ -1,0 +1,450 @@
+//! A transaction in progress, as its own code sees it.
+
+use crate::algorithm::contract::{Algorithm, Granule};
+use crate::array::view::View;
+use crate::lane::{Lane, records, times};
+use crate::memory::logs::Logs;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
+use crate::observe::phase::Phase;
+use crate::observe::probe::{Event, Probe};
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::stm_ref::StmRef;
+
+/// One attempt at a transaction: what [`StmRef::atomically`] and
+/// [`StmRef::for_each`] hand to their closure.
+///
+/// Reads see one consistent state, own writes included; writes are buffered
+/// until the commit. Every operation returns a [`TxResult`]: pass an `Err` on
+/// with `?`. An attempt that has failed must not go on, and one whose closure
+/// swallows the error still does not commit.
+pub struct Tx<'a, L: Lane, A: Algorithm> {
+    pub(crate) lane: &'a L,
+    pub(crate) stm: &'a StmRef<A>,
+    pub(crate) logs: Logs,
+    /// What the algorithm keeps of the attempt: its sets and its snapshot.
+    pub(crate) attempt: A::Attempt<'a>,
+    /// The first failure; an attempt that has one cannot commit.
+    pub(crate) failed: Option<Abort>,
+    /// For [`Mutant::DoomedGoesOn`]: the attempt failed and was not told.
+    pub(crate) doomed: bool,
+    /// Where the probe of this lane stands.
+    pub(crate) cursor: <L::Probe as Probe>::Cursor,
+    /// The version of a commit, for the probe.
+    pub(crate) version: Version,
+    /// The index and the length behind an [`Abort::OutOfRange`].
+    pub(crate) out_of_range: (u64, u64),
+}
+
+impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
+    /// An attempt not yet begun.
+    #[inline(always)]
+    pub(crate) fn new(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sum_scratch: &'a mut A::SumScratch,
+    ) -> Self {
+        Self {
+            lane,
+            stm,
+            logs: stm.logs(lane),
+            attempt: A::attempt(scratch, sum_scratch),
+            failed: None,
+            doomed: false,
+            // SAFETY: the metadata is live (StmRef::from_raw), and the host has put
+            // a fit buffer there.
+            cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
+            version: Version(0),
+            out_of_range: (0, 0),
+        }
+    }
+
+    /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) -> TxResult<()> {
+        // What came before is no attempt's, whatever becomes of this one.
+        if times(self.lane) {
+            if A::GRANULE == Granule::LaneInTurn {
+                self.spent(Phase::Locks); // until it was its turn
+            }
+            self.settle(false);
+        }
+        A::clear(&mut self.attempt);
+        self.failed = None;
+        self.doomed = false;
+        self.observe(|tx| Event::Begin(A::now(tx)));
+        A::begin(self)
+    }
+
+    /// Marks a seam in the code, for a probe that takes times.
+    #[inline(always)]
+    pub(crate) fn spent(&mut self, phase: Phase) {
+        self.lane.probe().spent(self.lane, &mut self.cursor, phase);
+    }
+
+    /// Says whether what was marked was an aborted attempt.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, aborted: bool) {
+        self.lane.probe().settle(&mut self.cursor, aborted);
+    }
+
+    /// Tells the probe, if there is one.
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
+        if records(self.lane) {
+            let event = event(self);
+            let lane = self.lane;
+            lane.probe().record(lane, &mut self.cursor, event);
+        }
+    }
+
+    /// Notes the version of a commit, for the probe.
+    #[inline(always)]
+    pub(crate) fn committed_as(&mut self, version: Version) {
+        if records(self.lane) {
+            self.version = version;
+        }
+    }
+
+    /// Remembers the first failure, so that a closure that swallows it does
+    /// not commit.
+    #[inline(always)]
+    pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
+        self.failed = Some(abort);
+        Err(abort)
+    }
+
+    #[inline(always)]
+    pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(abort) => self.fail(abort),
+        }
+    }
+
+    /// Loads of a locked word before a read aborts.
+    #[inline(always)]
+    pub(crate) fn read_polls(&self) -> u32 {
+        self.stm.read_polls_or(A::READ_POLLS)
+    }
+
+    /// The same of a team.
+    #[inline(always)]
+    pub(crate) fn team_read_polls(&self) -> u32 {
+        self.stm.read_polls_or(A::TEAM_READ_POLLS)
+    }
+
+    /// The word of element `i`, or an abort that names the index.
+    #[inline(always)]
+    fn locate<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<WordAddress> {
+        if i < array.len() {
+            return Ok(array.word(i));
+        }
+        self.out_of_range = (i, array.len());
+        self.fail(Abort::OutOfRange)
+    }
+
+    /// Reads `array[i]`.
+    ///
+    /// # Errors
+    /// A conflict with another transaction, a full read set, or an index past
+    /// the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<T> {
+        let [v] = self.read_many(array, [i])?;
+        Ok(v)
+    }
+
+    /// Reads several elements, 32 at most, with their loads in flight
+    /// together. The same as reading one after the other, and faster.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    // By constant indices: an iterator over an array moves it to the stack, on
+    // a GPU byte by byte.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    pub fn read_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+    ) -> TxResult<[T; N]> {
+        const { assert!(N <= 32, "read_many takes at most 32 words") }
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let mut past = N;
+        for k in 0..N {
+            if i[k] >= array.len() {
+                past = k;
+            }
+        }
+        if past < N {
+            // One of them; which, the report says.
+            let mut at = 0;
+            for k in 0..N {
+                if past == k {
+                    at = i[k];
+                }
+            }
+            self.locate(array, at)?;
+        }
+        self.read_words(core::array::from_fn(|k| array.word(i[k])))
+    }
+
+    /// [`Self::read_many`] of words that exist.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub(crate) fn read_words<T: Element, const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+    ) -> TxResult<[T; N]> {
+        // Own writes first (Algorithm 3, lines 22-23).
+        let mut own = 0u32;
+        if A::wrote(self) {
+            for k in 0..N {
+                own |= u32::from(A::may_have_written(self, words[k])) << k;
+            }
+        }
+        if own != 0 {
+            own = self.written(own, Self::copied(words));
+            mark!(self, Buffering);
+        }
+        let mut v = [T::from_bits64(0); N];
+        let mut result = Ok(());
+        if N > 1 || own == 0 {
+            mark!(self, Buffering);
+            result = A::read_many(self, words, &mut v, own);
+        }
+        if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
+            self.doomed = true;
+            result = Ok(());
+        }
+        self.checked(result)?;
+        for (k, (word, v)) in words.iter().zip(&v).enumerate() {
+            if own >> k & 1 == 0 {
+                self.observe(|_| Event::Read(*word, v.to_bits64()));
+            }
+        }
+        if own != 0 {
+            // A written word among several was loaded from memory as well,
+            // and nobody looked at what was there.
+            return Ok(self.overlay(own, Self::copied(words), v));
+        }
+        Ok(v)
+    }
+
+    /// A copy of the addresses: an array that is indexed by a variable is in
+    /// memory, and the one that the fast path uses shall be in registers.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
+        let mut at = [0; N];
+        for k in 0..N {
+            at[k] = words[k].bits();
+        }
+        at
+    }
+
+    /// Which of the words that `candidates` names were written: the filter
+    /// over the write set has false positives.
+    #[inline(always)]
+    fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
+        let mut own = 0;
+        while candidates != 0 {
+            let k = candidates.trailing_zeros();
+            candidates &= candidates - 1;
+            if let Some(&at) = at.get(k as usize) {
+                let value = A::written_value(self, WordAddress::from_bits(at));
+                own |= u32::from(value.is_some()) << k;
+            }
+        }
+        own
+    }
+
+    /// The values with those of own writes in place.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // see read_many
+    fn overlay<T: Element, const N: usize>(
+        &mut self,
+        mut own: u32,
+        at: [u64; N],
+        v: [T; N],
+    ) -> [T; N] {
+        let mut bits = [0; N];
+        for k in 0..N {
+            bits[k] = v[k].to_bits64();
+        }
+        while own != 0 {
+            let k = own.trailing_zeros() as usize;
+            own &= own - 1;
+            if let (Some(&at), Some(bits)) = (at.get(k), bits.get_mut(k))
+                && let Some(value) = A::written_value(self, WordAddress::from_bits(at))
+            {
+                *bits = value;
+            }
+        }
+        let mut v = v;
+        for k in 0..N {
+            v[k] = T::from_bits64(bits[k]);
+        }
+        v
+    }
+
+    /// Writes `array[i]`, to take effect when the transaction commits.
+    ///
+    /// # Errors
+    /// A full write set, or an index past the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let word = self.locate(array, i)?;
+        self.put(word, value.to_bits64())
+    }
+
+    /// Buffers a write.
+    #[inline(always)]
+    fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
+        let buffered = A::buffer(self, address, value);
+        self.checked(buffered)?;
+        mark!(self, Buffering);
+        self.observe(|_| Event::Write(address, value));
+        Ok(())
+    }
+
+    /// Writes the first `count` of several elements. The same as writing one
+    /// after the other; faster for elements that were read together, in this
+    /// order and last.
+    ///
+    /// # Errors
+    /// As [`Self::write`]; then some of them may be written.
+    #[inline(always)]
+    pub fn write_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        values: [T; N],
+        count: u32,
+    ) -> TxResult<()> {
+        self.put_many(array, i, values, count, false)
+    }
+
+    /// Writes `array[i]`, a word that is *captured* (Dragojević, Ni and
+    /// Adl-Tabatabai 2009), such as a field of a new node: no other transaction
+    /// reads or writes it but one that has come to it by reading a word that
+    /// this transaction wrote (`write`, not `init`).
+    ///
+    /// Under `fast` and `fast-table` the word is stored at once: it costs no
+    /// lock, no room in a set and no time at the commit, and an attempt that
+    /// aborts leaves what it stored. Under the others it is a write.
+    ///
+    /// A word that another transaction reads or writes in spite of this may
+    /// show it a state that never was. A node that was taken out of a structure
+    /// may be used again when every transaction that could have found it has
+    /// ended.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    #[inline(always)]
+    pub fn init<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
+        self.init_many(array, [i], [value], 1)
+    }
+
+    /// [`Self::init`] of the first `count` of several elements, no two of them
+    /// the same.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    #[inline(always)]
+    pub fn init_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        values: [T; N],
+        count: u32,
+    ) -> TxResult<()> {
+        self.put_many(array, i, values, count, true)
+    }
+
+    /// The two above, and [`Self::write_many`].
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    fn put_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        values: [T; N],
+        count: u32,
+        captured: bool,
+    ) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k]));
+        let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
+        let mut inside = count as usize <= N;
+        for k in 0..N {
+            inside &= k as u32 >= count || i[k] < array.len();
+        }
+        let done = inside
+            && (captured && A::init_many(self, words, bits, count)
+                || A::buffer_many(self, words, bits, count));
+        if done {
+            mark!(self, Buffering);
+            for k in 0..N {
+                if (k as u32) < count {
+                    self.observe(|_| Event::Write(words[k], bits[k]));
+                }
+            }
+            return Ok(());
+        }
+        if N <= 4 {
+            let mut end = Ok(());
+            for k in 0..N {
+                if (k as u32) < count && end.is_ok() {
+                    end = self.write(array, i[k], values[k]);
+                }
+            }
+            return end;
+        }
+        // Copies, so that the arrays themselves stay in registers.
+        let (mut at, mut new) = ([0; N], [0; N]);
+        for k in 0..N {
+            (at[k], new[k]) = (i[k], bits[k]);
+        }
+        let mut k = 0;
+        let mut end = Ok(());
+        while k < count as usize && end.is_ok() {
+            let (Some(&at), Some(&new)) = (at.get(k), new.get(k)) else {
+                break;
+            };
+            end = self.write(array, at, T::from_bits64(new));
+            k += 1;
+        }
+        end
+    }
+
+    /// Ends the transaction without effect, and without another attempt:
+    /// `return tx.cancel();`
+    ///
+    /// # Errors
+    /// Always [`Abort::User`].
+    #[inline(always)]
+    pub fn cancel<T>(&mut self) -> TxResult<T> {
+        self.fail(Abort::User)
+    }
+
+    /// The lane that runs the transaction.
+    #[inline(always)]
+    pub fn lane(&self) -> &'a L {
+        self.lane
+    }
+}

@@ -1,0 +1,377 @@
+//! Who makes up a team, and how its members vote, tell each other words, and
+//! meet.
+//!
+//! The transactions of teams are written once, against [`Crew`]:
+//!
+//! | | [`WarpCrew`] | [`BlockCrew`] |
+//! | --- | --- | --- |
+//! | members | the lanes of a warp | the threads of a block |
+//! | vote | `vote.sync.ballot` | `bar.red.or` |
+//! | tell | `shfl.sync` | a word of the block's place, between two barriers |
+//! | meet | `bar.warp.sync` | `bar.sync` |
+//! | order of memory | by meeting | by each of the three |
+//!
+//! `gather`, `vote`, `all`, `one_of`, `told` and its like, and `meet` are called by
+//! all members, the same number of times and in the same order: what they branch
+//! on is the same for all, the result of a vote or something told.
+//!
+//! # The place of a block
+//! A few words of global memory in the logs of the block's first warp
+//! (`Logs::place_of_block`). Who speaks stores, all meet, all load, all meet;
+//! so nobody stores what others still load. Who may speak, of several who want
+//! to, is the one that finds the claim free; it frees it when all have tried.
+
+use crate::lane::Lane;
+use crate::memory::logs::{Logs, PLACE_WORDS};
+use crate::observe::mutant::Mutant;
+use crate::tx::stm_ref::StmRef;
+
+mod sealed {
+    /// The crews are those of this module.
+    pub trait Sealed {}
+    impl Sealed for super::WarpCrew {}
+    impl Sealed for super::BlockCrew {}
+}
+
+/// The members of a team: a type parameter of [`TeamTx`](crate::TeamTx).
+pub trait Crew: Copy + sealed::Sealed {
+    /// What a vote came to.
+    type Votes: Copy;
+    /// One of the members, for what it tells the others.
+    type Speaker: Copy;
+
+    /// The crew that the calling thread is in. All members call it together.
+    fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self;
+
+    /// The number of the crew in the launch.
+    fn number<L: Lane>(lane: &L) -> u64;
+
+    /// How many crews the launch has.
+    fn count<L: Lane>(lane: &L) -> u64;
+
+    /// How many members it has.
+    fn size<L: Lane>(self, lane: &L) -> u32;
+
+    /// The calling member's place, 0 to `size - 1`.
+    fn rank<L: Lane>(self, lane: &L) -> u32;
+
+    /// The leader, the first member.
+    fn leader<L: Lane>(self, lane: &L) -> Self::Speaker;
+
+    /// The member of a rank.
+    fn member<L: Lane>(self, lane: &L, rank: u32) -> Self::Speaker;
+
+    /// The leader's thread in the grid.
+    fn leader_thread<L: Lane>(self, lane: &L) -> u64;
+
+    /// Whether the calling member is the one.
+    fn is<L: Lane>(self, lane: &L, one: Self::Speaker) -> bool;
+
+    /// Asks all members.
+    fn vote<L: Lane>(self, lane: &L, predicate: bool) -> Self::Votes;
+
+    /// Whether any of those who were asked said yes.
+    fn any(votes: Self::Votes) -> bool;
+
+    /// Whether all say yes.
+    fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool;
+
+    /// One of those who said yes; some did. `predicate` is what the calling
+    /// member said.
+    fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
+
+    /// The 64-bit words that a member passes, one or two, for all.
+    fn told<L: Lane, const K: usize>(self, lane: &L, by: Self::Speaker, v: [u64; K]) -> [u64; K];
+
+    /// The 32 bits that a member passes, for all.
+    fn told_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
+
+    /// The lowest `BITS` bits of what the leader passes, for all; it passes no
+    /// others.
+    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
+
+    /// Waits for all members; what each wrote before is seen by all after.
+    fn meet<L: Lane>(self, lane: &L);
+}
+
+/// Lanes of one warp: of a team, all lanes that the warp has.
+#[derive(Clone, Copy, Debug)]
+pub struct WarpCrew {
+    mask: u32,
+}
+
+impl WarpCrew {
+    /// The lanes of a mask: a token that lets them vote, tell each other words and
+    /// meet.
+    ///
+    /// # Safety
+    /// The mask names the calling lane, and each lane that it names makes such a
+    /// token of the same mask and uses it in the same calls, in the same order.
+    #[inline(always)]
+    pub(crate) const unsafe fn of(mask: u32) -> Self {
+        Self { mask }
+    }
+
+    /// The lanes, as a warp's mask.
+    #[inline(always)]
+    pub(crate) const fn mask(self) -> u32 {
+        self.mask
+    }
+}
+
+impl Crew for WarpCrew {
+    /// The lanes that said yes.
+    type Votes = u32;
+    /// A lane's index.
+    type Speaker = u32;
+
+    #[inline(always)]
+    fn gather<L: Lane, A>(lane: &L, _stm: &StmRef<A>) -> Self {
+        // SAFETY: all lanes of the warp call it together (trait), and what follows.
+        unsafe { Self::of(lane.warp_mask()) }
+    }
+
+    #[inline(always)]
+    fn number<L: Lane>(lane: &L) -> u64 {
+        let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
+        u64::from(lane.block_index()) * warps + u64::from(lane.warp_index())
+    }
+
+    #[inline(always)]
+    fn count<L: Lane>(lane: &L) -> u64 {
+        let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
+        u64::from(lane.grid_dim()) * warps
+    }
+
+    #[inline(always)]
+    fn size<L: Lane>(self, _lane: &L) -> u32 {
+        self.mask.count_ones()
+    }
+
+    #[inline(always)]
+    fn rank<L: Lane>(self, lane: &L) -> u32 {
+        lane.lane_index()
+    }
+
+    #[inline(always)]
+    fn leader<L: Lane>(self, _lane: &L) -> u32 {
+        self.mask.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn member<L: Lane>(self, _lane: &L, rank: u32) -> u32 {
+        rank
+    }
+
+    #[inline(always)]
+    fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
+        lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(self.leader(lane))
+    }
+
+    #[inline(always)]
+    fn is<L: Lane>(self, lane: &L, one: u32) -> bool {
+        lane.lane_index() == one
+    }
+
+    #[inline(always)]
+    fn vote<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
+        // SAFETY: the token (`of`), which all members use together.
+        unsafe { lane.ballot(self.mask, predicate) }
+    }
+
+    #[inline(always)]
+    fn any(votes: u32) -> bool {
+        votes != 0
+    }
+
+    #[inline(always)]
+    fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
+        self.vote(lane, predicate) == self.mask
+    }
+
+    #[inline(always)]
+    fn one_of<L: Lane>(self, _lane: &L, votes: u32, _predicate: bool) -> u32 {
+        votes.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn told<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
+        v.map(|v| {
+            let low = self.told_32(lane, by, v as u32);
+            let high = self.told_32(lane, by, (v >> 32) as u32);
+            u64::from(high) << 32 | u64::from(low)
+        })
+    }
+
+    #[inline(always)]
+    fn told_32<L: Lane>(self, lane: &L, by: u32, v: u32) -> u32 {
+        // SAFETY: the token (`of`); a speaker is one of the members.
+        unsafe { lane.shuffle_32(self.mask, v, by) }
+    }
+
+    #[inline(always)]
+    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
+        self.told_32(lane, self.leader(lane), v)
+    }
+
+    #[inline(always)]
+    fn meet<L: Lane>(self, lane: &L) {
+        // SAFETY: the token (`of`).
+        unsafe { lane.sync_warp(self.mask) };
+    }
+}
+
+/// The threads of a block, any number of them.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockCrew {
+    /// The claim, and after it the words told; [`PLACE_WORDS`] in all.
+    place: *mut u64,
+}
+
+impl BlockCrew {
+    /// Word `k` of those told.
+    #[inline(always)]
+    const fn word(self, k: usize) -> *mut u64 {
+        self.place.wrapping_add(1 + k)
+    }
+}
+
+impl Crew for BlockCrew {
+    /// Whether anybody said yes.
+    type Votes = bool;
+    /// Whether it is the calling thread.
+    type Speaker = bool;
+
+    #[inline(always)]
+    fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self {
+        // SAFETY: the region is live (StmRef::from_raw), and the versioned
+        // algorithms, which alone have teams, use no part of it for lock logs.
+        let place = unsafe { Logs::place_of_block(lane, stm.region, stm.capacity) };
+        if lane.thread_index() == 0 {
+            // Free, whatever another algorithm has left there.
+            // SAFETY: a word of the place. Relaxed: a vote comes before a claim.
+            unsafe { lane.store_relaxed_64(place, 0) };
+        }
+        Self { place }
+    }
+
+    #[inline(always)]
+    fn number<L: Lane>(lane: &L) -> u64 {
+        u64::from(lane.block_index())
+    }
+
+    #[inline(always)]
+    fn count<L: Lane>(lane: &L) -> u64 {
+        u64::from(lane.grid_dim())
+    }
+
+    #[inline(always)]
+    fn size<L: Lane>(self, lane: &L) -> u32 {
+        lane.block_dim()
+    }
+
+    #[inline(always)]
+    fn rank<L: Lane>(self, lane: &L) -> u32 {
+        lane.thread_index()
+    }
+
+    #[inline(always)]
+    fn leader<L: Lane>(self, lane: &L) -> bool {
+        self.member(lane, 0)
+    }
+
+    #[inline(always)]
+    fn member<L: Lane>(self, lane: &L, rank: u32) -> bool {
+        lane.thread_index() == rank
+    }
+
+    #[inline(always)]
+    fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
+        lane.grid_thread() - u64::from(lane.thread_index())
+    }
+
+    #[inline(always)]
+    fn is<L: Lane>(self, _lane: &L, one: bool) -> bool {
+        one
+    }
+
+    #[inline(always)]
+    fn vote<L: Lane>(self, lane: &L, predicate: bool) -> bool {
+        if Mutant::BlockVotesByWarp.on(lane) {
+            // SAFETY: all threads of the block are here (trait).
+            return unsafe {
+                lane.barrier();
+                lane.ballot(lane.warp_mask(), predicate) != 0
+            };
+        }
+        // SAFETY: all threads of the block call it together (trait).
+        unsafe { lane.barrier_any(predicate) }
+    }
+
+    #[inline(always)]
+    fn any(votes: bool) -> bool {
+        votes
+    }
+
+    #[inline(always)]
+    fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
+        !self.vote(lane, !predicate)
+    }
+
+    #[inline(always)]
+    fn one_of<L: Lane>(self, lane: &L, _votes: bool, predicate: bool) -> bool {
+        // SAFETY: a word of the place. Relaxed: it orders nothing; the vote
+        // came after it was freed, and another comes before the next claim.
+        unsafe {
+            let first = predicate && lane.cas_relaxed_64(self.place, 0, 1) == 0;
+            lane.barrier();
+            if first {
+                lane.store_relaxed_64(self.place, 0);
+            }
+            first
+        }
+    }
+
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn told<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
+        const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }
+        // SAFETY: words of the place. Relaxed: the barriers order them.
+        unsafe {
+            if by {
+                for k in 0..K {
+                    lane.store_relaxed_64(self.word(k), v[k]);
+                }
+            }
+            // ORDER(F9): stored before any member loads.
+            if !Mutant::BlockToldEarly.on(lane) {
+                lane.barrier();
+            }
+            let told = core::array::from_fn(|k| lane.load_relaxed_64(self.word(k)));
+            // ORDER(F9'): loaded by all before a member stores again.
+            lane.barrier();
+            told
+        }
+    }
+
+    #[inline(always)]
+    fn told_32<L: Lane>(self, lane: &L, by: bool, v: u32) -> u32 {
+        let [v] = self.told(lane, by, [u64::from(v)]);
+        v as u32
+    }
+
+    /// By votes, which are faster than a way to memory and back.
+    #[inline(always)]
+    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
+        let leads = self.leader(lane);
+        (0..BITS).fold(0, |told, k| {
+            told | u32::from(self.vote(lane, leads && v >> k & 1 != 0)) << k
+        })
+    }
+
+    #[inline(always)]
+    fn meet<L: Lane>(self, lane: &L) {
+        // SAFETY: all threads of the block call it together (trait).
+        unsafe { lane.barrier() };
+    }
+}

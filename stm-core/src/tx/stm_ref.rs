@@ -1,0 +1,203 @@
+//! The kernel's handle on the metadata.
+
+use crate::lane::Lane;
+use crate::memory::globals::{self, Counter, Globals};
+use crate::memory::logs::{BUCKETS, Capacity, Logs};
+use crate::memory::stripe::{Stripe, StripeMap};
+use crate::observe::probe::ProbeBuffer;
+use core::marker::PhantomData;
+use core::ptr::addr_of_mut;
+
+/// How often a wait looks before it gives up, and an acquisition tries.
+/// The paper's waits are unbounded; on a warp that runs in lockstep, a lane
+/// that waits for ever can keep the one it waits for from running.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct RetryLimits {
+    /// Looks at a locked word before a read aborts; 0 for as many as suit the
+    /// algorithm ([`Algorithm::READ_POLLS`], [`Algorithm::TEAM_READ_POLLS`]).
+    pub read_polls: u32,
+    /// Tries at the locks before a commit aborts.
+    pub acquire_tries: u32,
+    /// Conflicts in a row before a transaction is given up; 0 for no limit.
+    pub retries_max: u32,
+    /// Conflicts in a row before a transaction of a scheduled algorithm stands
+    /// in the queue, at whose head it runs alone; 1 or more.
+    pub queue_after: u32,
+    /// Lanes of a warp that make an attempt at a time, at most, with a
+    /// scheduled algorithm; 1 or more.
+    pub lanes_max: u32,
+}
+
+impl RetryLimits {
+    /// What `StmConfig` has, if nothing is said.
+    pub const DEFAULT: Self = Self {
+        read_polls: 0,
+        acquire_tries: 8,
+        retries_max: 0,
+        queue_after: 128,
+        lanes_max: 32,
+    };
+}
+
+impl Default for RetryLimits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// The metadata of a transactional memory whose algorithm is `A`: `Copy`, and
+/// part of a kernel's parameters. The host's `Stm` owns what it points to.
+#[repr(C)]
+pub struct StmRef<A> {
+    pub(crate) globals: *mut Globals,
+    pub(crate) locks: *mut u64,
+    pub(crate) region: *mut u64,
+    pub(crate) capacity: Capacity,
+    pub(crate) map: StripeMap,
+    pub(crate) bucket_shift: u32,
+    pub(crate) limits: RetryLimits,
+    algorithm: PhantomData<A>,
+}
+
+// SAFETY: the pointers are only followed through a `Lane`: atomically, or in a
+// lane's own column of the logs.
+unsafe impl<A> Send for StmRef<A> {}
+// SAFETY: as above.
+unsafe impl<A> Sync for StmRef<A> {}
+
+// By hand: a derive would ask for `A: Clone`, which is beside the point.
+#[allow(clippy::expl_impl_clone_on_copy)]
+impl<A> Clone for StmRef<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for StmRef<A> {}
+
+impl<A> core::fmt::Debug for StmRef<A> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("StmRef")
+            .field("capacity", &self.capacity)
+            .field("map", &self.map)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A> StmRef<A> {
+    /// A handle on metadata in the memory of the device that will use it.
+    ///
+    /// # Safety
+    /// While a kernel uses the handle:
+    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first,
+    ///    and touched by transactions of one algorithm only;
+    /// 2. `region` has [`Capacity::warp_words`] words for each warp launched.
+    pub unsafe fn from_raw(
+        globals: *mut Globals,
+        locks: *mut u64,
+        region: *mut u64,
+        capacity: Capacity,
+        map: StripeMap,
+        limits: RetryLimits,
+    ) -> Self {
+        let locks_log2 = map.locks().trailing_zeros();
+        let bucket_shift = locks_log2.saturating_sub(BUCKETS.trailing_zeros());
+        Self {
+            globals,
+            locks,
+            region,
+            capacity,
+            map,
+            bucket_shift,
+            limits,
+            algorithm: PhantomData,
+        }
+    }
+
+    /// Loads of a locked word before a read aborts: as many as were asked for, or
+    /// those that suit the algorithm.
+    #[inline(always)]
+    pub(crate) const fn read_polls_or(&self, own: u32) -> u32 {
+        match self.limits.read_polls {
+            0 => own,
+            given => given,
+        }
+    }
+
+    /// The calling lane's logs.
+    #[inline(always)]
+    pub(crate) fn logs<L: Lane>(&self, lane: &L) -> Logs {
+        // SAFETY: obligation 2 of `from_raw`.
+        unsafe { Logs::of_lane(lane, self.region, self.capacity) }
+    }
+
+    /// The version lock of a stripe.
+    #[inline(always)]
+    pub(crate) fn lock(&self, stripe: Stripe) -> *mut u64 {
+        // In the table: the map masks.
+        self.locks.wrapping_add(stripe.0 as usize)
+    }
+
+    /// The version lock that manages an address.
+    #[inline(always)]
+    pub(crate) fn lock_of(&self, address: u64) -> *mut u64 {
+        self.lock(self.map.stripe(address))
+    }
+
+    /// The global clock.
+    #[inline(always)]
+    pub(crate) fn clock(&self) -> *mut u64 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { addr_of_mut!((*self.globals).clock.now) }
+    }
+
+    /// The queue of transactions that have failed for long.
+    #[inline(always)]
+    pub(crate) fn queue(&self) -> *mut u64 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { addr_of_mut!((*self.globals).clock.queue) }
+    }
+
+    /// Where a probe writes.
+    #[inline(always)]
+    pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { &raw const (*self.globals).probe.0 }
+    }
+
+    /// The sequence lock.
+    #[inline(always)]
+    pub(crate) fn sequence(&self) -> *mut u64 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { addr_of_mut!((*self.globals).sequence).cast() }
+    }
+
+    /// The coarse lock.
+    #[inline(always)]
+    pub(crate) fn coarse_lock(&self) -> *mut u32 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
+    }
+
+    /// Whether the launch was told to stop: for kernels with loops around
+    /// their transactions. If so, the lane counts as one that left work undone,
+    /// which makes the launch a timeout to the host: ask while there is some.
+    #[inline(always)]
+    pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
+        let told = self.told_to_stop(lane);
+        if told {
+            // SAFETY: the globals are live (obligation 1 of `from_raw`).
+            unsafe { globals::count(lane, self.globals, Counter::Unfinished as usize, 1) };
+        }
+        told
+    }
+
+    /// Whether the stop flag is up.
+    #[inline(always)]
+    pub(crate) fn told_to_stop<L: Lane>(&self, lane: &L) -> bool {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        // Relaxed: the flag carries no data, and is seen eventually.
+        unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
+    }
+}

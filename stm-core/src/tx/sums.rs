@@ -1,0 +1,192 @@
+//! A transaction's operations on sums.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::sums::{Addend, RowSlice, Summand, TSums};
+use crate::lane::{Lane, records};
+use crate::observe::mark::mark;
+use crate::observe::probe::Event;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// The elements from `first` on, `count` of them, or an abort that names
+    /// the row or the element that there is not.
+    #[inline(always)]
+    fn run_of<T: Summand>(
+        &mut self,
+        sums: &TSums<T>,
+        row: u64,
+        first: u32,
+        count: u32,
+    ) -> TxResult<RowSlice<T>> {
+        let (rows, len) = (sums.rows(), sums.row_len());
+        if row < rows && first <= len && count <= len - first {
+            return Ok(RowSlice {
+                header: sums.header(row),
+                first,
+                start: sums.element(row, first),
+                count,
+            });
+        }
+        self.out_of_range = if row < rows {
+            (u64::from(first.max(len)), u64::from(len))
+        } else {
+            (row, rows)
+        };
+        self.fail(Abort::OutOfRange)
+    }
+
+    /// Adds `delta` to element `column` of row `row`, when the transaction
+    /// commits.
+    ///
+    /// Under `fast` and `fast-table` additions do not conflict with each other.
+    /// Under the others, this is a read and a write.
+    ///
+    /// # Errors
+    /// A full write set, an index past the end, or, under the others, what a
+    /// read returns: pass it on with `?`.
+    #[inline(always)]
+    pub fn add<T: Summand>(
+        &mut self,
+        sums: &TSums<T>,
+        row: u64,
+        column: u32,
+        delta: T,
+    ) -> TxResult<()> {
+        self.add_many(sums, row, column, [delta], 1)
+    }
+
+    /// Adds the first `count` of `deltas` to as many elements of row `row`, from
+    /// element `first` on. The same as adding one after the other, and faster.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    #[inline(always)]
+    pub fn add_many<T: Summand, const N: usize>(
+        &mut self,
+        sums: &TSums<T>,
+        row: u64,
+        first: u32,
+        deltas: [T; N],
+        count: u32,
+    ) -> TxResult<()> {
+        const { assert!(N <= 32, "add_many takes at most 32 elements") }
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let run = self.run_of(sums, row, first, count.min(N as u32))?;
+        if run.count == 0 {
+            return Ok(());
+        }
+        let end = A::add_many(self, run, deltas);
+        self.checked(end)?;
+        mark!(self, Buffering);
+        Ok(())
+    }
+
+    /// Reads element `column` of row `row`.
+    ///
+    /// Under `fast` and `fast-table` this conflicts with additions to the whole
+    /// row.
+    ///
+    /// # Errors
+    /// A conflict with another transaction, a full read set, or an index past
+    /// the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
+        let [v] = self.read_sum_many(sums, row, column, 1)?;
+        Ok(v)
+    }
+
+    /// Reads `count` elements of row `row` from element `first` on, `N` at most.
+    /// What is past `count` in the result is of no meaning.
+    ///
+    /// # Errors
+    /// As [`Self::read_sum`].
+    #[inline(always)]
+    pub fn read_sum_many<T: Summand, const N: usize>(
+        &mut self,
+        sums: &TSums<T>,
+        row: u64,
+        first: u32,
+        count: u32,
+    ) -> TxResult<[T; N]> {
+        const { assert!(N <= 32, "read_sum_many takes at most 32 elements") }
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let run = self.run_of(sums, row, first, count.min(N as u32))?;
+        if run.count == 0 {
+            return Ok([T::from_bits64(0); N]);
+        }
+        let values = A::read_sums(self, run);
+        let end = values.map(|_| ());
+        self.checked(end)?;
+        values
+    }
+
+    /// [`Algorithm::add_many`] by reads and writes of plain words.
+    #[inline(always)]
+    pub(crate) fn add_by_writes<T: Summand, const N: usize>(
+        &mut self,
+        run: RowSlice<T>,
+        deltas: [T; N],
+    ) -> TxResult<()> {
+        let found: [T; N] = self.read_words(run.words())?;
+        for k in 0..N {
+            if (k as u32) < run.count {
+                let address = run.word(k as u32);
+                let value = found[k].plus(deltas[k]).to_bits64();
+                A::buffer(self, address, value)?;
+                self.observe(|_| Event::Write(address, value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the probe of additions.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub(crate) fn observe_additions<T: Summand, const N: usize>(
+        &mut self,
+        run: RowSlice<T>,
+        deltas: [T; N],
+    ) {
+        if !records(self.lane) {
+            return;
+        }
+        for k in 0..N {
+            if (k as u32) < run.count {
+                let address = run.word(k as u32);
+                self.observe(|_| {
+                    if T::ADDED_AS == Addend::Float as u32 {
+                        Event::AddFloat(address)
+                    } else {
+                        Event::Add(address, deltas[k].to_bits64())
+                    }
+                });
+            }
+        }
+    }
+
+    /// Tells the probe of sums read.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub(crate) fn observe_sums<T: Summand, const N: usize>(
+        &mut self,
+        run: RowSlice<T>,
+        values: [T; N],
+    ) {
+        if !records(self.lane) {
+            return;
+        }
+        for k in 0..N {
+            if (k as u32) < run.count {
+                let address = run.word(k as u32);
+                self.observe(|_| Event::Read(address, values[k].to_bits64()));
+            }
+        }
+    }
+}

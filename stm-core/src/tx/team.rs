@@ -1,0 +1,329 @@
+//! One transaction run by a team: the lanes of a warp together, or the threads
+//! of a block ([`Crew`]).
+//!
+//! For long transactions. Each lane reads and writes words of its own, next to
+//! those of its neighbours if the program sees to it, so that all of them go to
+//! memory at once; all share one snapshot, one commit, and one verdict.
+//!
+//! Every call on a [`TeamTx`] is made by all lanes of the team, in the same
+//! order; a lane with nothing to do in one passes `None`. What a call finds is
+//! the lane's own, but an error is everybody's: if a word of one lane makes the
+//! attempt fail, all lanes get that `Err`, and all pass it on with `?`. Between
+//! the calls the lanes may vote and tell each other words.
+//!
+//! A word belongs to one lane: what a lane has written, the others do not see
+//! before the commit. That two lanes write one word, or one reads what another
+//! writes, is found by the commit: [`Abort::TeamOverlap`], a fault. Any number
+//! may read a word that none writes.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::View;
+use crate::lane::{Lane, records};
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::probe::Event;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::stm_ref::StmRef;
+
+/// One attempt at a transaction, as a lane of the team that makes it sees it:
+/// what [`StmRef::team`] and [`StmRef::for_each_team`] hand to their closure,
+/// and with the threads of a block as the crew, [`StmRef::team_of_block`] and
+/// [`StmRef::for_each_block_team`].
+pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
+    pub(crate) tx: Tx<'a, L, A>,
+    /// The lanes of the team.
+    pub(crate) crew: C,
+}
+
+/// The result of the team, of which each lane brings its own: a conflict, if
+/// there is one, before any other reason. What one lane did wrong counts only
+/// if all have seen a state that existed.
+#[inline(always)]
+pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut Tx<'_, L, A>,
+    crew: C,
+    mine: TxResult<()>,
+) -> TxResult<()> {
+    let lane = tx.lane;
+    let failed = crew.vote(lane, mine.is_err());
+    if !C::any(failed) {
+        return Ok(());
+    }
+    let code = mine.err().map_or(0, |abort| abort as u32);
+    let conflict = mine.is_err_and(Abort::is_conflict);
+    let conflicts = crew.vote(lane, conflict);
+    let (votes, mine) = if C::any(conflicts) {
+        (conflicts, conflict)
+    } else {
+        (failed, mine.is_err())
+    };
+    let first = crew.one_of(lane, votes, mine);
+    let code = crew.told_32(lane, first, code);
+    let (index, len) = tx.out_of_range;
+    let [index, len] = crew.told(lane, first, [index, len]);
+    tx.out_of_range = (index, len);
+    let abort = Abort::ALL.get(code as usize);
+    Err(abort.copied().unwrap_or(Abort::Stopped)) // a reason, as one brought it
+}
+
+impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
+    /// An attempt not yet begun, by the crew that the calling lane is in.
+    #[inline(always)]
+    pub(crate) fn new(
+        lane: &'a L,
+        stm: &'a StmRef<A>,
+        scratch: &'a mut A::Scratch,
+        sums: &'a mut A::SumScratch,
+    ) -> Self {
+        Self {
+            tx: Tx::new(lane, stm, scratch, sums),
+            crew: C::gather(lane, stm),
+        }
+    }
+
+    /// Whether the calling lane speaks for the team.
+    #[inline(always)]
+    pub(crate) fn leads(&self) -> bool {
+        self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
+    }
+
+    /// The lowest `BITS` bits of what the leader passes; it passes no others.
+    #[inline(always)]
+    pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
+        self.crew.told_bits::<L, BITS>(self.tx.lane, v)
+    }
+
+    /// Notes what became of the call, which is the same for all lanes.
+    #[inline(always)]
+    fn noted(&mut self, result: TxResult<()>) -> TxResult<()> {
+        if let Err(abort) = result {
+            self.tx.failed = Some(abort);
+        }
+        result
+    }
+
+    /// Tells the probe what each lane did with its words, in the leader's
+    /// buffer: there the team is one transaction. Word by word, and of one word
+    /// lane by lane.
+    #[inline(always)]
+    fn observe<const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        values: [u64; N],
+        active: u32,
+        event: impl Fn(WordAddress, u64) -> Event,
+    ) {
+        if !records(self.tx.lane) {
+            return;
+        }
+        let (lane, crew) = (self.tx.lane, self.crew);
+        for k in 0..N {
+            let mut waits = active >> k & 1 != 0;
+            loop {
+                let waiting = crew.vote(lane, waits);
+                if !C::any(waiting) {
+                    break;
+                }
+                let one = crew.one_of(lane, waiting, waits);
+                waits &= !crew.is(lane, one);
+                let [word, value] = crew.told(lane, one, [words[k].bits(), values[k]]);
+                if self.leads() {
+                    let word = WordAddress::from_bits(word);
+                    self.tx.observe(|_| event(word, value));
+                }
+            }
+        }
+    }
+
+    /// Which of the indices are there and in range; the first that is not is
+    /// the lane's error.
+    #[inline(always)]
+    fn within<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [Option<u64>; N],
+    ) -> (u32, TxResult<()>) {
+        let (mut active, mut mine) = (0, Ok(()));
+        for (k, at) in i.into_iter().enumerate() {
+            match at {
+                Some(at) if at < array.len() => active |= 1 << k,
+                Some(at) => {
+                    self.tx.out_of_range = (at, array.len());
+                    mine = Err(Abort::OutOfRange);
+                }
+                None => {}
+            }
+        }
+        (active, mine)
+    }
+
+    /// Reads `array[i]`, or nothing. All lanes of the team call it together.
+    ///
+    /// # Errors
+    /// Of any lane: a conflict with another transaction, a full read set, or an
+    /// index past the end. Pass it on with `?`.
+    #[inline(always)]
+    pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: Option<u64>) -> TxResult<Option<T>> {
+        let [v] = self.read_many(array, [i])?;
+        Ok(v)
+    }
+
+    /// Reads several elements for each lane, 32 at most, with their loads in
+    /// flight together. All lanes of the team call it together.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    // By constant indices, as in Tx::read_many.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    pub fn read_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [Option<u64>; N],
+    ) -> TxResult<[Option<T>; N]> {
+        const { assert!(N <= 32, "read_many takes at most 32 words") }
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
+        let (inside, mine) = self.within(array, i);
+        let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k].unwrap_or(0)));
+        let mut v = [T::from_bits64(0); N];
+        let mut active = inside;
+        if A::wrote(&self.tx) {
+            for k in 0..N {
+                if active >> k & 1 != 0
+                    && A::may_have_written(&self.tx, words[k])
+                    && let Some(written) = A::written_value(&mut self.tx, words[k])
+                {
+                    v[k] = T::from_bits64(written);
+                    active &= !(1 << k);
+                }
+            }
+        }
+        let result = A::team_read_many(&mut self.tx, self.crew, words, &mut v, active, mine);
+        self.noted(result)?;
+        self.observe(words, v.map(T::to_bits64), active, Event::Read);
+        Ok(core::array::from_fn(|k| {
+            (inside >> k & 1 != 0).then_some(v[k])
+        }))
+    }
+
+    /// Writes `array[i]`, to take effect when the transaction commits, or
+    /// nothing. All lanes of the team call it together.
+    ///
+    /// # Errors
+    /// Of any lane: a full write set, or an index past the end. Pass it on with
+    /// `?`.
+    #[inline(always)]
+    pub fn write<T: Element>(
+        &mut self,
+        array: &A::Array<T>,
+        write: Option<(u64, T)>,
+    ) -> TxResult<()> {
+        self.write_many(array, [write])
+    }
+
+    /// Writes several elements for each lane. All lanes of the team call it
+    /// together.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    #[allow(clippy::needless_range_loop)] // as in Tx::read_many
+    #[inline(always)]
+    pub fn write_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        writes: [Option<(u64, T)>; N],
+    ) -> TxResult<()> {
+        const { assert!(N <= 32, "write_many takes at most 32 words") }
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
+        let at: [Option<u64>; N] = core::array::from_fn(|k| writes[k].map(|(i, _)| i));
+        let (active, mut mine) = self.within(array, at);
+        let words: [WordAddress; N] = core::array::from_fn(|k| array.word(at[k].unwrap_or(0)));
+        let bits: [u64; N] = core::array::from_fn(|k| writes[k].map_or(0, |(_, v)| v.to_bits64()));
+        for k in 0..N {
+            if active >> k & 1 != 0 && mine.is_ok() {
+                mine = A::buffer(&mut self.tx, words[k], bits[k]);
+            }
+        }
+        let result = agree(&mut self.tx, self.crew, mine);
+        self.noted(result)?;
+        self.observe(words, bits, active, Event::Write);
+        Ok(())
+    }
+
+    /// Ends the transaction without effect, and without another attempt:
+    /// `return tx.cancel();` in all lanes of the team.
+    ///
+    /// # Errors
+    /// Always [`Abort::User`].
+    #[inline(always)]
+    pub fn cancel<T>(&mut self) -> TxResult<T> {
+        self.tx.failed = Some(Abort::User);
+        Err(Abort::User)
+    }
+
+    /// Whether `predicate` holds for any lane of the team. All call it together.
+    #[inline(always)]
+    pub fn any(&self, predicate: bool) -> bool {
+        C::any(self.crew.vote(self.tx.lane, predicate))
+    }
+
+    /// Whether `predicate` holds for every lane of the team. All call it together.
+    #[inline(always)]
+    pub fn all(&self, predicate: bool) -> bool {
+        self.crew.all(self.tx.lane, predicate)
+    }
+
+    /// What the lane of rank `rank`, the same for all, passes. All call it
+    /// together.
+    #[inline(always)]
+    pub fn told_by(&self, rank: u32, v: u64) -> u64 {
+        let lane = self.tx.lane;
+        let [v] = self.crew.told(lane, self.crew.member(lane, rank), [v]);
+        v
+    }
+
+    /// Waits for all lanes of the team, which call it together; what each wrote
+    /// before, other than by the transaction, is seen by all after.
+    #[inline(always)]
+    pub fn sync(&self) {
+        self.crew.meet(self.tx.lane);
+    }
+
+    /// How many lanes the team has. On the CPU a warp has 1.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.crew.size(self.tx.lane)
+    }
+
+    /// The calling lane's place in the team, 0 to `size() - 1`.
+    #[inline(always)]
+    pub fn rank(&self) -> u32 {
+        self.crew.rank(self.tx.lane)
+    }
+
+    /// The calling lane.
+    #[inline(always)]
+    pub fn lane(&self) -> &'a L {
+        self.tx.lane
+    }
+}
+
+/// What only the lanes of a warp have.
+impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
+    /// The lanes of the team for which `predicate` holds. All call it together.
+    #[inline(always)]
+    pub fn ballot(&self, predicate: bool) -> u32 {
+        self.crew.vote(self.tx.lane, predicate)
+    }
+
+    /// The lanes of the team, as a warp's mask.
+    #[inline(always)]
+    pub const fn mask(&self) -> u32 {
+        self.crew.mask()
+    }
+}

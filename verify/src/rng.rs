@@ -1,0 +1,121 @@
+//! The source of chance of the simulator, of random programs and of their
+//! simulations.
+//!
+//! A line printed today must replay the same run after every update of the
+//! dependencies. The generator is [`SplitMix64`], whose values are fixed by its
+//! definition (Steele, Lea, Flood 2014); any seed is good. Numbers in a range
+//! are made here, because `rand` may change how it makes them between versions.
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_xoshiro::SplitMix64;
+use stm_kernels::draw::{below, draw};
+
+/// A generator and the draws that programs and schedules are made of.
+#[derive(Clone, Debug)]
+pub struct Rng(SplitMix64);
+
+impl Rng {
+    /// The generator of launch number `launch` of a simulation under a seed.
+    pub fn of_launch(seed: u64, launch: u64) -> Self {
+        let start = seed ^ launch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        // Neighbouring seeds start far apart.
+        let first = SplitMix64::seed_from_u64(start).next_u64();
+        Self(SplitMix64::seed_from_u64(first))
+    }
+
+    /// The numbers of stream `stream` of `seed`.
+    pub fn of_stream(seed: u64, stream: u32) -> Self {
+        // Draw `n` of the kernels' hash is the n-th number from this start.
+        let start = draw(seed, 0, stream).wrapping_add(0xD1B5_4A32_D192_ED03);
+        Self(SplitMix64::seed_from_u64(start))
+    }
+
+    /// 64 uniform bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `n`, which is not 0. It is biased by less than `n` in
+    /// 2^32.
+    #[inline]
+    pub fn below(&mut self, n: u32) -> u32 {
+        below(self.bits(), n)
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn within(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(high - low + 1)
+    }
+
+    /// One of `items`, which must not be empty.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u32) as usize]
+    }
+
+    /// True in `percent` of a hundred cases.
+    pub fn chance(&mut self, percent: u32) -> bool {
+        self.below(100) < percent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published algorithm, from which the recorded lines were drawn.
+    fn split_mix(state: &mut u64) -> u64 {
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    #[test]
+    fn a_launch_draws_bit_for_bit_what_recorded_lines_were_drawn_from() {
+        for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
+            for launch in 0..5u64 {
+                let mut state = seed ^ launch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+                state = split_mix(&mut state);
+                let mut rng = Rng::of_launch(seed, launch);
+                for _ in 0..1000 {
+                    assert_eq!(rng.bits(), split_mix(&mut state));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_draws_bit_for_bit_the_hash_of_its_seed() {
+        for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
+            for stream in 0..6 {
+                let start = draw(seed, 0, stream);
+                let mut rng = Rng::of_stream(seed, stream);
+                for n in 1..=1000 {
+                    assert_eq!(rng.bits(), draw(start, n, 0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_numbers_are_those_of_the_day_they_were_written_down() {
+        let first = |mut rng: Rng| -> [u64; 3] { std::array::from_fn(|_| rng.bits()) };
+        assert_eq!(
+            first(Rng::of_launch(1, 0)),
+            [
+                0x5e41_ab08_7439_611e,
+                0xf18d_6ce9_3d6c_f1ee,
+                0x0b95_f66d_327e_8d78
+            ]
+        );
+        assert_eq!(
+            first(Rng::of_stream(1, 1)),
+            [
+                0x7cee_4d00_e0f3_a861,
+                0x9541_d4aa_84f3_8e59,
+                0xdfff_9a06_3c72_c235
+            ]
+        );
+    }
+}

@@ -1,0 +1,244 @@
+//! `cargo xtask circles`: files of a crate that import each other in a circle.
+//!
+//! What counts is every path that begins with `crate::`, `self::` or `super::` in
+//! code, `pub use` included; `mod` declarations, comments and unit tests do not
+//! count. A path belongs to the file of its longest part that is a module. Two
+//! files may import each other; a larger circle is an error, as nobody can then
+//! read one of its files without all the others.
+
+use crate::Tree;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use xtask::Error;
+use xtask::files::read;
+use xtask::statement::blank_comments;
+
+/// The crates of the workspace.
+const CRATES: [&str; 5] = ["stm-core", "stm-kernels", "stamp-ports", "verify", "xtask"];
+
+/// Most files of a circle.
+const FILES_MAX: usize = 2;
+
+/// A module's path from the crate's root; empty for the root.
+type Module = Vec<String>;
+
+/// `cargo xtask circles`.
+pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        let root = tree.root.join(name).join("src");
+        for circle in circles(&imports(&modules(&root)?)?) {
+            let files: Vec<String> = circle.iter().map(|m| format!("{name}::{m}")).collect();
+            wrong.push(format!("these import each other: {}", files.join(", ")));
+        }
+    }
+    if wrong.is_empty() {
+        println!("no circle of more than {FILES_MAX} files");
+        Ok(())
+    } else {
+        Err(Error::Check(wrong.join("\n")))
+    }
+}
+
+/// The modules of a crate and their files; its binary, `main.rs`, is one of its own.
+fn modules(root: &Path) -> Result<BTreeMap<Module, PathBuf>, Error> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![(root.to_owned(), Module::new())];
+    while let Some((folder, module)) = folders.pop() {
+        let file = |source| Error::File {
+            path: folder.clone(),
+            source,
+        };
+        for entry in std::fs::read_dir(&folder).map_err(file)? {
+            let path = entry.map_err(file)?.path();
+            let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else {
+                continue;
+            };
+            let inner = || [module.as_slice(), &[stem.to_owned()]].concat();
+            if path.is_dir() {
+                folders.push((path.clone(), inner()));
+            } else if path.extension().is_some_and(|end| end == "rs") && stem != "tests" {
+                let of = match stem {
+                    "lib" if module.is_empty() => Module::new(),
+                    "mod" => module.clone(),
+                    _ => inner(),
+                };
+                found.insert(of, path);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Which module imports which others.
+fn imports(
+    modules: &BTreeMap<Module, PathBuf>,
+) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
+    let mut found = BTreeMap::new();
+    for (module, file) in modules {
+        let text = read(file)?;
+        let targets = paths(&text, module)
+            .into_iter()
+            .filter_map(|path| {
+                (0..=path.len())
+                    .rev()
+                    .map(|n| path[..n].to_vec())
+                    .find(|part| modules.contains_key(part))
+            })
+            .filter(|target| target != module)
+            .map(|target| name(&target))
+            .collect();
+        found.insert(name(module), targets);
+    }
+    Ok(found)
+}
+
+/// A module's name in a message.
+fn name(module: &[String]) -> String {
+    if module.is_empty() {
+        "lib".to_owned()
+    } else {
+        module.join("::")
+    }
+}
+
+/// The paths in a module's code, from the crate's root.
+fn paths(text: &str, module: &[String]) -> Vec<Module> {
+    let code = blank_comments(text);
+    // Unit tests stand last.
+    let code = code.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+    let mut found = Vec::new();
+    for start in ["crate::", "self::", "super::"] {
+        for (at, _) in code.match_indices(start) {
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                continue;
+            }
+            let mut rest = &code[at..];
+            let mut base = module.to_vec();
+            loop {
+                if let Some(after) = rest.strip_prefix("super::") {
+                    base.pop();
+                    rest = after;
+                } else if let Some(after) = rest.strip_prefix("self::") {
+                    rest = after;
+                } else if let Some(after) = rest.strip_prefix("crate::") {
+                    base.clear();
+                    rest = after;
+                } else {
+                    break;
+                }
+            }
+            leaves(rest, &base, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds every path of a tree such as `a::{b, c::{d, e}}`; returns what follows it.
+fn leaves<'a>(text: &'a str, base: &[String], found: &mut Vec<Module>) -> &'a str {
+    let text = text.trim_start();
+    if let Some(mut rest) = text.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start();
+            if let Some(after) = rest.strip_prefix('}') {
+                return after;
+            }
+            let after = leaves(rest, base, found).trim_start();
+            rest = after.strip_prefix(',').unwrap_or(after);
+            // Not a tree of imports, such as the body of a macro.
+            if after.len() == rest.len() && !after.starts_with('}') {
+                return after;
+            }
+        }
+    }
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let path = [base, &[word.to_owned()]].concat();
+    match rest.strip_prefix("::") {
+        Some(rest) if !word.is_empty() => leaves(rest, &path, found),
+        _ => {
+            found.push(if word == "self" { base.to_vec() } else { path });
+            // `a as b`
+            let tail = rest.trim_start();
+            match tail.strip_prefix("as ") {
+                Some(tail) => tail.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+                None => rest,
+            }
+        }
+    }
+}
+
+/// The circles of more than [`FILES_MAX`] modules: sets in which each reaches
+/// every other.
+fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+    let reach: BTreeMap<&String, BTreeSet<&String>> = imports
+        .keys()
+        .map(|from| {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+            while let Some(at) = open.pop() {
+                for next in imports.get(at).into_iter().flatten() {
+                    if seen.insert(next) {
+                        open.push(next);
+                    }
+                }
+            }
+            (from, seen)
+        })
+        .collect();
+    let mut found: Vec<Vec<String>> = imports
+        .keys()
+        .map(|from| {
+            reach[from]
+                .iter()
+                .filter(|to| reach.get(**to).is_some_and(|back| back.contains(from)))
+                .map(|to| (*to).clone())
+                .collect()
+        })
+        .filter(|circle: &Vec<String>| circle.len() > FILES_MAX)
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(path: &str) -> Module {
+        path.split("::").map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn paths_are_resolved_and_comments_and_tests_are_not_read() {
+        let text = "\
+            /// Of [`crate::no`].\n\
+            use crate::a::{self, B, c::{D, E as F}};\n\
+            pub use super::g::H;\n\
+            fn f() { crate::i::j(); $crate::k::l(); }\n\
+            #[cfg(test)]\nmod tests { use crate::m; }\n";
+        let mut found = paths(text, &module("x::y"));
+        found.sort();
+        let expected = ["a", "a::B", "a::c::D", "a::c::E", "i::j", "k::l", "x::g::H"];
+        assert_eq!(found, expected.map(module));
+    }
+
+    #[test]
+    fn a_circle_of_three_is_found_and_one_of_two_is_none() {
+        let graph = |edges: &[(&str, &str)]| {
+            let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            for (from, to) in edges {
+                imports.entry((*to).to_owned()).or_default();
+                let targets = imports.entry((*from).to_owned()).or_default();
+                targets.insert((*to).to_owned());
+            }
+            imports
+        };
+        assert!(circles(&graph(&[("a", "b"), ("b", "a"), ("b", "c")])).is_empty());
+        let three = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")];
+        assert_eq!(circles(&graph(&three)), [["a", "b", "c"]]);
+    }
+}
