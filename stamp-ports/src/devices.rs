@@ -167,7 +167,7 @@ impl AnyDevice {
     /// the CPU, and the reason.
     ///
     /// # Errors
-    /// Of the GPU, if one was asked for.
+    /// The GPU's errors, if one was asked for.
     pub fn open(choice: Choice) -> Result<(Self, Option<String>)> {
         match choice {
             Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
@@ -238,7 +238,7 @@ impl AnyDevice {
     /// All that is known about it.
     ///
     /// # Errors
-    /// Of the device, when asked for its memory.
+    /// The device's errors when it is asked for its memory.
     pub fn describe(&self) -> Result<Description> {
         let limits = self.limits();
         let gpu = match self {
@@ -320,7 +320,7 @@ pub struct Description {
     pub shared_bytes_max: u32,
     /// Memory that could still be had, in bytes.
     pub available_bytes: u64,
-    /// Of GPUs only.
+    /// What only a GPU has.
     #[serde(flatten)]
     pub gpu: Option<Gpu>,
 }

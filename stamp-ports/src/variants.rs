@@ -2,7 +2,8 @@
 //! `optimized`, which is one of two of them.
 
 use crate::error::{Error, Result};
-use stm_core::algorithm::Variant;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::with_algorithm;
 
 /// A variant, as named at the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -26,7 +27,7 @@ impl AskedVariant {
         algorithms.chain([Self::Optimized]).collect()
     }
 
-    /// Those of Xu et al. 2014; `optimized` last, as it reuses the search of what
+    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what
     /// it stands for.
     pub fn of_paper() -> Vec<Self> {
         let mut all = Self::all();
@@ -69,7 +70,7 @@ impl AskedVariant {
     /// Whether it throttles a warp's lanes and queues transactions that conflict.
     pub const fn has_scheduler(self) -> bool {
         match self {
-            Self::Algorithm(algorithm) => algorithm.has_teams(),
+            Self::Algorithm(algorithm) => with_algorithm!(algorithm, A => A::SCHEDULED),
             Self::Optimized => false,
         }
     }

@@ -2,6 +2,8 @@
 //! and what it refuses.
 
 use stamp_ports::paper::document::{FILE_NAME, Paper};
+use stamp_ports::variants::AskedVariant;
+use stamp_ports::workloads::WORKLOADS;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +41,8 @@ fn the_quick_run_measures_and_verifies_everything() {
     assert_eq!(status, Some(0), "{lines:?}");
     let paper = paper(folder.path());
     assert!(paper.complete && paper.quick);
-    assert_eq!(paper.speedups.len(), 7 * 7);
+    let (workloads, variants) = (WORKLOADS.len(), AskedVariant::of_paper().len());
+    assert_eq!(paper.speedups.len(), workloads * variants);
     for s in &paper.speedups {
         assert!(s.verified && s.error.is_none(), "{s:?}");
         assert!(
@@ -57,7 +60,7 @@ fn the_quick_run_measures_and_verifies_everything() {
         });
         assert!(searched && s.tried > 0, "{s:?}");
     }
-    assert!(paper.threads.len() >= 7 * 6 * 2);
+    assert!(paper.threads.len() >= workloads * (variants - 1) * 2);
     assert!(paper.eigenbench.len() >= 8);
     let reads = |workload: &str| {
         let row = paper

@@ -47,7 +47,7 @@ pub(super) fn workloads(
 /// no error to speak of, but the command has not done all it was asked for.
 ///
 /// # Errors
-/// Those of `printed`, except for a closed pipe.
+/// The error of `printed`, except for a closed pipe.
 pub(super) fn told(verified: bool, printed: Result<()>) -> Result<bool> {
     match printed {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),

@@ -128,7 +128,8 @@ impl<'a> Runner<'a> {
     /// none.
     ///
     /// # Errors
-    /// As [`measure`](Self::measure); a lane whose phases are not its time.
+    /// The errors of [`measure`](Self::measure); a lane whose phases are not its
+    /// time.
     pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));

@@ -52,7 +52,7 @@ pub(crate) struct Effort {
     pub(crate) trial: Duration,
 }
 
-/// That of `stamp tune`.
+/// The effort of `stamp tune`.
 const TUNE: Effort = Effort {
     probe: PROBE,
     probe_limit: PROBE_LIMIT,
@@ -86,7 +86,7 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    /// Of launches with at most so many transactions.
+    /// Begins searches of launches with at most so many transactions.
     pub(crate) fn new(
         runner: &'s mut Runner<'a>,
         shapes: &[(u32, u32)],
@@ -107,7 +107,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// As many transactions as fill a time at a rate.
+    /// How many transactions fill a time at a rate.
     pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
         fill(time, tx_per_s, self.transactions_min, self.transactions)
     }

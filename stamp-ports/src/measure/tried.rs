@@ -17,7 +17,7 @@ pub struct Tried {
     pub threads: u32,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// Those that committed.
+    /// Transactions that committed.
     pub commits: u64,
     /// Attempts that did not.
     pub aborts: u64,

@@ -53,7 +53,7 @@ fn config_of(workload: &dyn Sizes, locks: u64) -> StmConfig {
 }
 
 impl<'s, 'a> Bench<'s, 'a> {
-    /// Of a session with data for up to so many transactions.
+    /// Begins with a runner that has data for up to so many transactions.
     pub(super) fn new(
         plan: &'s Plan,
         room: &'s Room,
@@ -244,7 +244,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// A point of Figure 3.
     ///
     /// # Errors
-    /// As [`Self::speedup`].
+    /// The same as of [`Self::speedup`].
     pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
         let tried = self.probe(variant, LOCKS, shape)?;
         Ok(ThreadPoint {
@@ -262,7 +262,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// A point of Figure 4.
     ///
     /// # Errors
-    /// As [`Self::speedup`].
+    /// The same as of [`Self::speedup`].
     pub(super) fn eigenbench(
         &mut self,
         variant: Variant,
@@ -312,7 +312,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// A bar of Figure 5.
     ///
     /// # Errors
-    /// As [`Self::speedup`]. Inside, why there is none.
+    /// The same as of [`Self::speedup`]. The inner error says why there is none.
     pub(super) fn breakdown(
         &mut self,
         known: &[Speedup],
@@ -345,7 +345,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// `known` has, else of the default one.
     ///
     /// # Errors
-    /// As [`Self::speedup`]. Inside, why there are none.
+    /// The same as of [`Self::speedup`]. The inner error says why there are none.
     pub(super) fn characteristics(
         &mut self,
         known: &[Speedup],

@@ -25,7 +25,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Of so many points to come, by section.
+    /// Begins with these points to come, each by its section.
     pub fn new(points: impl IntoIterator<Item = Section>) -> Self {
         let mut costs: BTreeMap<Section, Cost> = BTreeMap::new();
         for section in points {

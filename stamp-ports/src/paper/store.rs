@@ -87,7 +87,7 @@ impl Store {
     /// Writes the document, whole or not at all.
     ///
     /// # Errors
-    /// Of the file.
+    /// The file's errors.
     pub fn save(&mut self) -> Result<()> {
         self.paper.seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
         self.paper.compare();

@@ -76,7 +76,7 @@ pub trait ContenderData {
 
 /// A contender's data, whatever its type, and how its kernel is launched.
 pub trait PreparedContender {
-    /// As [`ContenderData::transactions`].
+    /// Does what [`ContenderData::transactions`] does.
     fn transactions(&self, asked: u64) -> u64;
 
     /// Puts the data back and launches.
@@ -90,13 +90,13 @@ pub trait PreparedContender {
         transactions: u64,
     ) -> Result<Duration>;
 
-    /// As [`ContenderData::verify`].
+    /// Does what [`ContenderData::verify`] does.
     ///
     /// # Errors
     /// The device's errors.
     fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
 
-    /// As [`ContenderData::note`].
+    /// Does what [`ContenderData::note`] does.
     ///
     /// # Errors
     /// The device's errors.

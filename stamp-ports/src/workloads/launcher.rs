@@ -111,10 +111,10 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// Returns its statistics alone.
     ///
     /// # Errors
-    /// As [`Stm::launch`]; a timeout counts the launches before as well.
+    /// The errors of [`Stm::launch`]; a timeout counts the launches before as well.
     ///
     /// # Safety
-    /// As for [`Stm::launch`].
+    /// The caller promises what [`Stm::launch`] asks for.
     pub unsafe fn launch<K: Kernel>(&mut self, params: &K::Params) -> Result<Statistics> {
         self.stm
             .set_time_limit(self.limit.map(|limit| limit.saturating_sub(self.done.time)));
@@ -157,7 +157,7 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// The device's errors.
     ///
     /// # Safety
-    /// As for [`Device::launch`].
+    /// The caller promises what [`Device::launch`] asks for.
     pub unsafe fn launch_plain<K: Kernel>(
         &mut self,
         launch: &Launch,

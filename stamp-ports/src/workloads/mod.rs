@@ -120,7 +120,7 @@ macro_rules! registry {
             /// Reads or draws what the input names.
             ///
             /// # Errors
-            /// As [`Input::make`].
+            /// The errors of [`Input::make`].
             pub fn make(&self, seed: u64) -> Result<AnyWorkload> {
                 Ok(match self {
                     $(Self::$Variant(input) => AnyWorkload::$Variant(input.make(seed)?),)*
@@ -161,12 +161,13 @@ impl AnyWorkload {
         on_workload!(self, w => prepare(w, device, seed, transactions_max))
     }
 
-    /// As [`Workload::with_adds`].
+    /// The same workload with transactions that add, as
+    /// [`Workload::with_adds`] makes it.
     pub fn with_adds(&self) -> Option<Self> {
         on_workload!(self, w => w.with_adds().map(Self::from))
     }
 
-    /// As [`Workload::contenders`], of this input.
+    /// The contenders of [`Workload::contenders`], bound to this workload.
     pub fn contenders(&self) -> Vec<BoundContender<'_>> {
         on_workload!(self, w => contender::bind(w, Workload::contenders()))
     }

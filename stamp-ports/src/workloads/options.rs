@@ -15,7 +15,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 /// An option that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Given {
-    /// As it is written: `--words`.
+    /// The option as it is written, such as `--words`.
     option: String,
     /// Its value as it was written; empty for a flag.
     value: String,

@@ -26,19 +26,19 @@ pub trait Prepared<D: Device> {
     /// Too little memory on the host or the device, or an error of the device.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
-    /// As [`Workload::initial`].
+    /// Does what [`Workload::initial`] does.
     ///
     /// # Errors
     /// The device's errors.
     fn initial(&self) -> Result<Vec<(WordAddress, u64)>>;
 
-    /// As [`Workload::clear`].
+    /// Does what [`Workload::clear`] does.
     ///
     /// # Errors
     /// The device's errors.
     fn clear(&mut self) -> Result<()>;
 
-    /// As [`Workload::reset`].
+    /// Does what [`Workload::reset`] does.
     ///
     /// # Errors
     /// The device's errors.
@@ -68,10 +68,10 @@ pub trait Prepared<D: Device> {
     /// The device's errors.
     fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>>;
 
-    /// As [`Workload::observed`].
+    /// Does what [`Workload::observed`] does.
     fn observed(&self) -> Vec<(&'static str, Value)>;
 
-    /// As [`Workload::remarks`].
+    /// Does what [`Workload::remarks`] does.
     fn remarks(&self) -> Vec<(&'static str, String)>;
 }
 

@@ -125,7 +125,7 @@ pub struct Program {
     pub sets: (u32, u32),
     /// How often a read polls a locked stripe, and how often a commit tries to
     /// acquire its locks.
-    pub patience: (u32, u32),
+    pub retry_limits: (u32, u32),
     /// The words before the launch; one to [`WORDS_MAX`].
     pub initial: Vec<u64>,
     /// The sums before the launch; up to [`WORDS_MAX`].

@@ -147,7 +147,7 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
         },
         // As many as any transaction needs, or less, which must be reported.
         sets: (24, 8),
-        patience: (rng.within(1, 8), rng.within(1, 8)),
+        retry_limits: (rng.within(1, 8), rng.within(1, 8)),
         sums: Vec::new(),
         row: 1,
         initial: (0..words)

@@ -1,7 +1,7 @@
 //! A case as one line of text.
 //!
 //! ```text
-//! hv-sorting!no-e5 3x1 own u64 stripe=1 locks=4 sets=8/8 patience=8/8 init=0,0 : r0 r1 / w0=1 / w1=1 : sim:w1,random,weak25,seed=0x2a
+//! hv-sorting!no-e5 3x1 own u64 stripe=1 locks=4 sets=8/8 retry_limits=8/8 init=0,0 : r0 r1 / w0=1 / w1=1 : sim:w1,random,weak25,seed=0x2a
 //! ```
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
@@ -62,7 +62,7 @@ impl fmt::Display for Case {
         let p = &self.program;
         write!(
             f,
-            " {}x{} {} {} stripe={} locks={} sets={}/{} patience={}/{} init={}",
+            " {}x{} {} {} stripe={} locks={} sets={}/{} retry_limits={}/{} init={}",
             p.blocks,
             p.threads,
             match p.calls {
@@ -76,8 +76,8 @@ impl fmt::Display for Case {
             p.locks,
             p.sets.0,
             p.sets.1,
-            p.patience.0,
-            p.patience.1,
+            p.retry_limits.0,
+            p.retry_limits.1,
             joined(&p.initial, ","),
         )?;
         if !p.sums.is_empty() {
@@ -197,7 +197,7 @@ impl Program {
             (_, "stripe") => self.stripe_words = parse(part, value, "stripe=1, 2 or 4")?,
             (_, "locks") => self.locks = parse(part, value, "locks=N, a power of two")?,
             (_, "sets") => self.sets = pair(part, '/', "sets=READS/WRITES")?,
-            (_, "patience") => self.patience = pair(part, '/', "patience=POLLS/TRIES")?,
+            (_, "retry_limits") => self.retry_limits = pair(part, '/', "retry_limits=POLLS/TRIES")?,
             (_, "init") => self.initial = list(part, value, "init=V,V: a value for each word")?,
             (_, "sums") => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
             (_, "row") => self.row = parse(part, value, "row=N, sums of a row")?,
@@ -205,7 +205,7 @@ impl Program {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, team, block, u32, u64, stripe=, locks=, sets=, patience=, init=, \
+                    "2x4 (blocks x threads), each, own, team, block, u32, u64, stripe=, locks=, sets=, retry_limits=, init=, \
                      sums= or row=",
                 )?;
             }
@@ -281,7 +281,7 @@ impl FromStr for Case {
             stripe_words: 1,
             locks: 4,
             sets: (8, 8),
-            patience: (8, 8),
+            retry_limits: (8, 8),
             initial: vec![0],
             sums: Vec::new(),
             row: 1,

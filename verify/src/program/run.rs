@@ -130,10 +130,10 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
         stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
         capacity: Capacity { reads, writes },
         retry_limits: RetryLimits {
-            read_polls: program.patience.0,
-            acquire_tries: program.patience.1,
+            read_polls: program.retry_limits.0,
+            acquire_tries: program.retry_limits.1,
             retries_max: 0,
-            queue_after: program.patience.1,
+            queue_after: program.retry_limits.1,
             ..RetryLimits::DEFAULT
         },
         time_limit: None,

@@ -54,7 +54,7 @@ const ALL: [&str; 7] = [
 #[test]
 fn lanes_that_lock_in_opposite_order_always_complete() {
     for variant in ALL {
-        let head = format!("{variant} 1x2 each locks=8 patience=4/4 init=0,0");
+        let head = format!("{variant} 1x2 each locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, "r0 w0+1 r1 w1+1 / r1 w1+1 r0 w0+1", &TOGETHER, 2);
         always_completes(&head, "w0=1 w1=1 / w1=2 w0=2", &TOGETHER, 2);
     }
@@ -64,7 +64,7 @@ fn lanes_that_lock_in_opposite_order_always_complete() {
 #[test]
 fn lanes_that_read_what_the_other_writes_always_complete() {
     for variant in ALL {
-        let head = format!("{variant} 1x2 each locks=8 patience=4/4 init=0,0");
+        let head = format!("{variant} 1x2 each locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, "r1 w0+1 / r0 w1+1", &TOGETHER, 2);
     }
 }
@@ -75,7 +75,7 @@ fn a_whole_warp_on_two_words_completes() {
     let half = "r0 w0+1 r1 w1+1 / r1 w1+1 r0 w0+1";
     let all = [half; 16].join(" / ");
     for variant in ["hv-sorting", "hv-backoff", "fast", "fast-table"] {
-        let head = format!("{variant} 1x32 each locks=8 patience=4/4 init=0,0");
+        let head = format!("{variant} 1x32 each locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, &all, &[Schedule::Lockstep], 32);
     }
 }
@@ -84,7 +84,7 @@ fn a_whole_warp_on_two_words_completes() {
 #[test]
 fn sorted_locks_complete_without_the_warps_help() {
     for variant in ["hv-sorting", "tbv-sorting", "fast", "fast-table"] {
-        let head = format!("{variant} 1x2 own locks=8 patience=4/4 init=0,0");
+        let head = format!("{variant} 1x2 own locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, "w0=1 w1=1 / w1=2 w0=2", &[Schedule::Lockstep], 2);
         always_completes(&head, "r1 w0+1 / r0 w1+1", &[Schedule::Lockstep], 2);
     }
@@ -95,7 +95,7 @@ fn sorted_locks_complete_without_the_warps_help() {
 /// and no turns, two lanes in lockstep took each other's locks for ever.
 #[test]
 fn the_backoff_scheme_takes_turns_even_with_one_try_at_the_locks() {
-    let head = "hv-backoff 1x2 each locks=8 patience=1/1 init=0,0";
+    let head = "hv-backoff 1x2 each locks=8 retry_limits=1/1 init=0,0";
     always_completes(head, "r1 w0~ / r0 w1~", &TOGETHER, 2);
 }
 
@@ -121,7 +121,7 @@ fn a_hot_word_and_a_long_audit_complete() {
     let hot = ["r0 w0+1"; 24].join(" / ");
     let audit = format!("r0 r1 r2 r3 / {}", ["w0~ w1~ w2~ w3~"; 23].join(" / "));
     for variant in ["fast", "fast-table"] {
-        let head = format!("{variant} 3x4 each locks=8 patience=2/3 init=0,0,0,0");
+        let head = format!("{variant} 3x4 each locks=8 retry_limits=2/3 init=0,0,0,0");
         let schedules = [
             Schedule::Lockstep,
             Schedule::Stack,
@@ -157,7 +157,7 @@ fn teams_in_each_others_way_complete() {
         for (locks, width) in [(8, 2), (1, 2), (8, 4)] {
             let threads = 2 * width;
             let head =
-                format!("{variant} 2x{threads} team locks={locks} patience=2/3 init=0,0,0,0");
+                format!("{variant} 2x{threads} team locks={locks} retry_limits=2/3 init=0,0,0,0");
             for transactions in [&hot, &audit, &crossed, &opposite] {
                 // Each lane of a team makes all of its steps.
                 completes(&head, transactions, &schedules, width, (30, 20));
@@ -166,7 +166,7 @@ fn teams_in_each_others_way_complete() {
         // Blocks of one warp, and of two of which one is short.
         for (locks, threads) in [(8, 2), (1, 3)] {
             let head =
-                format!("{variant} 2x{threads} block locks={locks} patience=2/3 init=0,0,0,0");
+                format!("{variant} 2x{threads} block locks={locks} retry_limits=2/3 init=0,0,0,0");
             for transactions in [&hot, &audit, &crossed, &opposite] {
                 completes(&head, transactions, &schedules, 2, (20, 20));
             }

@@ -7,7 +7,7 @@
 
 use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::host::{Launch, Stm, StmConfig, TxArray};
+use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, run};
@@ -197,12 +197,8 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         wide_atomics: true,
         ..SimConfig::default()
     });
-    let words =
-        TxArray::<_, u64>::zeroed(&sim, stm_core::array::Layout::Plain, 4, "words").unwrap();
-    let at = words
-        .view::<stm_core::algorithm::Vbv>()
-        .get(0)
-        .expect("a word");
+    let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
+    let at = words.as_mut_ptr();
     let launch = Launch::new(1, 1);
     let run =
         |body: fn(&verify::sim::SimLane<'_>, *mut u64)| sim.run(&launch, |lane| body(lane, at));

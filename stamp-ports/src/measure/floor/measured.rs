@@ -21,7 +21,7 @@ pub(crate) struct Measured {
     pub(crate) stm: Vec<RunReport>,
     /// Every launch of the searches.
     pub(crate) search: Vec<TriedContender>,
-    /// The same of the transactional memory's.
+    /// Every launch of the transactional memory's searches.
     pub(crate) stm_search: Vec<Tried>,
 }
 

@@ -27,7 +27,7 @@ const TRIALS: u32 = 3;
 pub struct Shapes(Vec<(u32, u32)>);
 
 impl Shapes {
-    /// Those of `tune` that fill at least half of the device; with `quick`,
+    /// The shapes of `tune` that fill at least half of the device; with `quick`,
     /// one.
     pub fn new(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> Self {
         if quick {

@@ -34,7 +34,7 @@ pub(super) fn mild_words(plan: &EigenbenchPlan) -> u64 {
     }
 }
 
-/// As [`mild_words`], of the cold part.
+/// Words of a lane's cold part that transactions and the code around them access.
 pub(super) fn cold_words(plan: &EigenbenchPlan) -> u64 {
     if plan.cold_inside.is_empty() && plan.cold_outside.is_empty() {
         0

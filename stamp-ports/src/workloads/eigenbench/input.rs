@@ -137,7 +137,7 @@ impl Sizes for Eigenbench {
         }
     }
 
-    /// Those of the hot array: the others belong to one lane each.
+    /// The words of the hot array: those of the others belong to one lane each.
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.plan.hot_words.into()
     }

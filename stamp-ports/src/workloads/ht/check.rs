@@ -6,7 +6,12 @@
 //! transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
-use stm_kernels::ht::bucket_of_key;
+use stm_kernels::ht::{bucket_of_key, key_of_node};
+
+/// The keys of so many nodes.
+pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
+    (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
+}
 
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
 /// anything. A link is a node's number plus one, zero ends a chain.
@@ -66,14 +71,13 @@ pub(super) fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_kernels::ht::key_of_node;
 
     const BUCKETS: u32 = 16;
     const KEYS_PER_TX: u32 = 4;
 
     /// Heads, nexts and keys of a right table of `nodes` nodes.
     fn table(nodes: u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-        let keys: Vec<u32> = (0..nodes).map(|n| key_of_node(5, n)).collect();
+        let keys = keys(5, nodes.into());
         let mut heads = vec![0; BUCKETS as usize];
         let mut nexts = vec![u32::MAX; nodes as usize];
         for node in 0..nodes {

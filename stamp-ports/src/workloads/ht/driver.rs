@@ -1,6 +1,6 @@
 //! HT, hash table: the host's side.
 
-use super::check::difference;
+use super::check::{difference, keys};
 use super::input::Ht;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
@@ -10,7 +10,7 @@ use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::host::{Buffer, Device, TxArray};
-use stm_kernels::ht::{HashTable, HtParams, key_of_node};
+use stm_kernels::ht::{HashTable, HtParams};
 
 /// The table.
 pub struct HtData<D: Device> {
@@ -24,11 +24,6 @@ impl<D: Device> std::fmt::Debug for HtData<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HtData").finish_non_exhaustive()
     }
-}
-
-/// The keys of so many nodes.
-pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
-    (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
 }
 
 impl Workload for Ht {

@@ -1,7 +1,6 @@
 //! The hash table's floor, and the table that one writes by hand.
 
-use super::check::difference;
-use super::driver::keys;
+use super::check::{difference, keys};
 use super::input::Ht;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};

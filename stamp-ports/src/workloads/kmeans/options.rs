@@ -128,7 +128,7 @@ impl GenerateOptions {
     /// The text of the file.
     ///
     /// # Errors
-    /// As for a run that generates its points.
+    /// The errors of a run that generates its points.
     pub fn text(&self) -> Result<String> {
         let points = self
             .shape

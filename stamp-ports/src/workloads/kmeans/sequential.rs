@@ -41,7 +41,7 @@ pub struct Nearest {
 }
 
 impl Centres {
-    /// Of values one centre after the other.
+    /// Makes centres of values that stand one centre after the other.
     pub fn new(dims: usize, values: impl ExactSizeIterator<Item = f64>) -> Self {
         let clusters = values.len() / dims;
         let mut by_coordinate = vec![0.0; values.len()];

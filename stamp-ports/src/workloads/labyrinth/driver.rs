@@ -167,7 +167,7 @@ impl Workload for Labyrinth {
         remarks
     }
 
-    /// As many as there are paths; [`verify`](Workload::verify) looks at those.
+    /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
     fn commits_expected<D: Device>(
         &self,
         data: &LabyrinthData<D>,

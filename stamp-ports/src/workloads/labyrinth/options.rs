@@ -126,7 +126,7 @@ impl GenerateOptions {
     /// The text of the file.
     ///
     /// # Errors
-    /// As for a run that draws its maze.
+    /// The errors of a run that draws its maze.
     pub fn text(&self) -> Result<String> {
         let drawn = self.shape.fill(self.n, Drawn::default());
         Ok(drawn.draw(self.seed)?.text())
