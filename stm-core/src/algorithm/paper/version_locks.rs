@@ -114,7 +114,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         let lane = tx.lane;
         let early = Mutant::LockWordBeforeValue
             .on(lane)
-            .then(|| Self::lock_words(tx, words));
+            .then(|| Self::lock_words::<L, T, N>(tx, words));
         // ORDER(E2): values before lock words. Pairs with the fence between
         // locking and write-back: who sees a new value sees the lock or what
         // followed it (line 26). One value: an acquire load. Several: relaxed
@@ -129,7 +129,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
             }
             Mutant::NoE2.fence(lane);
         }
-        let found = early.unwrap_or_else(|| Self::lock_words(tx, words));
+        let found = early.unwrap_or_else(|| Self::lock_words::<L, T, N>(tx, words));
         mark!(tx, Consistency);
         if Mutant::RepeatedReadRefreshes.on(lane) {
             for k in 0..N {
@@ -229,14 +229,15 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
 impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     /// The lock words of some words' stripes, their loads in flight together.
     #[inline(always)]
-    fn lock_words<L: Lane, const N: usize>(
+    fn lock_words<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
     ) -> [LockWord; N] {
         words.map(|word| {
+            let lock = tx.stm.lock_of(word.pointer::<T>() as u64);
             // SAFETY: the lock table is live. Relaxed: a version above the
             // snapshot is fenced in `extend`, one below says nothing new.
-            LockWord(unsafe { tx.lane.load_relaxed_64(tx.stm.lock_of(word.address())) })
+            LockWord(unsafe { tx.lane.load_relaxed_64(lock) })
         })
     }
 
