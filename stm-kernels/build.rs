@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The entries of a folder, sorted; none if there is no such folder.
+/// Returns the entries of a folder, sorted; none if there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = match fs::read_dir(folder) {
         Ok(entries) => entries

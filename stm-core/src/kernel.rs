@@ -17,7 +17,8 @@ pub trait Kernel: 'static {
     /// its layout; shared by all threads.
     type Params: Copy + Send + Sync + 'static;
 
-    /// The text of the PTX module that holds the entry point of this build.
+    /// Returns the text of the PTX module that holds the entry point of this
+    /// build.
     ///
     /// # Errors
     /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel that has none for
@@ -53,7 +54,7 @@ pub struct Build {
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 impl Build {
-    /// What follows [`Kernel::ENTRY`] in the name of the entry point.
+    /// Returns what follows [`Kernel::ENTRY`] in the name of the entry point.
     pub const fn suffix(self) -> &'static str {
         use crate::observe::probe::Observation::{Profile, Record, Silent};
         match (self.wide, self.observation) {
@@ -102,7 +103,7 @@ impl EntryName {
         Self { bytes, len }
     }
 
-    /// The name.
+    /// Returns the name.
     ///
     /// # Panics
     /// Never: it is made of two strings.

@@ -193,7 +193,7 @@ macro_rules! with_all {
     }};
 }
 
-/// What the moves of a job leave.
+/// Returns what the moves of a job leave.
 fn moved(rows: u64, len: u64, transactions: u64, looks: bool) -> Vec<i64> {
     let mut expected = vec![0; (rows * len) as usize];
     for i in 0..transactions {

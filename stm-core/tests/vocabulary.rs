@@ -27,7 +27,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of code of a file that use a forbidden word; comments may.
+/// Returns the lines of code of a file that use a forbidden word; comments may.
 fn offences(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {

@@ -32,7 +32,7 @@ struct Work {
     shape: (u32, u32),
 }
 
-/// The accounts after all transactions, from zeros.
+/// Returns the accounts after all transactions, from zeros.
 fn replay(work: Work) -> Vec<u64> {
     let mut accounts = vec![0u64; work.accounts as usize];
     for i in 0..work.transactions {
@@ -45,7 +45,7 @@ fn replay(work: Work) -> Vec<u64> {
     accounts
 }
 
-/// The median time.
+/// Returns the median time.
 fn measure<D: Device, T: Element + Pod>(device: &D, work: Work, expected: &[u64]) -> Duration
 where
     Transfers<Algorithm, T>: Kernel<Params = TransferParams<Algorithm, T>>,

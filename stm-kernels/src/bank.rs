@@ -149,20 +149,20 @@ impl BankPlan {
         }
     }
 
-    /// The number of ranges.
+    /// Returns the number of ranges.
     #[inline(always)]
     pub const fn ranges(&self) -> u32 {
         self.ranges
     }
 
-    /// The first account of a range.
+    /// Returns the first account of a range.
     #[inline(always)]
     pub const fn start(&self, range: u32) -> u32 {
         range * self.range_len
     }
 
-    /// The accounts of a range: `range_len`, and fewer than twice that for the
-    /// last.
+    /// Returns the accounts of a range: `range_len`, and fewer than twice that
+    /// for the last.
     #[inline(always)]
     pub const fn len(&self, range: u32) -> u32 {
         if range + 1 == self.ranges {
@@ -194,8 +194,8 @@ impl BankPlan {
         }
     }
 
-    /// A number below `len`, by the table that begins at entry `first`. The
-    /// column comes from the draw's upper half, the coin is its lower half.
+    /// Returns a number below `len`, by the table that begins at entry `first`.
+    /// The column comes from the draw's upper half, the coin is its lower half.
     #[inline(always)]
     fn pick(&self, bits: u64, first: u64, len: u32, table: &impl Fn(u64) -> u64) -> u32 {
         let column = below(bits, len);
@@ -318,7 +318,7 @@ impl<A: Algorithm> BankAdds<A> {
         });
     }
 
-    /// The sum of a range, row by row.
+    /// Returns the sum of a range, row by row.
     #[inline(always)]
     fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
         let mut account = p.plan.start(range);

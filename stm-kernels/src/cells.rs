@@ -41,8 +41,8 @@ pub type TransferParams32<A> = TransferParams<A, u32>;
 /// The parameters of [`Transfers64`].
 pub type TransferParams64<A> = TransferParams<A, u64>;
 
-/// The two accounts of transaction `i`, of `accounts`, and what it moves from
-/// the first to the second.
+/// Returns the two accounts of transaction `i`, of `accounts`, and what it
+/// moves from the first to the second.
 pub const fn transfer(seed: u64, i: u64, accounts: u32) -> (u32, u32, u64) {
     let (bits, more) = (draw(seed, i, 0), draw(seed, i, 1));
     let from = below(bits, accounts);

@@ -22,7 +22,7 @@ pub const fn mix(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// A number below `n` from the top 32 bits of a draw, without division
+/// Returns a number below `n` from the top 32 bits of a draw, without division
 /// (Lemire 2019); biased by less than `n / 2^32`.
 #[inline(always)]
 pub const fn below(draw: u64, n: u32) -> u32 {

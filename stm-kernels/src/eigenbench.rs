@@ -77,7 +77,7 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(self) -> bool {
         self.reads == 0 && self.writes == 0
     }
@@ -152,25 +152,25 @@ pub struct Sequence {
 }
 
 impl EigenbenchTransaction {
-    /// The accesses to the hot array.
+    /// Returns the accesses to the hot array.
     #[inline(always)]
     pub const fn hot(&self) -> Sequence {
         self.sequence(self.shared)
     }
 
-    /// The accesses to the mild array.
+    /// Returns the accesses to the mild array.
     #[inline(always)]
     pub const fn mild(&self) -> Sequence {
         self.sequence(self.own)
     }
 
-    /// The accesses to the cold array in the transaction's code.
+    /// Returns the accesses to the cold array in the transaction's code.
     #[inline(always)]
     pub const fn cold_inside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0x3C6E_F372))
     }
 
-    /// The accesses to the cold array after the transaction.
+    /// Returns the accesses to the cold array after the transaction.
     #[inline(always)]
     pub const fn cold_outside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0xDAA6_6D2B))
@@ -190,8 +190,8 @@ impl EigenbenchTransaction {
 const READS_FROM: u32 = 1 << 31;
 
 impl Sequence {
-    /// The word of access `k`, of an array of `len` words: a new one, or with
-    /// the plan's probability that of an earlier access.
+    /// Returns the word of access `k`, of an array of `len` words: a new one,
+    /// or with the plan's probability that of an earlier access.
     #[inline(always)]
     pub const fn word(self, mut k: u32, len: u32) -> u32 {
         loop {
@@ -205,20 +205,20 @@ impl Sequence {
         }
     }
 
-    /// What write `k` adds to its word (wrapping), from 1 to 16.
+    /// Returns what write `k` adds to its word (wrapping), from 1 to 16.
     #[inline(always)]
     pub const fn amount(self, k: u32) -> u32 {
         (self.key.rotate_right(k) & 15) + 1
     }
 
-    /// What write `k` stores into a word of the cold array.
+    /// Returns what write `k` stores into a word of the cold array.
     #[inline(always)]
     pub const fn stored(self, k: u32) -> u32 {
         self.key ^ k.wrapping_mul(0x85EB_CA6B)
     }
 
-    /// The work outside of the transactional memory: cold writes, then cold
-    /// reads and arithmetic, whose outcome is returned.
+    /// Returns the work outside of the transactional memory: cold writes, then
+    /// cold reads and arithmetic, whose outcome is returned.
     #[inline(always)]
     pub fn private_work(
         self,
@@ -252,8 +252,8 @@ impl Sequence {
     }
 }
 
-/// A lane's checksum after one more transaction, which found `inside` and was
-/// followed by `outside`.
+/// Returns a lane's checksum after one more transaction, which found `inside`
+/// and was followed by `outside`.
 #[inline(always)]
 pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
     mix(before ^ inside).wrapping_add(outside)
@@ -326,8 +326,8 @@ impl<A: Algorithm> Eigenbench<A> {
         }
     }
 
-    /// The accesses to the hot array, then those to the lane's part of the mild
-    /// one. Returns the sum of what was read of the latter.
+    /// Returns the accesses to the hot array, then those to the lane's part of
+    /// the mild one. Returns the sum of what was read of the latter.
     #[inline(always)]
     fn shared_work<L: Lane>(
         tx: &mut Tx<'_, L, A>,
@@ -403,7 +403,7 @@ mod tests {
         }
     }
 
-    /// The mean share of accesses of 32 whose word was accessed before.
+    /// Returns the mean share of accesses of 32 whose word was accessed before.
     fn repeated(locality_percent: u32) -> f64 {
         let plan = plan(locality_percent);
         let (mut repeated, mut all) = (0, 0);

@@ -59,8 +59,8 @@ const fn fold(hash: u64, word: u64) -> u64 {
     h ^ (h >> 29)
 }
 
-/// A slot of a table from a hash: `mask` is its size less one, a power of two
-/// of at most 2^32 slots.
+/// Returns a slot of a table from a hash: `mask` is its size less one, a power
+/// of two of at most 2^32 slots.
 #[inline(always)]
 pub(crate) const fn slot_of(hash: u64, mask: u64) -> u64 {
     (hash.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) & mask
@@ -89,7 +89,7 @@ impl Segments {
         }
     }
 
-    /// The hash of a whole segment.
+    /// Returns the hash of a whole segment.
     #[inline(always)]
     pub(crate) fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         let mut hash = 0;
@@ -101,7 +101,7 @@ impl Segments {
         hash
     }
 
-    /// Whether two segments have the same content.
+    /// Returns whether two segments have the same content.
     #[inline(always)]
     pub(crate) fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
         let mut word = 0;
@@ -131,7 +131,7 @@ impl Segments {
         bits
     }
 
-    /// The hash of a part.
+    /// Returns the hash of a part.
     #[inline(always)]
     fn hash_part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32) -> u64 {
         let mut hash = 0;
@@ -143,7 +143,7 @@ impl Segments {
         hash
     }
 
-    /// Whether the last `len` bases of `a` are the first of `b`.
+    /// Returns whether the last `len` bases of `a` are the first of `b`.
     #[inline(always)]
     fn overlaps<L: Lane>(&self, lane: &L, a: u32, b: u32, len: u32) -> bool {
         let mut word = 0;
@@ -179,7 +179,8 @@ pub struct Assembly<A: Algorithm> {
     pub pair_counts: TArray<u32>,
 }
 
-/// The overlap of a link and its successor's entry, from a word of `nexts`.
+/// Returns the overlap of a link and its successor's entry, from a word of
+/// `nexts`.
 pub const fn link_of(next: u64) -> Option<(u32, u32)> {
     match (next as u32).checked_sub(1) {
         None => None,
@@ -187,7 +188,7 @@ pub const fn link_of(next: u64) -> Option<(u32, u32)> {
     }
 }
 
-/// The other end of a chain, from a word of `others`.
+/// Returns the other end of a chain, from a word of `others`.
 #[inline(always)]
 pub const fn other_of(word: u32, entry: u32) -> u32 {
     if word == 0 { entry } else { word - 1 }
@@ -335,7 +336,7 @@ impl<A: Algorithm> Match<A> {
     }
 }
 
-/// A word of an array that this launch does not change; 0 past its end.
+/// Returns a word of an array that this launch does not change; 0 past its end.
 #[inline(always)]
 fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
     array.peek(lane, i).unwrap_or(0)

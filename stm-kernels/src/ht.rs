@@ -35,12 +35,13 @@ pub struct HtParams<A: Algorithm> {
     pub keys_per_tx: u32,
 }
 
-/// The key of a node: a bijection of its number, so that keys are unique.
+/// Returns the key of a node: a bijection of its number, so that keys are
+/// unique.
 pub const fn key_of_node(seed: u64, node: u32) -> u32 {
     mix(node ^ (seed ^ (seed >> 32)) as u32)
 }
 
-/// The bucket of a key.
+/// Returns the bucket of a key.
 #[inline(always)]
 pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
     ((mix(key ^ 0xA511_E9B3) as u64 * buckets as u64) >> 32) as u32

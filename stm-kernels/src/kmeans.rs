@@ -103,9 +103,9 @@ pub const POINTS_A_TURN: u64 = 8;
 /// Reads that go to memory together.
 const BATCH: usize = 8;
 
-/// Element `i` of an array that nobody writes during a launch, or that only
-/// this lane has written. The host makes the arrays long enough; past the end
-/// there are zeros.
+/// Returns Element `i` of an array that nobody writes during a launch, or that
+/// only this lane has written. The host makes the arrays long enough; past the
+/// end there are zeros.
 #[inline(always)]
 pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
@@ -142,8 +142,8 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// The centre nearest to point `i`, the first of several: by the sum of
-    /// squared differences in `f32`, coordinate after coordinate.
+    /// Returns the centre nearest to point `i`, the first of several: by the
+    /// sum of squared differences in `f32`, coordinate after coordinate.
     #[inline(always)]
     pub(crate) fn nearest<L: Lane>(&self, lane: &L, i: u64) -> u32 {
         let (mut nearest, mut least) = (0, f32::INFINITY);
@@ -270,8 +270,8 @@ impl<A: Algorithm> KMeans<A> {
         }
     }
 
-    /// The transactions of those points of a range that the calling warp has
-    /// searched, each by all of its lanes.
+    /// Returns the transactions of those points of a range that the calling
+    /// warp has searched, each by all of its lanes.
     #[inline(always)]
     fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
         let lanes = lane.warp_mask();

@@ -54,7 +54,7 @@ pub const RESERVED: u32 = u32::MAX - 1;
 /// A cell that no path may use.
 pub const WALL: u32 = u32::MAX;
 
-/// What a cell on a path holds.
+/// Returns what a cell on a path holds.
 #[inline(always)]
 pub const fn cell_of_path(request: u32) -> u32 {
     request + 1
@@ -124,7 +124,7 @@ pub const SHARED_BYTES: u32 = 16;
 const REQUEST: u32 = 0;
 /// How many cells the expansion has reached.
 const REACHED: u32 = 1;
-/// Whether the destination is among them.
+/// Says whether the destination is among them.
 const FOUND: u32 = 2;
 /// What follows from an attempt at a request: one of the next three.
 const VERDICT: u32 = 3;
@@ -213,7 +213,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// The clock, for thread 0.
+    /// Returns the clock, for thread 0.
     #[inline(always)]
     fn now(&self) -> u64 {
         if self.lane.thread_index() == 0 {
@@ -244,8 +244,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// A word of shared memory, as thread 0 left it, for all threads; none
-    /// changes it before all have it.
+    /// Returns a word of shared memory, as thread 0 left it, for all threads;
+    /// none changes it before all have it.
     #[inline(always)]
     fn uniform(&self, word: u32) -> u32 {
         self.meet();
@@ -255,15 +255,15 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         value
     }
 
-    /// A cell of the grid; past its end, a wall. Any state will do (the module's
-    /// text).
+    /// Returns a cell of the grid; past its end, a wall. Any state will do (the
+    /// module's text).
     #[inline(always)]
     fn cell(&self, i: u32) -> u32 {
         let found = self.p.grid.peek(self.lane, u64::from(i));
         found.unwrap_or(WALL)
     }
 
-    /// A word of the router's memory.
+    /// Returns a word of the router's memory.
     #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
         // SAFETY: callers keep `i` below the cells of the grid, for each of which
@@ -314,7 +314,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// An end of a request, if it is a cell.
+    /// Returns an end of a request, if it is a cell.
     #[inline(always)]
     fn end(&self, request: u32, end: u64) -> Option<u32> {
         let word = self.p.requests.get(u64::from(request) * 2 + end)?;
@@ -343,7 +343,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// The six neighbours of a cell; off the grid, the cell itself.
+    /// Returns the six neighbours of a cell; off the grid, the cell itself.
     #[inline(always)]
     fn neighbours(&self, cell: u32) -> [u32; 6] {
         let (row, plane) = (self.p.row, self.p.plane);

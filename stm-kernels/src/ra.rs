@@ -82,9 +82,9 @@ pub struct RaTransaction {
 }
 
 impl RaTransaction {
-    /// The word of access `k`, `k < reads`. The array is cut into `reads`
-    /// segments, each access falls into another, in an order that turns with
-    /// the transaction: random, and no word twice.
+    /// Returns the word of access `k`, `k < reads`. The array is cut into
+    /// `reads` segments, each access falls into another, in an order that turns
+    /// with the transaction: random, and no word twice.
     #[inline(always)]
     pub const fn word(&self, k: u32) -> u32 {
         let plan = &self.plan;
@@ -102,8 +102,8 @@ impl RaTransaction {
         start + ((bits as u64 * len as u64) >> 32) as u32
     }
 
-    /// What write `k` adds to its word (wrapping): an even write takes an
-    /// amount from 1 to 16, the odd one after it gives it.
+    /// Returns what write `k` adds to its word (wrapping): an even write takes
+    /// an amount from 1 to 16, the odd one after it gives it.
     #[inline(always)]
     pub const fn delta(&self, k: u32) -> u32 {
         if k | 1 >= self.plan.writes {

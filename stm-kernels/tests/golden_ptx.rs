@@ -126,8 +126,8 @@ const PROVIDED: [Golden; 13] = [
     ),
 ];
 
-/// The committed files: name and text. `cargo xtask ptx --check` names another
-/// directory when it has built with another compiler.
+/// Returns the committed files: name and text. `cargo xtask ptx --check` names
+/// another directory when it has built with another compiler.
 fn committed() -> BTreeMap<String, String> {
     let dir = std::env::var_os("STM_GOLDEN_PTX").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx"),
@@ -136,7 +136,7 @@ fn committed() -> BTreeMap<String, String> {
     xtask::files::read_ptx(&dir).unwrap()
 }
 
-/// What is wrong with the entry of a method.
+/// Returns what is wrong with the entry of a method.
 fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Option<String> {
     let entry = format!("lane_{method}");
     let Some(mut found) = rules::effects(text, &entry) else {
@@ -154,21 +154,21 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
     (found != expected).then(|| format!("{entry} is {found:?} and not {expected:?}"))
 }
 
-/// The methods of the file with 128 bits, or those of the other.
+/// Returns the methods of the file with 128 bits, or those of the other.
 fn methods(wide: bool) -> impl Iterator<Item = Golden> {
     let all = METHODS.into_iter().chain(PROVIDED);
     all.filter(move |(method, ..)| method.contains("_128") == wide)
 }
 
-/// The entries of all methods of 64 bits and less, checked.
+/// Returns the entries of all methods of 64 bits and less, checked.
 fn wrong_entries(text: &str) -> Vec<String> {
     methods(false)
         .filter_map(|golden| wrong_entry(text, golden))
         .collect()
 }
 
-/// The names of the methods of `trait Lane` in its source: without a body, and
-/// with one.
+/// Returns the names of the methods of `trait Lane` in its source: without a
+/// body, and with one.
 fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (_, body) = source.split_once("pub trait Lane {").unwrap();
     let body = &body[..body.find("\n}").unwrap()];

@@ -43,16 +43,15 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const NAME: &'static str = Self::VARIANT.name();
     /// Who runs transactions.
     const GRANULE: Granule;
-    /// Whether the warp decides how many of its lanes make an attempt at a
+    /// Says whether the warp decides how many of its lanes make an attempt at a
     /// time, and lanes that fail for long stand in a queue.
     const SCHEDULED: bool = false;
     /// Looks at a locked word before a read aborts, if nothing is said.
     const READ_POLLS: u32 = 8;
     /// The same for a team: more, as no other lane waits for it.
     const TEAM_READ_POLLS: u32 = 16;
-    /// Whether the lanes of a warp can run one transaction together
-    /// (`StmRef::team`), and the threads of a block
-    /// (`StmRef::team_of_block`).
+    /// Says whether the lanes of a warp can run one transaction together
+    /// (`StmRef::team`), and the threads of a block (`StmRef::team_of_block`).
     const TEAMS: bool = Self::VARIANT.has_teams();
     /// What transactions read and write. A kernel that names its arrays
     /// `A::Array<T>` runs with every algorithm.
@@ -65,7 +64,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// in registers are in the two above and in the lane's logs.
     type Attempt<'s>;
 
-    /// An attempt not yet begun, with empty sets.
+    /// Returns an attempt not yet begun, with empty sets.
     fn attempt<'s>(
         scratch: &'s mut Self::Scratch,
         sums: &'s mut Self::SumScratch,
@@ -74,8 +73,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Empties the sets.
     fn clear(attempt: &mut Self::Attempt<'_>);
 
-    /// The number of updates committed so far, for a probe: at least what any
-    /// event before was told.
+    /// Returns the number of updates committed so far, for a probe: at least
+    /// what any event before was told.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
     /// Loads the queue's word, with which the attempts of a scheduled algorithm
@@ -98,13 +97,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         own: u32,
     ) -> TxResult<()>;
 
-    /// Whether the attempt has written anything.
+    /// Returns whether the attempt has written anything.
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool;
 
-    /// Whether the attempt may have written a word; no memory is accessed.
+    /// Returns whether the attempt may have written a word; no memory is
+    /// accessed.
     fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool;
 
-    /// The value that the attempt wrote to a word.
+    /// Returns the value that the attempt wrote to a word.
     fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64>;
 
     /// Buffers a write.

@@ -57,19 +57,19 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         })
     }
 
-    /// A copy of `data`.
+    /// Returns a copy of `data`.
     pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::zeroed(device, data.len(), what)?;
         buffer.upload(data)?;
         Ok(buffer)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -101,16 +101,16 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         Ok(data)
     }
 
-    /// The address of the first element, on the device.
+    /// Returns the address of the first element, on the device.
     pub fn as_mut_ptr(&self) -> *mut T {
         self.memory.address().cast()
     }
 }
 
 impl<D: Device, T: Pod + Element> Buffer<D, T> {
-    /// A view for transactions, to put into a kernel's parameters. It must not
-    /// be used after the buffer is gone, which `Device::launch` makes its
-    /// caller promise.
+    /// Returns a view for transactions, to put into a kernel's parameters. It
+    /// must not be used after the buffer is gone, which `Device::launch` makes
+    /// its caller promise.
     pub fn tarray(&self) -> TArray<T> {
         // SAFETY: the buffer has len aligned elements; that they live while a
         // kernel runs is what the caller of `launch` promises.

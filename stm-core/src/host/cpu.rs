@@ -204,7 +204,7 @@ impl Device for Cpu {
             panic: Mutex::new(None),
         };
         let start = Instant::now();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         let started = unsafe { crew.run(launch.stop.and_then(|at| at.after)) };
         let time = start.elapsed();
         if started < os_threads {
@@ -245,7 +245,7 @@ impl Crew<'_> {
     /// Runs all blocks; returns how many threads the system gave.
     ///
     /// # Safety
-    /// As for [`Device::launch`].
+    /// The obligations are those of [`Device::launch`].
     unsafe fn run(&self, limit: Option<Duration>) -> u64 {
         thread::scope(|scope| {
             let (done, finished) = channel::<()>();
@@ -261,7 +261,7 @@ impl Crew<'_> {
                 for thread in 0..self.threads {
                     let done = done.clone();
                     let work = move || {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: the caller promises it.
                         unsafe { self.work(block, thread) };
                         drop(done);
                     };
@@ -279,7 +279,7 @@ impl Crew<'_> {
     /// One thread: block after block, as long as nobody panics.
     ///
     /// # Safety
-    /// As for [`Device::launch`].
+    /// The obligations are those of [`Device::launch`].
     unsafe fn work(&self, block: &Block, thread: u32) {
         let draw = || {
             self.queue
@@ -322,7 +322,8 @@ impl Crew<'_> {
 }
 
 impl StopAt {
-    /// Whether the limit has passed, for a launch that began at `start`.
+    /// Returns whether the limit has passed, for a launch that began at
+    /// `start`.
     #[cfg(feature = "cuda")]
     pub(super) fn is_due(&self, start: Instant) -> bool {
         self.after.is_some_and(|after| start.elapsed() >= after)

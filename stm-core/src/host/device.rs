@@ -72,7 +72,7 @@ pub struct Launch {
     pub threads: u32,
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Whether all blocks must run at the same time.
+    /// Says whether all blocks must run at the same time.
     pub cooperative: bool,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
@@ -128,17 +128,17 @@ pub trait Device: Clone {
     /// Its allocations.
     type Memory: Memory;
 
-    /// What it is, for a person: `NVIDIA H200`, `CPU, 2 cores`.
+    /// Returns what it is, for a person: `NVIDIA H200`, `CPU, 2 cores`.
     fn name(&self) -> String;
 
     /// `cpu`, `cuda:0`, `sim`.
     fn id(&self) -> String;
 
-    /// What it can launch and hold.
+    /// Returns what it can launch and hold.
     fn limits(&self) -> Limits;
 
-    /// The bits of the widest atomic access that kernels use here: 128 where a
-    /// 64-bit element and its version are one access, else 64.
+    /// Returns the bits of the widest atomic access that kernels use here: 128
+    /// where a 64-bit element and its version are one access, else 64.
     fn atomics_bits(&self) -> u32 {
         64
     }

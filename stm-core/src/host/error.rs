@@ -225,7 +225,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The set that a capacity fault names.
+    /// Returns the set that a capacity fault names.
     pub(crate) fn of_fault(reason: Abort, record: &crate::memory::globals::FaultRecord) -> Self {
         let transaction = record.transaction;
         match reason {

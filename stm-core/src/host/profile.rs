@@ -48,12 +48,12 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The time of all lanes together: the sum of all phases.
+    /// Returns the time of all lanes together: the sum of all phases.
     pub fn total(&self) -> u64 {
         self.phases.iter().fold(0, |sum, p| sum.wrapping_add(*p))
     }
 
-    /// A phase's part of the time, from 0 to 1; 0 if there is no time.
+    /// Returns a phase's part of the time, from 0 to 1; 0 if there is no time.
     pub fn share(&self, phase: Phase) -> f64 {
         match self.total() {
             0 => 0.0,
@@ -90,7 +90,7 @@ impl<D: Device> ProfileRows<D> {
     /// Rows for launches of this shape.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
         let lanes = launch.blocks as usize * launch.threads as usize;
         Ok(Self {
@@ -102,8 +102,8 @@ impl<D: Device> ProfileRows<D> {
         })
     }
 
-    /// The probe that fills the rows. For one launch at a time, while `self`
-    /// lives.
+    /// Returns the probe that fills the rows. For one launch at a time, while
+    /// `self` lives.
     pub fn probe(&self) -> HostProbe {
         let buffer = ProbeBuffer {
             base: self.rows.as_mut_ptr(),
@@ -114,11 +114,11 @@ impl<D: Device> ProfileRows<D> {
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// What the launch left, once it has ended; the rows are cleared for the
-    /// next one.
+    /// Returns what the launch left, once it has ended; the rows are cleared
+    /// for the next one.
     ///
     /// # Errors
-    /// As [`Profile::of_rows`], or of the device.
+    /// The errors are those of [`Profile::of_rows`], or of the device.
     pub fn take(&mut self) -> Result<Profile, Error> {
         let rows = self.rows.download()?;
         self.rows.clear()?;

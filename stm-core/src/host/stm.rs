@@ -216,8 +216,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// The kernel's handle, for transactions of algorithm `A`. Valid while
-    /// this `Stm` lives.
+    /// Returns the kernel's handle, for transactions of algorithm `A`. Valid
+    /// while this `Stm` lives.
     pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
         // SAFETY: the memories have these sizes, were zeroed, and `launch`
         // makes its caller promise the rest.
@@ -240,7 +240,7 @@ impl<D: Device> Stm<D> {
         self.probe = probe;
     }
 
-    /// The sizes and limits.
+    /// Returns the sizes and limits.
     pub const fn config(&self) -> &StmConfig {
         &self.config
     }
@@ -259,13 +259,13 @@ impl<D: Device> Stm<D> {
     /// of commits would: for tests of what happens when versions run out.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
         self.globals.write(clock, &to.to_le_bytes())
     }
 
-    /// The shape of the launches.
+    /// Returns the shape of the launches.
     pub const fn shape(&self) -> Launch {
         self.launch
     }
@@ -304,7 +304,7 @@ impl<D: Device> Stm<D> {
                 .cast(),
             after: self.config.time_limit,
         });
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         let time = match unsafe { self.device.launch::<K>(&launch, params) } {
             Ok(time) => time,
             Err(error) => {
@@ -381,7 +381,7 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// The statistics, and how many lanes stopped with work left.
+    /// Returns the statistics, and how many lanes stopped with work left.
     fn statistics(&self) -> Result<(Statistics, u64), Error> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         self.globals

@@ -33,7 +33,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// If `row_len` is 0 or above [`ROW_LEN_MAX`].
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         rows: usize,
@@ -64,10 +64,10 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Rows with the elements of `data`, one row after the other.
     ///
     /// # Panics
-    /// As [`Self::zeroed`], and if `data` does not end with a row.
+    /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         row_len: u32,
@@ -85,7 +85,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         rows.checked_mul(8 * row_words::<T>(row_len))
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.rows
     }
@@ -100,7 +100,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.memory.bytes() as u64
     }
 
-    /// The word that a history names an element by.
+    /// Returns the word that a history names an element by.
     pub fn word(&self, row: usize, column: u32) -> WordAddress {
         self.view().word(row as u64, column)
     }
@@ -123,7 +123,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// If `data` has another length than all rows.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -151,7 +151,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Sets all elements to zero.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -186,9 +186,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(data)
     }
 
-    /// A view for transactions, to put into a kernel's parameters. It must not
-    /// be used after the rows are gone, which `Device::launch` makes its caller
-    /// promise.
+    /// Returns a view for transactions, to put into a kernel's parameters. It
+    /// must not be used after the rows are gone, which `Device::launch` makes
+    /// its caller promise.
     pub fn view(&self) -> TSums<T> {
         // SAFETY: the memory has the rows, with no additions pending; that they
         // live while a kernel runs is what the caller of `launch` promises.

@@ -35,7 +35,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// `len` zeros; `what` names the array in an error.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         layout: Layout,
@@ -52,10 +52,10 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         })
     }
 
-    /// A copy of `data`.
+    /// Returns a copy of `data`.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         layout: Layout,
@@ -67,22 +67,22 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         Ok(array)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The word that a history names element `i` by.
+    /// Returns the word that a history names element `i` by.
     pub fn word(&self, i: usize) -> WordAddress {
         let place = self
             .memory
@@ -100,7 +100,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// a cell zero; the elements keep their values.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
         self.arrange_as(<A::Array<T> as View<T>>::LAYOUT)
     }
@@ -108,7 +108,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// As [`Self::arrange`], for a layout.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
         if layout == Layout::Plain && self.layout == layout {
             return Ok(());
@@ -127,7 +127,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// If `data` has another length.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -150,7 +150,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Sets all elements to zero.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -178,7 +178,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         Ok(data)
     }
 
-    /// A view for transactions of algorithm `A`, to put into a kernel's
+    /// Returns a view for transactions of algorithm `A`, to put into a kernel's
     /// parameters. It must not be used after the array is gone, which
     /// `Device::launch` makes its caller promise.
     ///
@@ -226,7 +226,7 @@ fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
     }
 }
 
-/// The value of an element, or `None` for a cell that is held.
+/// Returns the value of an element, or `None` for a cell that is held.
 fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     let word = |at: usize, len: usize| {
         let mut word = [0; 8];

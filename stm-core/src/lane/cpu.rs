@@ -24,7 +24,7 @@ struct Arrivals {
     arrived: u32,
     generation: u64,
     broken: bool,
-    /// Whether the predicate of one that has arrived holds.
+    /// Says whether the predicate of one that has arrived holds.
     any: bool,
     /// The same of all that met last. It stays until each of them has left:
     /// only then can all have arrived again.
@@ -84,7 +84,8 @@ const NO_BLOCK: u64 = u64::MAX;
 pub struct BrokenBlock;
 
 impl Block {
-    /// A block of `threads` with `shared_words` 32-bit words of shared memory.
+    /// Returns a block of `threads` with `shared_words` 32-bit words of shared
+    /// memory.
     pub fn new(threads: u32, shared_words: u32) -> Self {
         Self {
             rendezvous: Rendezvous {
@@ -109,10 +110,10 @@ impl Block {
         self.rendezvous.changed.notify_all();
     }
 
-    /// The next block for the team: drawn by thread 0, taken by all; `None` if
-    /// there is none, or the team is broken up. Shared memory is cleared in
-    /// between, so that a kernel that forgets to initialise it finds zeros and
-    /// not the last block's data.
+    /// Returns the next block for the team: drawn by thread 0, taken by all;
+    /// `None` if there is none, or the team is broken up. Shared memory is
+    /// cleared in between, so that a kernel that forgets to initialise it finds
+    /// zeros and not the last block's data.
     pub fn next(&self, thread: u32, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
         if !self.rendezvous.wait() {
             return None;
@@ -137,13 +138,13 @@ impl Block {
 pub struct StopFlag<'a>(&'a AtomicU32);
 
 impl StopFlag<'_> {
-    /// The flag at `p`.
+    /// Returns the flag at `p`.
     ///
     /// # Safety
     /// `p` is an aligned word, live for the lifetime chosen, that kernels
     /// reach through `Lane` only.
     pub unsafe fn new(p: *mut u32) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         Self(unsafe { AtomicU32::from_ptr(p) })
     }
 
@@ -390,7 +391,7 @@ impl Lane for CpuLane<'_> {
         }
     }
     unsafe fn barrier(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.barrier_any(false) };
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {

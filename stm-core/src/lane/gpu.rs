@@ -45,7 +45,7 @@ pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: boo
 );
 
 impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
-    /// The calling thread's lane.
+    /// Returns the calling thread's lane.
     ///
     /// # Safety
     /// Call it from a kernel launched with a one-dimensional grid and blocks.
@@ -55,7 +55,8 @@ impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
     }
 }
 
-/// The `.global` address of a generic pointer (no instruction on any GPU).
+/// Returns the `.global` address of a generic pointer (no instruction on any
+/// GPU).
 #[inline(always)]
 fn global<T>(p: *const T) -> u64 {
     let address: u64;
@@ -67,7 +68,8 @@ fn global<T>(p: *const T) -> u64 {
     address
 }
 
-/// The `.shared` address of 32-bit word `i` of the dynamic shared memory.
+/// Returns the `.shared` address of 32-bit word `i` of the dynamic shared
+/// memory.
 #[inline(always)]
 fn shared(i: u32) -> u32 {
     let base: u32;

@@ -75,7 +75,7 @@ pub trait Lane {
     /// What observes the transactions that lanes of this machine run.
     type Probe: Probe;
 
-    /// What observes the transactions that this lane runs.
+    /// Returns what observes the transactions that this lane runs.
     fn probe(&self) -> Self::Probe;
 
     /// Index of this thread in its block, 0 to `block_dim - 1`.
@@ -114,7 +114,8 @@ pub trait Lane {
     fn lane_bit(&self) -> u32 {
         1 << self.lane_index()
     }
-    /// The lanes that exist in this warp; a block's last warp may be short.
+    /// Returns the lanes that exist in this warp; a block's last warp may be
+    /// short.
     #[inline(always)]
     fn warp_mask(&self) -> u32 {
         let width = self.warp_width();
@@ -164,7 +165,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_64(p) }
         } else {
             otherwise
@@ -174,7 +175,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_64(p, v) };
         }
     }
@@ -193,7 +194,7 @@ pub trait Lane {
     ) -> u64 {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_64(p, expected, new) }
         } else {
             expected
@@ -204,14 +205,14 @@ pub trait Lane {
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fetch_or_relaxed_64(p, v) }
         } else {
             0
         }
     }
-    /// Whether the lane has the operations of 128 bits below; the same for all
-    /// lanes of a device. Where it has not, they must not be called.
+    /// Returns whether the lane has the operations of 128 bits below; the same
+    /// for all lanes of a device. Where it has not, they must not be called.
     fn has_wide_atomics(&self) -> bool;
     /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in
     /// one access.
@@ -225,7 +226,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_128(p) }
         } else {
             [0; 2]
@@ -235,7 +236,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_128(p, v) };
         }
     }
@@ -252,7 +253,7 @@ pub trait Lane {
     ) -> [u64; 2] {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_128(p, expected, new) }
         } else {
             expected
@@ -310,7 +311,8 @@ pub trait Lane {
     /// CPU, yields the core).
     fn pause(&self, ns: u32);
 
-    /// Whether a seeded defect is switched on: never on a machine that ships.
+    /// Returns whether a seeded defect is switched on: never on a machine that
+    /// ships.
     #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
@@ -318,13 +320,13 @@ pub trait Lane {
 }
 
 impl Mutant {
-    /// Whether the defect is switched on here.
+    /// Returns whether the defect is switched on here.
     #[inline(always)]
     pub fn on<L: Lane>(self, lane: &L) -> bool {
         lane.mutant(self)
     }
 
-    /// The fence that this defect leaves out.
+    /// Returns the fence that this defect leaves out.
     #[inline(always)]
     pub(crate) fn fence<L: Lane>(self, lane: &L) {
         if !self.on(lane) {
@@ -333,13 +335,14 @@ impl Mutant {
     }
 }
 
-/// Whether the lane's transactions are recorded: a constant on a GPU.
+/// Returns whether the lane's transactions are recorded: a constant on a GPU.
 #[inline(always)]
 pub(crate) fn records<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::RECORDS && lane.probe().records()
 }
 
-/// Whether the time of the lane's transactions is taken: a constant on a GPU.
+/// Returns whether the time of the lane's transactions is taken: a constant on
+/// a GPU.
 #[inline(always)]
 pub(crate) fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()

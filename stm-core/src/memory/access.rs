@@ -55,7 +55,7 @@ impl WordAddress {
     /// Loads the word, which is a `T`, acquire.
     ///
     /// # Safety
-    /// As for [`Self::load_relaxed`].
+    /// The obligations are those of [`Self::load_relaxed`].
     #[inline(always)]
     pub(crate) unsafe fn load_acquire<L: Lane, T: Element>(self, lane: &L) -> T {
         // SAFETY: live, by the caller; T is as wide as the word loaded.

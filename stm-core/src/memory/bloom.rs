@@ -27,7 +27,7 @@ impl Bloom {
         self.0 |= Self::bit(address);
     }
 
-    /// Whether the address may have been added.
+    /// Returns whether the address may have been added.
     #[inline(always)]
     pub(crate) const fn may_contain(self, address: WordAddress) -> bool {
         self.0 & Self::bit(address) != 0

@@ -72,7 +72,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// The calling lane's logs in a region for the whole launch.
+    /// Returns the calling lane's logs in a region for the whole launch.
     ///
     /// # Safety
     /// `region` points to `capacity.warp_words(width)` words for every warp of
@@ -87,7 +87,8 @@ impl Logs {
         }
     }
 
-    /// Where the logs of a warp of the block begin, and its bucket heads.
+    /// Returns where the logs of a warp of the block begin, and its bucket
+    /// heads.
     #[inline(always)]
     fn of_warp<L: Lane>(
         lane: &L,
@@ -111,7 +112,7 @@ impl Logs {
     /// pairs.
     ///
     /// # Safety
-    /// As for [`Self::of_lane`], for an algorithm without lock logs; the threads
+    /// The obligations are those of [`Self::of_lane`], for an algorithm without lock logs; the threads
     /// of the block reach them by 64-bit accesses that are not private.
     #[inline(always)]
     pub(crate) unsafe fn place_of_block<L: Lane>(
@@ -205,7 +206,7 @@ impl Logs {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
     }
 
-    /// The head of bucket `bucket` of the lock log.
+    /// Returns the head of bucket `bucket` of the lock log.
     #[inline(always)]
     pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
         self.heads
@@ -244,7 +245,7 @@ impl PairSlot {
         unsafe { lane.private_store_64(self.value, value) }
     }
 
-    /// The address of a stored pair.
+    /// Returns the address of a stored pair.
     ///
     /// # Safety
     /// The slot was stored in this attempt.
@@ -254,7 +255,7 @@ impl PairSlot {
         WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
     }
 
-    /// The value of a stored pair.
+    /// Returns the value of a stored pair.
     ///
     /// # Safety
     /// The slot was stored in this attempt.

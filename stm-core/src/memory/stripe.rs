@@ -33,13 +33,13 @@ impl StripeMap {
         }
     }
 
-    /// The stripe that holds the byte at `address`.
+    /// Returns the stripe that holds the byte at `address`.
     #[inline(always)]
     pub const fn stripe(self, address: u64) -> Stripe {
         Stripe((address >> self.shift) as u32 & self.mask)
     }
 
-    /// The number of locks in the table.
+    /// Returns the number of locks in the table.
     pub const fn locks(self) -> u64 {
         self.mask as u64 + 1
     }

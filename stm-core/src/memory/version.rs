@@ -22,19 +22,19 @@ impl LockWord {
     /// The lock bit.
     pub(crate) const LOCKED: u64 = 1;
 
-    /// An unlocked word.
+    /// Returns an unlocked word.
     #[inline(always)]
     pub(crate) const fn unlocked(version: Version) -> Self {
         Self(version.0 << 1)
     }
 
-    /// Whether a committing transaction holds the stripe.
+    /// Returns whether a committing transaction holds the stripe.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
-    /// The version, locked or not.
+    /// Returns the version, locked or not.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 1)
@@ -64,32 +64,32 @@ impl CellWord {
     /// The last version that fits.
     pub(crate) const VERSION_MAX: Version = Version((1 << 31) - 1);
 
-    /// An unlocked word.
+    /// Returns an unlocked word.
     #[inline(always)]
     pub(crate) const fn unlocked(version: Version, value: u32) -> Self {
         Self(version.0 << 33 | value as u64)
     }
 
-    /// A word locked by the thread `owner`, of which 31 bits are kept in place
-    /// of the version. The value is still the one from before.
+    /// Returns a word locked by the thread `owner`, of which 31 bits are kept
+    /// in place of the version. The value is still the one from before.
     #[inline(always)]
     pub(crate) const fn locked(owner: u32, value: u32) -> Self {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)
     }
 
-    /// Whether a committing transaction holds the cell.
+    /// Returns whether a committing transaction holds the cell.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
-    /// The version of an unlocked word.
+    /// Returns the version of an unlocked word.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 33)
     }
 
-    /// The value of a 32-bit element.
+    /// Returns the value of a 32-bit element.
     #[inline(always)]
     pub(crate) const fn value(self) -> u32 {
         self.0 as u32

@@ -8,11 +8,11 @@ mod sealed {
 /// `f32`, `u64`, `i64`, `f64`. Compared by its bits, so that a `NaN` equals
 /// itself and validation never mistakes it for a change.
 pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
-    /// Whether the word is 64 bits.
+    /// Says whether the word is 64 bits.
     const WIDE: bool;
-    /// The bits, zero-extended.
+    /// Returns the bits, zero-extended.
     fn to_bits64(self) -> u64;
-    /// The value with these bits.
+    /// Returns the value with these bits.
     fn from_bits64(bits: u64) -> Self;
 }
 
@@ -54,14 +54,14 @@ element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 pub struct WordAddress(pub(crate) u64);
 
 impl WordAddress {
-    /// The address of `*p`, or of the cell at `p` that holds a `T`.
+    /// Returns the address of `*p`, or of the cell at `p` that holds a `T`.
     #[inline(always)]
     pub fn of<T: Element>(p: *const T) -> Self {
         Self(p as u64 | T::WIDE as u64)
     }
 
-    /// The pointer that [`Self::of`] was given, for a word that is known to be a
-    /// `T`: the compiler then knows the bit that it takes away.
+    /// Returns the pointer that [`Self::of`] was given, for a word that is
+    /// known to be a `T`: the compiler then knows the bit that it takes away.
     #[inline(always)]
     pub(crate) const fn pointer<T: Element>(self) -> *mut T {
         (self.0 ^ T::WIDE as u64) as *mut T
@@ -79,7 +79,7 @@ impl WordAddress {
         self.0
     }
 
-    /// The byte address.
+    /// Returns the byte address.
     #[inline(always)]
     pub const fn address(self) -> u64 {
         self.0 & !1

@@ -32,7 +32,7 @@ pub(crate) struct Counts {
     pub(crate) rounds: u32,
     /// Attempts made in them, by all lanes of the warp.
     pub(crate) round_lanes: u32,
-    /// Whether the lane is told to stop.
+    /// Says whether the lane is told to stop.
     pub(crate) stopped: bool,
 }
 
@@ -60,7 +60,8 @@ impl Counts {
         self.round_lanes += lanes;
     }
 
-    /// Whether it is time to flush: a block's round adds up to 1,024 lanes.
+    /// Returns whether it is time to flush: a block's round adds up to 1,024
+    /// lanes.
     #[inline(always)]
     pub(crate) const fn full(&self) -> bool {
         self.rounds >= FLUSH_ROUNDS || self.round_lanes >= u32::MAX / 2

@@ -261,7 +261,7 @@ impl<A: Algorithm> StmRef<A> {
         true
     }
 
-    /// The queue's word.
+    /// Returns the queue's word.
     #[inline(always)]
     pub(crate) fn load_queue<L: Lane>(&self, lane: &L) -> u64 {
         // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and is

@@ -21,9 +21,9 @@ struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     ticket: Ticket,
     conflicts: u32,
     counts: Counts,
-    /// Whether the lane's logs were free.
+    /// Says whether the lane's logs were free.
     opened: bool,
-    /// Whether the launch is to stop; the same in all lanes.
+    /// Says whether the launch is to stop; the same in all lanes.
     stopped: bool,
 }
 
@@ -72,7 +72,7 @@ impl<A: Algorithm> StmRef<A> {
     /// some threads take and others do not.
     ///
     /// # Errors
-    /// As [`Self::team`].
+    /// The errors are those of [`Self::team`].
     #[inline(always)]
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
@@ -189,7 +189,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         }
     }
 
-    /// The end of the team's work, with some left undone or not.
+    /// Returns the end of the team's work, with some left undone or not.
     #[inline(always)]
     fn part(mut self, unfinished: bool) {
         let lane = self.tx.lane();

@@ -33,9 +33,9 @@ impl Ticket {
     /// Not in the queue.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Whether the lane may begin an attempt, by the queue's word, loaded after
-    /// the lane drew its ticket: it is at the head, or it has no ticket and
-    /// nobody is in the queue.
+    /// Returns whether the lane may begin an attempt, by the queue's word,
+    /// loaded after the lane drew its ticket: it is at the head, or it has no
+    /// ticket and nobody is in the queue.
     #[inline(always)]
     pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
         let (drawn, served) = ((queue >> 32) as u32, queue as u32);
@@ -100,8 +100,8 @@ impl Width {
         }
     }
 
-    /// Whether the calling lane is among those of `admitted` that have their
-    /// turn.
+    /// Returns whether the calling lane is among those of `admitted` that have
+    /// their turn.
     #[inline(always)]
     pub(crate) fn takes<L: Lane>(&self, lane: &L, admitted: u32) -> bool {
         // The mask seen from the lane that is first in line.

@@ -65,7 +65,7 @@ impl Abort {
         Self::NoTeams,
     ];
 
-    /// The reason's name in tables and JSON.
+    /// Returns the reason's name in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ReadLocked => "read_locked",
@@ -84,13 +84,13 @@ impl Abort {
         }
     }
 
-    /// Whether another attempt may succeed.
+    /// Returns whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
         (self as u32) <= Self::CommitStale as u32
     }
 
-    /// Whether the reason is an error of the program.
+    /// Returns whether the reason is an error of the program.
     #[inline(always)]
     pub const fn is_fault(self) -> bool {
         matches!(

@@ -39,7 +39,7 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
-    /// An attempt not yet begun.
+    /// Returns an attempt not yet begun.
     #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
@@ -137,7 +137,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.stm.read_polls_or(A::TEAM_READ_POLLS)
     }
 
-    /// The word of element `i`, or an abort that names the index.
+    /// Returns the word of element `i`, or an abort that names the index.
     #[inline(always)]
     fn locate<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<WordAddress> {
         if i < array.len() {
@@ -162,7 +162,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// together. The same as reading one after the other, and faster.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The errors are those of [`Self::read`].
     // By constant indices: an iterator over an array moves it to the stack, on
     // a GPU byte by byte.
     #[allow(clippy::needless_range_loop)]
@@ -238,8 +238,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// A copy of the addresses: an array that is indexed by a variable is in
-    /// memory, and the one that the fast path uses shall be in registers.
+    /// Returns a copy of the addresses: an array that is indexed by a variable
+    /// is in memory, and the one that the fast path uses shall be in registers.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
@@ -250,8 +250,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         at
     }
 
-    /// Which of the words that `candidates` names were written: the filter
-    /// over the write set has false positives.
+    /// Returns which of the words that `candidates` names were written: the
+    /// filter over the write set has false positives.
     #[inline(always)]
     fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
         let mut own = 0;
@@ -266,7 +266,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         own
     }
 
-    /// The values with those of own writes in place.
+    /// Returns the values with those of own writes in place.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
@@ -324,7 +324,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// order and last.
     ///
     /// # Errors
-    /// As [`Self::write`]; then some of them may be written.
+    /// The errors are those of [`Self::write`]; then some of them may be written.
     #[inline(always)]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
@@ -351,7 +351,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// ended.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[inline(always)]
     pub fn init<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         self.init_many(array, [i], [value], 1)
@@ -361,7 +361,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// the same.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[inline(always)]
     pub fn init_many<T: Element, const N: usize>(
         &mut self,
@@ -373,7 +373,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.put_many(array, i, values, count, true)
     }
 
-    /// The two above, and [`Self::write_many`].
+    /// Returns the two above, and [`Self::write_many`].
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn put_many<T: Element, const N: usize>(
@@ -442,7 +442,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.fail(Abort::User)
     }
 
-    /// The lane that runs the transaction.
+    /// Returns the lane that runs the transaction.
     #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.lane

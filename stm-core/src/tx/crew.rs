@@ -40,54 +40,55 @@ pub trait Crew: Copy + sealed::Sealed {
     /// One of the members, for what it tells the others.
     type Speaker: Copy;
 
-    /// The crew that the calling thread is in. All members call it together.
+    /// Returns the crew that the calling thread is in. All members call it
+    /// together.
     fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self;
 
-    /// The number of the crew in the launch.
+    /// Returns the number of the crew in the launch.
     fn number<L: Lane>(lane: &L) -> u64;
 
-    /// How many crews the launch has.
+    /// Returns how many crews the launch has.
     fn count<L: Lane>(lane: &L) -> u64;
 
-    /// How many members it has.
+    /// Returns how many members it has.
     fn size<L: Lane>(self, lane: &L) -> u32;
 
-    /// The calling member's place, 0 to `size - 1`.
+    /// Returns the calling member's place, 0 to `size - 1`.
     fn rank<L: Lane>(self, lane: &L) -> u32;
 
-    /// The leader, the first member.
+    /// Returns the leader, the first member.
     fn leader<L: Lane>(self, lane: &L) -> Self::Speaker;
 
-    /// The member of a rank.
+    /// Returns the member of a rank.
     fn member<L: Lane>(self, lane: &L, rank: u32) -> Self::Speaker;
 
-    /// The leader's thread in the grid.
+    /// Returns the leader's thread in the grid.
     fn leader_thread<L: Lane>(self, lane: &L) -> u64;
 
-    /// Whether the calling member is the one.
+    /// Returns whether the calling member is the one.
     fn is<L: Lane>(self, lane: &L, one: Self::Speaker) -> bool;
 
     /// Asks all members.
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> Self::Votes;
 
-    /// Whether any of those who were asked said yes.
+    /// Returns whether any of those who were asked said yes.
     fn any(votes: Self::Votes) -> bool;
 
-    /// Whether all say yes.
+    /// Returns whether all say yes.
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool;
 
     /// One of those who said yes; some did. `predicate` is what the calling
     /// member said.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
-    /// The 64-bit words that a member passes, one or two, for all.
+    /// Returns the 64-bit words that a member passes, one or two, for all.
     fn told<L: Lane, const K: usize>(self, lane: &L, by: Self::Speaker, v: [u64; K]) -> [u64; K];
 
-    /// The 32 bits that a member passes, for all.
+    /// Returns the 32 bits that a member passes, for all.
     fn told_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
 
-    /// The lowest `BITS` bits of what the leader passes, for all; it passes no
-    /// others.
+    /// Returns the lowest `BITS` bits of what the leader passes, for all; it
+    /// passes no others.
     fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
 
     /// Waits for all members; what each wrote before is seen by all after.
@@ -101,8 +102,8 @@ pub struct WarpCrew {
 }
 
 impl WarpCrew {
-    /// The lanes of a mask: a token that lets them vote, tell each other words and
-    /// meet.
+    /// Returns the lanes of a mask: a token that lets them vote, tell each
+    /// other words and meet.
     ///
     /// # Safety
     /// The mask names the calling lane, and each lane that it names makes such a
@@ -112,7 +113,7 @@ impl WarpCrew {
         Self { mask }
     }
 
-    /// The lanes, as a warp's mask.
+    /// Returns the lanes, as a warp's mask.
     #[inline(always)]
     pub(crate) const fn mask(self) -> u32 {
         self.mask
@@ -237,9 +238,9 @@ impl BlockCrew {
 }
 
 impl Crew for BlockCrew {
-    /// Whether anybody said yes.
+    /// Says whether anybody said yes.
     type Votes = bool;
-    /// Whether it is the calling thread.
+    /// Says whether it is the calling thread.
     type Speaker = bool;
 
     #[inline(always)]

@@ -86,7 +86,8 @@ impl<A> core::fmt::Debug for StmRef<A> {
 }
 
 impl<A> StmRef<A> {
-    /// A handle on metadata in the memory of the device that will use it.
+    /// Returns a handle on metadata in the memory of the device that will use
+    /// it.
     ///
     /// # Safety
     /// While a kernel uses the handle:
@@ -125,64 +126,65 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// The calling lane's logs.
+    /// Returns the calling lane's logs.
     #[inline(always)]
     pub(crate) fn logs<L: Lane>(&self, lane: &L) -> Logs {
         // SAFETY: obligation 2 of `from_raw`.
         unsafe { Logs::of_lane(lane, self.region, self.capacity) }
     }
 
-    /// The version lock of a stripe.
+    /// Returns the version lock of a stripe.
     #[inline(always)]
     pub(crate) fn lock(&self, stripe: Stripe) -> *mut u64 {
         // In the table: the map masks.
         self.locks.wrapping_add(stripe.0 as usize)
     }
 
-    /// The version lock that manages an address.
+    /// Returns the version lock that manages an address.
     #[inline(always)]
     pub(crate) fn lock_of(&self, address: u64) -> *mut u64 {
         self.lock(self.map.stripe(address))
     }
 
-    /// The global clock.
+    /// Returns the global clock.
     #[inline(always)]
     pub(crate) fn clock(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.now) }
     }
 
-    /// The queue of transactions that have failed for long.
+    /// Returns the queue of transactions that have failed for long.
     #[inline(always)]
     pub(crate) fn queue(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.queue) }
     }
 
-    /// Where a probe writes.
+    /// Returns where a probe writes.
     #[inline(always)]
     pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { &raw const (*self.globals).probe.0 }
     }
 
-    /// The sequence lock.
+    /// Returns the sequence lock.
     #[inline(always)]
     pub(crate) fn sequence(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).sequence).cast() }
     }
 
-    /// The coarse lock.
+    /// Returns the coarse lock.
     #[inline(always)]
     pub(crate) fn coarse_lock(&self) -> *mut u32 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Whether the launch was told to stop: for kernels with loops around
-    /// their transactions. If so, the lane counts as one that left work undone,
-    /// which makes the launch a timeout to the host: ask while there is some.
+    /// Returns whether the launch was told to stop: for kernels with loops
+    /// around their transactions. If so, the lane counts as one that left work
+    /// undone, which makes the launch a timeout to the host: ask while there is
+    /// some.
     #[inline(always)]
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let told = self.told_to_stop(lane);
@@ -193,7 +195,7 @@ impl<A> StmRef<A> {
         told
     }
 
-    /// Whether the stop flag is up.
+    /// Returns whether the stop flag is up.
     #[inline(always)]
     pub(crate) fn told_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).

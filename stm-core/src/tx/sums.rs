@@ -9,8 +9,8 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// The elements from `first` on, `count` of them, or an abort that names
-    /// the row or the element that there is not.
+    /// Returns the elements from `first` on, `count` of them, or an abort that
+    /// names the row or the element that there is not.
     #[inline(always)]
     fn run_of<T: Summand>(
         &mut self,
@@ -60,7 +60,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// element `first` on. The same as adding one after the other, and faster.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// The errors are those of [`Self::add`].
     #[inline(always)]
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
@@ -103,7 +103,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// What is past `count` in the result is of no meaning.
     ///
     /// # Errors
-    /// As [`Self::read_sum`].
+    /// The errors are those of [`Self::read_sum`].
     #[inline(always)]
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,

@@ -36,9 +36,9 @@ pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) crew: C,
 }
 
-/// The result of the team, of which each lane brings its own: a conflict, if
-/// there is one, before any other reason. What one lane did wrong counts only
-/// if all have seen a state that existed.
+/// Returns the result of the team, of which each lane brings its own: a
+/// conflict, if there is one, before any other reason. What one lane did wrong
+/// counts only if all have seen a state that existed.
 #[inline(always)]
 pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut Tx<'_, L, A>,
@@ -68,7 +68,8 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
 }
 
 impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
-    /// An attempt not yet begun, by the crew that the calling lane is in.
+    /// Returns an attempt not yet begun, by the crew that the calling lane is
+    /// in.
     #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
@@ -82,13 +83,14 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Whether the calling lane speaks for the team.
+    /// Returns whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
     }
 
-    /// The lowest `BITS` bits of what the leader passes; it passes no others.
+    /// Returns the lowest `BITS` bits of what the leader passes; it passes no
+    /// others.
     #[inline(always)]
     pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
         self.crew.told_bits::<L, BITS>(self.tx.lane, v)
@@ -136,8 +138,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Which of the indices are there and in range; the first that is not is
-    /// the lane's error.
+    /// Returns which of the indices are there and in range; the first that is
+    /// not is the lane's error.
     #[inline(always)]
     fn within<T: Element, const N: usize>(
         &mut self,
@@ -173,7 +175,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// flight together. All lanes of the team call it together.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// The errors are those of [`Self::read`].
     // By constant indices, as in Tx::read_many.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
@@ -228,7 +230,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// together.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[allow(clippy::needless_range_loop)] // as in Tx::read_many
     #[inline(always)]
     pub fn write_many<T: Element, const N: usize>(
@@ -266,20 +268,22 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         Err(Abort::User)
     }
 
-    /// Whether `predicate` holds for any lane of the team. All call it together.
+    /// Returns whether `predicate` holds for any lane of the team. All call it
+    /// together.
     #[inline(always)]
     pub fn any(&self, predicate: bool) -> bool {
         C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
-    /// Whether `predicate` holds for every lane of the team. All call it together.
+    /// Returns whether `predicate` holds for every lane of the team. All call
+    /// it together.
     #[inline(always)]
     pub fn all(&self, predicate: bool) -> bool {
         self.crew.all(self.tx.lane, predicate)
     }
 
-    /// What the lane of rank `rank`, the same for all, passes. All call it
-    /// together.
+    /// Returns what the lane of rank `rank`, the same for all, passes. All call
+    /// it together.
     #[inline(always)]
     pub fn told_by(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
@@ -294,19 +298,19 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.crew.meet(self.tx.lane);
     }
 
-    /// How many lanes the team has. On the CPU a warp has 1.
+    /// Returns how many lanes the team has. On the CPU a warp has 1.
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.crew.size(self.tx.lane)
     }
 
-    /// The calling lane's place in the team, 0 to `size() - 1`.
+    /// Returns the calling lane's place in the team, 0 to `size() - 1`.
     #[inline(always)]
     pub fn rank(&self) -> u32 {
         self.crew.rank(self.tx.lane)
     }
 
-    /// The calling lane.
+    /// Returns the calling lane.
     #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.tx.lane
@@ -315,13 +319,14 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
 /// What only the lanes of a warp have.
 impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
-    /// The lanes of the team for which `predicate` holds. All call it together.
+    /// Returns the lanes of the team for which `predicate` holds. All call it
+    /// together.
     #[inline(always)]
     pub fn ballot(&self, predicate: bool) -> u32 {
         self.crew.vote(self.tx.lane, predicate)
     }
 
-    /// The lanes of the team, as a warp's mask.
+    /// Returns the lanes of the team, as a warp's mask.
     #[inline(always)]
     pub const fn mask(&self) -> u32 {
         self.crew.mask()

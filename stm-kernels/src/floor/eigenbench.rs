@@ -42,7 +42,8 @@ macro_rules! spelled {
     };
 }
 
-/// An array of shared words and its accesses; returns the sum of what was read.
+/// Returns an array of shared words and its accesses; returns the sum of what
+/// was read.
 #[inline(always)]
 fn shared<L: Lane>(
     lane: &L,

@@ -53,7 +53,7 @@ pub struct CasTableParams {
 /// Keys whose accesses are in flight together.
 const BATCH: usize = 4;
 
-/// The keys of nodes `node` to `node + BATCH`, repeating `last`.
+/// Returns the keys of nodes `node` to `node + BATCH`, repeating `last`.
 #[inline(always)]
 fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32); BATCH] {
     core::array::from_fn(|j| {

@@ -33,7 +33,7 @@ fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u6
     }
 }
 
-/// The address of element `i` of the array whose first is `first`.
+/// Returns the address of element `i` of the array whose first is `first`.
 ///
 /// The caller's obligation is that the array has it, before anything follows
 /// the address: checked once by [`first`], with the plan that draws `i`.
@@ -42,7 +42,8 @@ fn at<T>(first: *mut T, i: u32) -> *mut T {
     first.wrapping_add(i as usize)
 }
 
-/// The address of the first of `len` elements, if the array has as many.
+/// Returns the address of the first of `len` elements, if the array has as
+/// many.
 #[inline(always)]
 fn first<T: Element>(array: &TArray<T>, len: u64) -> Option<*mut T> {
     array.get(0).filter(|_| len <= array.len())

@@ -8,8 +8,8 @@ use stm_core::{Abort, Crew, Lane, TeamTx, TxResult};
 const TEAM_BATCH: u32 = 4;
 
 impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
-    /// Whether the calling thread takes part in steps 3 and 4: thread 0, the
-    /// whole of the first warp, or of the block.
+    /// Returns whether the calling thread takes part in steps 3 and 4: thread
+    /// 0, the whole of the first warp, or of the block.
     #[inline(always)]
     pub(super) fn concludes(&self) -> bool {
         if !A::TEAMS {

@@ -30,17 +30,17 @@ impl GridSize {
         self.plane().saturating_mul(self.z as u64)
     }
 
-    /// The cells that a path may use.
+    /// Returns the cells that a path may use.
     pub const fn inner_cells(self) -> u64 {
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
-    /// The cell at a place inside the grid.
+    /// Returns the cell at a place inside the grid.
     pub const fn index(self, x: u32, y: u32, z: u32) -> u32 {
         (self.plane() * z as u64 + self.row() * y as u64 + x as u64) as u32
     }
 
-    /// The place of a cell: x, y, z.
+    /// Returns the place of a cell: x, y, z.
     pub const fn place(self, cell: u32) -> (u32, u32, u32) {
         let cell = cell as u64;
         let in_plane = cell % self.plane();

@@ -76,7 +76,7 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
         differing
     }
 
-    /// Which have failed, and on what.
+    /// Returns which have failed, and on what.
     #[inline(always)]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
         let mut lost = Lost {
@@ -259,7 +259,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for (j, &seen) in seen.iter().enumerate() {
             if blind >> j & 1 != 0 {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 unsafe { at.put(Column::Seen, i + j as u32, seen) };
             }
         }
@@ -304,7 +304,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::lock_pairs(tx, pairs, entries, seen, me, found)
     }
 
-    /// Which words are not as they were seen.
+    /// Returns which words are not as they were seen.
     #[inline(always)]
     pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
         let mut differing = 0;
@@ -314,14 +314,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         differing
     }
 
-    /// Whether the entries of a batch whose swap has failed are all of words
-    /// that this transaction holds already; then they share its locks.
+    /// Returns whether the entries of a batch whose swap has failed are all of
+    /// words that this transaction holds already; then they share its locks.
     #[inline(always)]
     fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
             lost &= lost - 1;
-            // SAFETY: below the count, as the holder is.
+            // SAFETY: the entry and its holder are below the count.
             unsafe {
                 let entry = at.get(Column::Address, i);
                 at.put(Column::Address, i, entry | SHARES);
@@ -342,8 +342,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// The entry before `end` that holds the lock of an entry's word. By
-    /// value, so that the transaction stays in registers.
+    /// Returns the entry before `end` that holds the lock of an entry's word.
+    /// By value, so that the transaction stays in registers.
     #[inline(always)]
     pub(crate) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
@@ -354,7 +354,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let word = S::version_word(map, word_of(entry));
         let mut i = 0;
         while i < end {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let other = unsafe { at.get(Column::Address, i) };
             if other & (WRITTEN | SHARES) == WRITTEN && S::version_word(map, word_of(other)) == word
             {

@@ -24,7 +24,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(version)
     }
 
-    /// Whether every word read and not written is as it was seen.
+    /// Returns whether every word read and not written is as it was seen.
     #[inline(always)]
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
@@ -44,7 +44,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             while changed != 0 {
                 let k = i + changed.trailing_zeros();
                 changed &= changed - 1;
-                // SAFETY: below the count, as the holder is.
+                // SAFETY: the entry and its holder are below the count.
                 unsafe {
                     let entry = at.get(Column::Address, k);
                     // Held by this transaction itself, from what was seen here.

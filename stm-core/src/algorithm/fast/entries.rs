@@ -51,7 +51,7 @@ impl<const N: usize> Scratch for Inline<N> {
     }
 }
 
-/// The word address in an entry, without flags.
+/// Returns the word address in an entry, without flags.
 #[inline(always)]
 pub(crate) const fn word_of(entry: u64) -> WordAddress {
     WordAddress::from_bits(entry & !FLAGS)
@@ -73,7 +73,7 @@ impl<L, const N: usize> Clone for Entries<'_, L, N> {
 impl<L, const N: usize> Copy for Entries<'_, L, N> {}
 
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
-    /// The entries of the calling lane.
+    /// Returns the entries of the calling lane.
     ///
     /// # Safety
     /// `logs` are the lane's, and `inline` is live and used through this alone,
@@ -83,14 +83,14 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         Self { lane, logs, inline }
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
 
-    /// A word that nobody needs: where the logs would have the first entry,
-    /// which is on the stack.
+    /// Returns a word that nobody needs: where the logs would have the first
+    /// entry, which is on the stack.
     #[inline(always)]
     pub(crate) fn idle(self) -> *mut u64 {
         const {
@@ -108,7 +108,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         self.logs.capacity()
     }
 
-    /// The place of entry `i` on the stack.
+    /// Returns the place of entry `i` on the stack.
     ///
     /// # Safety
     /// `i` is at most `N`.
@@ -122,7 +122,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// A field of entry `i`.
+    /// Returns a field of entry `i`.
     ///
     /// # Safety
     /// `i` is below the count.
@@ -163,7 +163,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// `i` is below the capacity.
     #[inline(always)]
     pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             self.put(Column::Address, i, address);
             self.put(Column::Seen, i, seen);
@@ -171,8 +171,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// A field of `B` entries from `i` on, in flight together. What is at `len`
-    /// and past it is of no meaning.
+    /// Returns a field of `B` entries from `i` on, in flight together. What is
+    /// at `len` and past it is of no meaning.
     ///
     /// # Safety
     /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
@@ -192,7 +192,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
                 core::array::from_fn(|j| *first.add(j))
             }
         } else {
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             core::array::from_fn(|j| unsafe {
                 let i = (i + j as u32).min(len - 1);
                 self.lane

@@ -54,19 +54,20 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
-    /// Whether a word was written without having been read.
+    /// Returns whether a word was written without having been read.
     #[inline(always)]
     pub(crate) const fn has_blind(&self) -> bool {
         self.blind != 0
     }
 
-    /// Whether the word may have been written; no memory is looked at.
+    /// Returns whether the word may have been written; no memory is looked at.
     #[inline(always)]
     pub(crate) const fn may_have_written(&self, address: WordAddress) -> bool {
         self.written.may_contain(address)
     }
 
-    /// The last written entry of a word, and its first entry of any kind.
+    /// Returns the last written entry of a word, and its first entry of any
+    /// kind.
     #[inline(always)]
     fn find<L: Lane, const N: usize>(
         &self,
@@ -85,7 +86,7 @@ impl EntrySet {
         )
     }
 
-    /// The value that this transaction wrote to a word.
+    /// Returns the value that this transaction wrote to a word.
     #[inline(always)]
     pub(crate) fn written_value<L: Lane, const N: usize>(
         &self,
@@ -96,7 +97,7 @@ impl EntrySet {
             return None;
         }
         let (written, _) = self.find(at, address);
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
@@ -167,7 +168,8 @@ impl EntrySet {
         self.len - self.blind >= at.capacity().reads
     }
 
-    /// Whether another word may be written, or `entry`, which is one already.
+    /// Returns whether another word may be written, or `entry`, which is one
+    /// already.
     #[inline(always)]
     fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
         self.writes < at.capacity().writes || entry & WRITTEN != 0
@@ -185,7 +187,7 @@ impl EntrySet {
         if self.reads_full(at) {
             let (_, known) = self.find(at, address);
             if let Some(i) = known {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 let same = unsafe { at.get(Column::Seen, i) } == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
@@ -196,7 +198,7 @@ impl EntrySet {
                 return (self, Err(Abort::ReadSetFull));
             }
         }
-        // SAFETY: below the capacity.
+        // SAFETY: the index is below the capacity.
         unsafe { at.store(self.len, address.bits(), seen, value) };
         self.len += 1;
         (self, Ok(()))
@@ -215,7 +217,7 @@ impl EntrySet {
     ) -> Result<(), Abort> {
         let hint = self.hint;
         if hint < self.len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, hint) };
             let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
             if same && self.takes(at, entry) {
@@ -230,7 +232,7 @@ impl EntrySet {
             None
         };
         if let Some(i) = known {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, i) };
             if self.takes(at, entry) {
                 self.mark(at, i, entry, value);
@@ -307,8 +309,8 @@ impl EntrySet {
         true
     }
 
-    /// Whether an entry is of one of the first `count` of `words`: all are
-    /// compared with all.
+    /// Returns whether an entry is of one of the first `count` of `words`: all
+    /// are compared with all.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
@@ -320,7 +322,7 @@ impl EntrySet {
         let mut known = false;
         let mut i = 0;
         while i < self.len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
             for (j, &entry) in entries.iter().enumerate() {
                 for k in 0..R {
@@ -385,7 +387,7 @@ impl EntrySet {
         if self.words.may_contain(address) {
             let (written, first) = self.find(at, address);
             if let Some(i) = written.or(first) {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 let entry = unsafe { at.get(Column::Address, i) };
                 if !self.takes(at, entry) {
                     return (self, Err(Abort::WriteSetFull));
@@ -410,7 +412,7 @@ impl EntrySet {
         entry: u64,
         value: u64,
     ) {
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         unsafe {
             at.put(Column::Address, i, entry | WRITTEN);
             at.put(Column::Value, i, value);

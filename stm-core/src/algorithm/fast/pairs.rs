@@ -33,21 +33,21 @@ pub(crate) struct Pairs<const B: usize> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Whether a word has its version word before it, and the lane reaches both
-    /// with one access.
+    /// Returns whether a word has its version word before it, and the lane
+    /// reaches both with one access.
     #[inline(always)]
     pub(crate) fn is_pair<L: Lane>(lane: &L, word: WordAddress) -> bool {
         S::PAIRS && lane.has_wide_atomics() && !S::is_packed(word)
     }
 
-    /// Whether one access has a word's version and its value.
+    /// Returns whether one access has a word's version and its value.
     #[inline(always)]
     pub(crate) fn is_whole<L: Lane>(lane: &L, word: WordAddress) -> bool {
         // In this order: what the compiler knows at once comes first.
         S::PAIRS && lane.has_wide_atomics() || S::is_packed(word)
     }
 
-    /// The present version word of `word` if `on`, else nothing, and
+    /// Returns the present version word of `word` if `on`, else nothing, and
     /// `otherwise`; a predicate and no branch.
     ///
     /// # Safety

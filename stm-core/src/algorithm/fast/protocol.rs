@@ -101,7 +101,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Version(Self::clock(tx).0 * 32 + 31)
     }
 
-    /// The queue's word and, with it in flight, the clock: the snapshot.
+    /// Returns the queue's word and, with it in flight, the clock: the
+    /// snapshot.
     #[inline(always)]
     fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let queue = tx.stm.load_queue(tx.lane);

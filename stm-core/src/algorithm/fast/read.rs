@@ -11,7 +11,7 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// The clock.
+    /// Returns the clock.
     #[inline(always)]
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // ORDER(F1): acquire; pairs with F3. Who reads c here sees the locks of
@@ -33,7 +33,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.attempt.scratch) }
     }
 
-    /// The word of a version.
+    /// Returns the word of a version.
     #[inline(always)]
     pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
         S::version_word(S::map(tx.stm), word)
@@ -141,8 +141,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// The present version words of a batch of entries, in flight together;
-    /// what was seen, for those past the end and those with a flag of `skip`.
+    /// Returns the present version words of a batch of entries, in flight
+    /// together; what was seen, for those past the end and those with a flag of
+    /// `skip`.
     #[inline(always)]
     pub(crate) fn reload<L: Lane>(
         tx: &Tx<'_, L, Self>,
@@ -161,8 +162,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Whether the words of a batch whose versions have changed hold the values
-    /// read, at versions up to `now`; then their entries get these versions.
+    /// Returns whether the words of a batch whose versions have changed hold
+    /// the values read, at versions up to `now`; then their entries get these
+    /// versions.
     #[inline(always)]
     fn unchanged_values<L: Lane>(
         tx: &mut Tx<'_, L, Self>,

@@ -14,7 +14,7 @@ use crate::tx::stm_ref::StmRef;
 pub trait Storage: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Whether several words may have one version: then a version that has
+    /// Says whether several words may have one version: then a version that has
     /// changed is no proof that the word has.
     const MANY_WORDS_PER_VERSION: bool;
     /// The last version that fits.
@@ -26,23 +26,23 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// What finds the word of a version.
     type Map: Copy;
 
-    /// Whether the values of a type are in the words of their versions.
+    /// Returns whether the values of a type are in the words of their versions.
     fn packs<T: Element>() -> bool;
-    /// Whether the value of a word that is not packed is in the word behind that
-    /// of its version, and both are aligned to 16 bytes.
+    /// Says whether the value of a word that is not packed is in the word
+    /// behind that of its version, and both are aligned to 16 bytes.
     const PAIRS: bool;
-    /// Whether a word's value is in the word of its version.
+    /// Returns whether a word's value is in the word of its version.
     fn is_packed(word: WordAddress) -> bool;
-    /// What finds the words of the versions.
+    /// Returns what finds the words of the versions.
     fn map<A>(stm: &StmRef<A>) -> Self::Map;
-    /// The word of the version.
+    /// Returns the word of the version.
     fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
-    /// The address of the value, if it is not packed.
+    /// Returns the address of the value, if it is not packed.
     fn value(word: WordAddress) -> WordAddress;
 
-    /// The version in a version word, locked or not.
+    /// Returns the version in a version word, locked or not.
     fn version(word: u64) -> Version;
-    /// Whether a version word is locked.
+    /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;
     /// The bit that alone locks a version word of which nothing else is known;
     /// none, where a locked word must name its owner.
@@ -61,13 +61,15 @@ pub trait Storage: Copy + Send + Sync + 'static {
         }
         (locked, newest)
     }
-    /// Whether a version word found where `seen` was expected may be locked by
-    /// the thread `owner` itself, from `seen`. Of a word locked by its
-    /// [`Self::LOCK_BIT`] alone it may be wrong.
+    /// Returns whether a version word found where `seen` was expected may be
+    /// locked by the thread `owner` itself, from `seen`. Of a word locked by
+    /// its [`Self::LOCK_BIT`] alone it may be wrong.
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
-    /// The version word that the thread `owner` locks an unlocked one with.
+    /// Returns the version word that the thread `owner` locks an unlocked one
+    /// with.
     fn locked(word: u64, owner: u64) -> u64;
-    /// An unlocked version word; of a packed word, with its value, else with 0.
+    /// Returns an unlocked version word; of a packed word, with its value, else
+    /// with 0.
     fn unlocked(version: Version, value: u64) -> u64;
 }
 

@@ -35,7 +35,7 @@ const FLAGS: u64 = ADDED | READ;
 /// The most rows that one transaction adds to, and one more.
 const ROWS_ADDED_END: u32 = 1 << 10;
 
-/// The header of a row.
+/// Returns the header of a row.
 #[inline(always)]
 pub(crate) const fn header_of(row: u64) -> *mut u64 {
     (row & !FLAGS) as *mut u64
@@ -87,7 +87,7 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
         Self { lane, logs, stack }
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
@@ -109,7 +109,7 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
             .wrapping_add(column as usize * N + i as usize)
     }
 
-    /// The place in the logs of an entry that is not on the stack.
+    /// Returns the place in the logs of an entry that is not on the stack.
     #[inline(always)]
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
         let last = self.logs.capacity().locks().wrapping_sub(1);
@@ -153,28 +153,28 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
     /// `i` is below the number of rows.
     #[inline(always)]
     pub(crate) unsafe fn row(self, i: u32) -> u64 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Row, i) }
     }
 
-    /// The header that was seen of row `i`.
+    /// Returns the header that was seen of row `i`.
     ///
     /// # Safety
     /// `i` is below the number of rows, and the row was read.
     #[inline(always)]
     pub(crate) unsafe fn seen(self, i: u32) -> u64 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Seen, i) }
     }
 
-    /// The row of this header among the first `rows`; `rows` if it is none of
-    /// them. Not inlined: seldom needed, as additions to a row follow each
-    /// other.
+    /// Returns the row of this header among the first `rows`; `rows` if it is
+    /// none of them. Not inlined: seldom needed, as additions to a row follow
+    /// each other.
     #[inline(never)]
     fn find(self, rows: u32, header: *mut u64) -> u32 {
         let mut i = 0;
         while i < rows {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             if header_of(unsafe { self.row(i) }) == header {
                 break;
             }
@@ -222,8 +222,8 @@ impl SumSet {
         last: (core::ptr::null_mut(), 0),
     };
 
-    /// Whether the part in the logs keeps clear of `entries` words read and
-    /// written.
+    /// Returns whether the part in the logs keeps clear of `entries` words read
+    /// and written.
     #[inline(always)]
     pub(crate) fn fits<L: Lane, const N: usize>(
         &self,
@@ -237,7 +237,8 @@ impl SumSet {
         spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
     }
 
-    /// The number of a row, a new one if need be; `None` if there is no room.
+    /// Returns the number of a row, a new one if need be; `None` if there is no
+    /// room.
     #[inline(always)]
     fn row<L: Lane, const N: usize>(
         &mut self,
@@ -268,7 +269,7 @@ impl SumSet {
     /// Sets a flag of row `i`; whether it was not set before.
     #[inline(always)]
     fn flag<L: Lane, const N: usize>(at: SumLogs<'_, L, N>, i: u32, flag: u64) -> bool {
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         unsafe {
             let row = at.row(i);
             at.put(Column::Row, i, row | flag);
@@ -276,7 +277,8 @@ impl SumSet {
         }
     }
 
-    /// The number of a row that is added to; `None` if there is no room.
+    /// Returns the number of a row that is added to; `None` if there is no
+    /// room.
     #[inline(always)]
     pub(crate) fn add_to<L: Lane, const N: usize>(
         &mut self,
@@ -326,7 +328,7 @@ impl SumSet {
         true
     }
 
-    /// The addition at word `k`, and the word after it.
+    /// Returns the addition at word `k`, and the word after it.
     ///
     /// # Safety
     /// An addition of this attempt begins at word `k`.
@@ -367,7 +369,7 @@ impl SumSet {
         let row = self.row(at, header, entries)?;
         if Self::flag(at, row, READ) {
             self.read += 1;
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             unsafe { at.put(Column::Seen, row, seen) };
             return Some(true);
         }

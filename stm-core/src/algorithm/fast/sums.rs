@@ -32,8 +32,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
     }
 
-    /// An error if the words read and written have grown into the part of the
-    /// logs where the rows are; then the attempt must not go on.
+    /// Returns an error if the words read and written have grown into the part
+    /// of the logs where the rows are; then the attempt must not go on.
     #[inline(always)]
     pub(crate) fn apart_from_sums<L: Lane>(tx: &mut Tx<'_, L, Self>, full: Abort) -> TxResult<()> {
         let at = Self::sums(tx);
@@ -201,9 +201,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Whether every row read is as it was seen: in an extension, or, with
-    /// `announced`, in a commit, where the attempt's own announcement is in the
-    /// headers of the rows that it adds to.
+    /// Returns whether every row read is as it was seen: in an extension, or,
+    /// with `announced`, in a commit, where the attempt's own announcement is
+    /// in the headers of the rows that it adds to.
     #[inline(always)]
     pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
         let lane = tx.lane;

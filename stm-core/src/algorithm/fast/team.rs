@@ -32,7 +32,7 @@ use crate::tx::crew::Crew;
 use crate::tx::team::agree;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// The clock, for all lanes.
+    /// Returns the clock, for all lanes.
     #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -43,7 +43,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::of_leader(tx, crew, now)
     }
 
-    /// What the leader has read from the clock, for all lanes.
+    /// Returns what the leader has read from the clock, for all lanes.
     #[inline(always)]
     pub(crate) fn of_leader<L: Lane, C: Crew>(
         tx: &Tx<'_, L, Self>,

@@ -19,7 +19,7 @@ struct Looked {
     end: TxResult<()>,
     /// Entries looked at: those after them are as they were.
     len: u32,
-    /// Whether a team mate is to be asked for some (`SHARES`).
+    /// Says whether a team mate is to be asked for some (`SHARES`).
     asks: bool,
 }
 
@@ -84,8 +84,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// The verdict of all lanes on what each has looked at, and whether some
-    /// share a lock. `kind` has the flags of the entries to ask for.
+    /// Returns the verdict of all lanes on what each has looked at, and whether
+    /// some share a lock. `kind` has the flags of the entries to ask for.
     #[inline(always)]
     fn settled<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
@@ -168,7 +168,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 {
                     continue;
                 }
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 unsafe { at.put(Column::Address, k, entries[j] | SHARES) };
                 if !S::may_be_locked_by(found[j], seen[j], owner) {
                     looked.end = Err(if S::is_locked(found[j]) {
@@ -189,8 +189,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         looked
     }
 
-    /// The present version words of the entries of a batch that were written
-    /// without having been read; what was seen, for the others.
+    /// Returns the present version words of the entries of a batch that were
+    /// written without having been read; what was seen, for the others.
     #[inline(always)]
     fn see_as_team<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
@@ -215,8 +215,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Whether an entry may share the lock of an earlier one of the same lane:
-    /// `None` if there is none.
+    /// Returns whether an entry may share the lock of an earlier one of the
+    /// same lane: `None` if there is none.
     #[inline(never)]
     fn share_own<L: Lane>(
         at: Entries<'_, L, INLINE>,
@@ -225,7 +225,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         entry: u64,
     ) -> Option<bool> {
         let holder = Self::holder(at, map, i, entry)?;
-        // SAFETY: below the count, as the holder is.
+        // SAFETY: the entry and its holder are below the count.
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
@@ -258,7 +258,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         loop {
             let mut entry = 0;
             while i < len {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 entry = unsafe { at.get(Column::Address, i) };
                 if entry & (WRITTEN | SHARES) == kind && Self::holder(at, map, len, entry).is_none()
                 {
@@ -296,12 +296,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Whether the lane has written a word; or read it, if the asker wrote it.
+    /// Returns whether the lane has written a word; or read it, if the asker
+    /// wrote it.
     #[inline(never)]
     fn uses<L: Lane>(at: Entries<'_, L, INLINE>, word: WordAddress, len: u32, kind: u64) -> bool {
         let mut i = 0;
         while i < len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, i) };
             if word_of(entry) == word && (entry | kind) & WRITTEN != 0 {
                 return true;
@@ -311,8 +312,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         false
     }
 
-    /// Whether every word that the lane has read and not written is as it was
-    /// seen. One that the team may have locked itself is marked `SHARES`.
+    /// Returns whether every word that the lane has read and not written is as
+    /// it was seen. One that the team may have locked itself is marked
+    /// `SHARES`.
     #[inline(always)]
     fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let at = Self::entries(tx);
@@ -343,7 +345,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 let mut same = false;
                 if S::may_be_locked_by(found[j], seen[j], owner) {
-                    // SAFETY: below the count, as the holder is.
+                    // SAFETY: the entry and its holder are below the count.
                     unsafe {
                         if let Some(holder) = Self::holder(at, map, len, entries[j]) {
                             same = at.get(Column::Seen, holder) == seen[j];

@@ -67,7 +67,7 @@ unsafe impl Sync for Context {}
 #[derive(Clone)]
 pub struct Cuda {
     pub(crate) context: Arc<Context>,
-    /// Whether kernels use atomics of 128 bits.
+    /// Says whether kernels use atomics of 128 bits.
     pub(crate) wide: bool,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn driver(during: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 impl Cuda {
-    /// The GPUs that the driver shows.
+    /// Returns the GPUs that the driver shows.
     pub fn count() -> Result<usize, Error> {
         // SAFETY: looks for the library; nothing else loads it meanwhile.
         if !unsafe { sys::is_culib_present() } {
@@ -173,7 +173,7 @@ impl Cuda {
         }
     }
 
-    /// What the GPU is.
+    /// Returns what the GPU is.
     pub fn info(&self) -> &CudaInfo {
         &self.context.info
     }
@@ -194,7 +194,7 @@ impl Cuda {
             .map_err(driver("cuCtxSetCurrent"))
     }
 
-    /// An error that takes the context with it, remembered.
+    /// Returns an error that takes the context with it, remembered.
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
         let error = Error::DeviceLost {
             during: during.to_owned(),
@@ -222,8 +222,8 @@ fn check_capability(info: &CudaInfo) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the GPU has atomics of 128 bits, and its driver reads the PTX that
-/// they came with.
+/// Returns whether the GPU has atomics of 128 bits, and its driver reads the
+/// PTX that they came with.
 pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
     info.compute_capability.0 >= 9 && info.driver_version >= 12_030
 }

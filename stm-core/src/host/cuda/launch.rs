@@ -112,7 +112,7 @@ impl Cuda {
     /// Launches an entry point and waits for it.
     ///
     /// # Safety
-    /// As for [`Device::launch`]; `params` points to the entry point's parameters.
+    /// The obligations are those of [`Device::launch`]; `params` points to the entry point's parameters.
     unsafe fn launch_entry(
         &self,
         kernel: Entry,

@@ -36,8 +36,9 @@ impl Entry {
 }
 
 impl Cuda {
-    /// The name of a kernel's entry point for this GPU, and the text of its
-    /// module: of a kernel without a module for wide atomics, the one without.
+    /// Returns the name of a kernel's entry point for this GPU, and the text of
+    /// its module: of a kernel without a module for wide atomics, the one
+    /// without.
     fn module_of(
         &self,
         kernel: Entry,
@@ -54,7 +55,7 @@ impl Cuda {
         }
     }
 
-    /// The kernel's function, its module compiled when first asked for.
+    /// Returns the kernel's function, its module compiled when first asked for.
     pub(crate) fn function(
         &self,
         kernel: Entry,
