@@ -55,7 +55,7 @@ struct Lost {
 }
 
 impl Lost {
-    /// Why the commit aborts.
+    /// Returns the reason with which the commit aborts.
     #[inline(always)]
     const fn reason(self) -> Abort {
         if self.held {

@@ -136,8 +136,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let lane = tx.lane;
         // The lanes that are here continue together: those that must load again
         // do so while the others wait. Otherwise the warp would wait for each
-        // of them in turn at every later warp operation. SAFETY: they run here
-        // together, and leave the loop together.
+        // of them in turn at every later warp operation.
+        // SAFETY: they run here together, and leave the loop together.
         let team = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
@@ -242,8 +242,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         for k in 0..N {
             let wanted = (k as u32) < count;
             // ORDER(F10): relaxed; F3 of this attempt's commit follows, after
-            // which others may find the word. SAFETY: a wanted word is of an
-            // element in range (Tx::put_many).
+            // which others may find the word.
+            // SAFETY: a wanted word is of an element in range (Tx::put_many).
             unsafe {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 if S::is_packed(words[k]) {

@@ -203,8 +203,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             if i + (j as u32) >= len || entries[j] & BLIND == 0 {
                 return seen[j];
             }
-            // SAFETY: of an element in range (TeamTx). Relaxed: the swap that
-            // follows compares it. Below the count.
+            // SAFETY: the word is of an element in range (TeamTx), and the
+            // entry below the count. Relaxed: the swap that follows compares
+            // it.
             unsafe {
                 let word = word_of(entries[j]);
                 let found = Self::version_if(tx.lane, S::map(tx.stm), true, word, 0);
