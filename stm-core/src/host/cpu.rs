@@ -1,7 +1,7 @@
 //! The CPU as a device: each thread of a block is an OS thread.
 //!
-//! Blocks run a few at a time, as on a GPU: teams of `threads` OS threads take
-//! the next block when they are done with one. A cooperative launch gets a
+//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads
+//! takes the next block when it has finished one. A cooperative launch gets a
 //! team for every block.
 
 use crate::host::device::check_range;
@@ -30,7 +30,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// All cores that this process may use.
+    /// Makes a device of all cores that this process may use.
     pub fn new() -> Self {
         Self {
             cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
@@ -44,18 +44,18 @@ impl Default for Cpu {
     }
 }
 
-/// Most OS threads that a launch starts.
+/// The largest number of OS threads that a launch starts.
 const OS_THREADS_MAX: u32 = 4096;
 
-/// Host memory that plays the part of device memory.
+/// Host memory that serves as device memory.
 #[derive(Debug)]
 pub struct CpuMemory {
     start: *mut u8,
     layout: Layout,
 }
 
-// SAFETY: an allocation of its own; reads and writes go through `&self` and
-// `&mut self`, and kernels access it through atomics.
+// SAFETY: it is an allocation of its own; reads and writes go through `&self`
+// and `&mut self`, and kernels access it through atomics.
 unsafe impl Send for CpuMemory {}
 // SAFETY: as above.
 unsafe impl Sync for CpuMemory {}
@@ -105,8 +105,8 @@ impl Memory for CpuMemory {
     }
 }
 
-/// Bytes that the operating system would still give, from `/proc/meminfo`;
-/// where there is none, no limit is known.
+/// Returns the number of bytes that the operating system would still give, from
+/// `/proc/meminfo`; without that file, no limit is known.
 fn available_memory() -> u64 {
     std::fs::read_to_string("/proc/meminfo")
         .ok()
@@ -235,14 +235,14 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    /// One thread's work in a block.
+    /// The work of one thread in a block.
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
-    /// What the first panic said.
+    /// The message of the first panic.
     panic: Mutex<Option<String>>,
 }
 
 impl Crew<'_> {
-    /// Runs all blocks; returns how many threads the system gave.
+    /// Runs all blocks and returns how many threads the system provided.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -276,7 +276,7 @@ impl Crew<'_> {
         })
     }
 
-    /// One thread: block after block, as long as nobody panics.
+    /// Runs one thread: block after block, as long as no thread panics.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
@@ -312,7 +312,8 @@ impl Crew<'_> {
         self.give_up();
     }
 
-    /// Ends the launch early: nobody waits for what will not come.
+    /// Ends the launch early, so that no thread waits for one that will not
+    /// come.
     fn give_up(&self) {
         self.blocks.iter().for_each(Block::break_up);
         if let Some(flag) = self.flag {

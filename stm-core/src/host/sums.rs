@@ -10,10 +10,10 @@ use std::format;
 use std::vec;
 use std::vec::Vec;
 
-/// `rows` rows of `row_len` elements of `T`, for transactions of any algorithm:
-/// all of them take the same layout ([`TSums`]).
+/// `rows` rows of `row_len` sums of type `T`, for transactions of any
+/// algorithm, as all of them use the same layout ([`TSums`]).
 ///
-/// What a launch leaves, the next one goes on from, under whatever algorithm.
+/// A launch continues with what the one before left, under whatever algorithm.
 #[derive(Debug)]
 pub struct Sums<D: Device, T> {
     memory: D::Memory,
@@ -23,14 +23,14 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-/// Rows that are copied in one piece have about so many bytes.
+/// The approximate number of bytes of the rows that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
 
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
-    /// Zeros; `what` names the rows in an error.
+    /// Makes rows of zeros; `what` names them in an error.
     ///
     /// # Panics
-    /// If `row_len` is 0 or above [`ROW_LEN_MAX`].
+    /// It panics if `row_len` is 0 or above [`ROW_LEN_MAX`].
     ///
     /// # Errors
     /// The device has too little memory, or reports another error.
@@ -61,7 +61,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Rows with the elements of `data`, one row after the other.
+    /// Makes rows with the elements of `data`, one row after the other.
     ///
     /// # Panics
     /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
@@ -80,7 +80,8 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(sums)
     }
 
-    /// Bytes that rows take; `None` above what a number holds.
+    /// Returns the number of bytes that rows take, or `None` if it does not fit
+    /// the type.
     pub fn bytes_of(rows: u64, row_len: u32) -> Option<u64> {
         rows.checked_mul(8 * row_words::<T>(row_len))
     }
@@ -90,17 +91,17 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.rows
     }
 
-    /// Elements of a row.
+    /// Returns the number of elements of a row.
     pub const fn row_len(&self) -> u32 {
         self.row_len
     }
 
-    /// Bytes of device memory.
+    /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes() as u64
     }
 
-    /// Returns the word that a history names an element by.
+    /// Returns the word by which a history names an element.
     pub fn word(&self, row: usize, column: u32) -> WordAddress {
         self.view().word(row as u64, column)
     }
@@ -120,7 +121,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Replaces all elements, one row after the other.
     ///
     /// # Panics
-    /// If `data` has another length than all rows.
+    /// It panics if the length of `data` is not that of all rows.
     ///
     /// # Errors
     /// An error of the device.
@@ -160,7 +161,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a row has additions pending, which no launch
-    /// leaves; or of the device.
+    /// leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let row_bytes = self.row_bytes();
         let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
@@ -186,9 +187,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(data)
     }
 
-    /// Returns a view for transactions, to put into a kernel's parameters. It
-    /// must not be used after the rows are gone, which `Device::launch` makes
-    /// its caller promise.
+    /// Returns a view for transactions, as a kernel parameter. It must not be
+    /// used after the rows are freed, which the caller of `Device::launch`
+    /// promises.
     pub fn view(&self) -> TSums<T> {
         // SAFETY: the memory has the rows, with no additions pending; that they
         // live while a kernel runs is what the caller of `launch` promises.

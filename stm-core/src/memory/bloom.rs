@@ -3,14 +3,14 @@
 
 use crate::memory::word::WordAddress;
 
-/// The filter: one bit for each address added. It may claim a word that was
+/// A filter with one bit for each address added. It may claim a word that was
 /// never added; it never misses one that was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Bloom(u64);
 
 impl Bloom {
-    /// The filter over no address.
+    /// The filter over no addresses.
     pub(crate) const EMPTY: Self = Self(0);
 
     #[inline(always)]

@@ -110,7 +110,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Notes the version of a commit, for the probe.
+    /// Records the version of a commit, for the probe.
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
