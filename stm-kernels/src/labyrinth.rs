@@ -1,41 +1,37 @@
-//! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a
-//! three-dimensional grid so that no two share a cell, as Lee's algorithm does.
+//! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a three-dimensional
+//! grid so that no two share a cell, as Lee's algorithm does.
 //!
-//! Each block is a router. It takes the next request from a queue and then,
-//! until the request is settled:
+//! Each block is a router. It takes the next request from a queue and then, until the request is
+//! settled:
 //!
 //! 1. All threads copy the grid into the router's own memory, as the snapshot.
-//! 2. All threads expand it, breadth first and level by level, from the source
-//!    until the destination is reached or nothing is left to reach.
+//! 2. All threads expand it, breadth first and level by level, from the source until the
+//!    destination is reached or nothing is left to reach.
 //! 3. Thread 0 traces a shortest path back into the request's own memory.
-//! 4. Thread 0 claims the path in one transaction, which reads all its cells,
-//!    cancels itself if one is taken, and else writes all of them. Under an
-//!    algorithm that has teams, the block's first warp does so together, each
-//!    lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole block.
+//! 4. Thread 0 claims the path in one transaction, which reads all its cells, cancels itself if one
+//!    is taken, and else writes all of them. Under an algorithm that has teams, the block's first
+//!    warp does so together, each lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole
+//!    block.
 //! 5. If the claim was cancelled, it continues with step 1.
 //!
-//! Thread 0 reads its clock before and after each claim, and at the begin and
-//! the end of its work, so that the host can tell the time of transactions from
-//! that of the search.
+//! Thread 0 reads its clock before and after each claim, and at the begin and the end of its work,
+//! so that the host can tell the time of transactions from that of the search.
 //!
 //! # Cells
-//! A cell is free, a wall, an end of some request that no path has claimed yet
-//! (`RESERVED`, so that no other path runs over it), or on a path. The grid has
-//! one column of walls after each row and one row of them after each plane, so
-//! that a neighbour is an addition away: off the grid in x or y lies a wall,
-//! and off it in z an index past the end.
+//! A cell is free, a wall, an end of some request that no path has claimed yet (`RESERVED`, so that
+//! no other path runs over it), or on a path. The grid has one column of walls after each row and
+//! one row of them after each plane, so that a neighbour is an addition away: off the grid in x or
+//! y lies a wall, and off it in z an index past the end.
 //!
 //! # A request without a path
-//! That a request has no path is found in a snapshot that does not exist at any
-//! one time: the loads of step 1 are relaxed, run beside the commits of other
-//! routers, and may be old. The finding is final all the same. Transactions
-//! buffer their writes until nothing can stop their commit, so a load sees the
-//! first state of a cell or the path of a commit that stands. A cell once on a
-//! path stays there. Hence a cell that a snapshot shows taken is taken in the
-//! final grid, whatever the other cells of the snapshot show; the final grid
-//! has no open cell that the snapshot has not; and where the snapshot has no
-//! path, the final grid has none. A path that the snapshot does have may have
-//! been blocked since, so the claim reads its cells again, in a transaction.
+//! That a request has no path is found in a snapshot that does not exist at any one time: the loads
+//! of step 1 are relaxed, run beside the commits of other routers, and may be old. The finding is
+//! final all the same. Transactions buffer their writes until nothing can stop their commit, so a
+//! load sees the first state of a cell or the path of a commit that stands. A cell once on a path
+//! stays there. Hence a cell that a snapshot shows taken is taken in the final grid, whatever the
+//! other cells of the snapshot show; the final grid has no open cell that the snapshot has not; and
+//! where the snapshot has no path, the final grid has none. A path that the snapshot does have may
+//! have been blocked since, so the claim reads its cells again, in a transaction.
 
 mod claim;
 mod grid;
@@ -60,24 +56,24 @@ pub const fn cell_of_path(request: u32) -> u32 {
     request + 1
 }
 
-/// The largest number of requests of a launch, so that the values of their
-/// cells are below the marks.
+/// The largest number of requests of a launch, so that the values of their cells are below the
+/// marks.
 pub const REQUESTS_MAX: u32 = 1 << 30;
 
 /// The result of a request that no router has settled.
 pub const UNSETTLED: u32 = 0;
 /// The result of a request that has no path.
 pub const UNROUTED: u32 = u32::MAX;
-/// The flag in the result of a request whose path is longer than there is room
-/// for; the other bits are the number of its cells.
+/// The flag in the result of a request whose path is longer than there is room for; the other bits
+/// are the number of its cells.
 pub const TOO_LONG: u32 = 1 << 31;
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
 pub struct Labyrinth<A, const BY_BLOCK: bool = false>(PhantomData<A>);
 
-/// The same kernel with paths claimed by the whole block, where the algorithm
-/// has teams; under others it is [`Labyrinth`].
+/// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
+/// others it is [`Labyrinth`].
 pub type LabyrinthByBlock<A> = Labyrinth<A, true>;
 
 /// The parameters of [`Labyrinth`].
@@ -90,19 +86,17 @@ pub struct LabyrinthParams<A: Algorithm> {
     pub grid: A::Array<u32>,
     /// The source and the destination of each request, as cells; constant.
     pub requests: TArray<u32>,
-    /// For each request the number of cells of its path, or [`UNROUTED`], or
-    /// [`TOO_LONG`] and the number; [`UNSETTLED`] at the start.
+    /// For each request the number of cells of its path, or [`UNROUTED`], or [`TOO_LONG`] and the
+    /// number; [`UNSETTLED`] at the start.
     pub results: TArray<u32>,
-    /// The cells of each path from its source on, `path_cells_max` words for
-    /// each request.
+    /// The cells of each path from its source on, `path_cells_max` words for each request.
     pub paths: TArray<u32>,
     /// The memory of the routers: two words a cell for each block.
     pub routers: TArray<u32>,
     /// The next request, 0 at the start; one word.
     pub next: TArray<u32>,
-    /// [`CLOCK_WORDS`] words for each block, 0 at the start: the time that its
-    /// claims took, in ticks of [`Lane::clock`], their number, and the time of
-    /// all its work.
+    /// [`CLOCK_WORDS`] words for each block, 0 at the start: the time that its claims took, in
+    /// ticks of [`Lane::clock`], their number, and the time of all its work.
     pub clocks: TArray<u64>,
     /// The number of requests of the launch, at most [`REQUESTS_MAX`].
     pub count: u32,
@@ -110,8 +104,7 @@ pub struct LabyrinthParams<A: Algorithm> {
     pub row: u32,
     /// The distance from a cell to the next in z.
     pub plane: u32,
-    /// The largest number of cells of a path, for which the sets and `paths`
-    /// have room.
+    /// The largest number of cells of a path, for which the sets and `paths` have room.
     pub path_cells_max: u32,
 }
 
@@ -133,14 +126,12 @@ const VERDICT: u32 = 3;
 
 /// The verdict on a request that is settled.
 const SETTLED: u32 = 0;
-/// The verdict if another path took a cell, so that the request must be routed
-/// again.
+/// The verdict if another path took a cell, so that the request must be routed again.
 const AGAIN: u32 = 1;
 /// The verdict if the launch is to stop.
 const STOP: u32 = 2;
 
-// These are the values of cells in the snapshot that are no distance from the
-// source.
+// These are the values of cells in the snapshot that are no distance from the source.
 /// The value of a cell that has not been reached yet.
 const UNSEEN: u32 = u32::MAX - 1;
 /// The value of a cell that must not be entered.
@@ -149,8 +140,8 @@ const BLOCKED: u32 = u32::MAX;
 /// The number of cells whose loads are in flight together.
 const BATCH: u32 = 8;
 
-/// A router at work: its lane and its memory. All pointers are to words that
-/// live while the kernel runs, as many as the parameters say.
+/// A router at work: its lane and its memory. All pointers are to words that live while the kernel
+/// runs, as many as the parameters say.
 struct Router<'a, L: Lane, A: Algorithm, const BY_BLOCK: bool> {
     lane: &'a L,
     p: &'a LabyrinthParams<A>,
@@ -170,9 +161,8 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
     fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
         let cells = p.grid.len();
         let first = u64::from(lane.block_index()) * 2 * cells;
-        // If the memory is too small for the block, the host sees unsettled
-        // requests. All threads of the block return here, so none waits for
-        // another.
+        // If the memory is too small for the block, the host sees unsettled requests. All threads
+        // of the block return here, so none waits for another.
         let clock = u64::from(lane.block_index()) * CLOCK_WORDS;
         let (Some(own), Some(_), Some(next), Some(clock), Some(_)) = (
             p.routers.get(first),
@@ -228,8 +218,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Adds the time since `begun` to a word of the block's clock, and 1 to the
-    /// next word if it is that of the claims.
+    /// Adds the time since `begun` to a word of the block's clock, and 1 to the next word if it is
+    /// that of the claims.
     #[inline(always)]
     fn spent(&self, word: usize, begun: u64) {
         let lane = self.lane;
@@ -239,8 +229,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         let ticks = lane.clock().wrapping_sub(begun);
         let add = |word: usize, n: u64| {
             let p = self.clock.wrapping_add(word);
-            // SAFETY: one of the block's words (`body`), which its thread 0
-            // alone uses.
+            // SAFETY: one of the block's words (`body`), which its thread 0 alone uses.
             unsafe { lane.private_store_64(p, lane.private_load_64(p).wrapping_add(n)) };
         };
         add(word, ticks);
@@ -249,8 +238,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Returns a word of shared memory, as thread 0 left it, to all threads;
-    /// none changes it before all have it.
+    /// Returns a word of shared memory, as thread 0 left it, to all threads; none changes it before
+    /// all have it.
     #[inline(always)]
     fn uniform(&self, word: u32) -> u32 {
         self.meet();
@@ -260,8 +249,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         value
     }
 
-    /// Loads a cell of the grid; past its end it is a wall. Any state of the
-    /// cell will do, as the text of the module explains.
+    /// Loads a cell of the grid; past its end it is a wall. Any state of the cell will do, as the
+    /// text of the module explains.
     #[inline(always)]
     fn cell(&self, i: u32) -> u32 {
         let found = self.p.grid.peek(self.lane, u64::from(i));
@@ -271,33 +260,32 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// Loads a word of the router's memory.
     #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
-        // SAFETY: callers keep `i` below the cells of the grid, for each of which
-        // there is a word (`body`). Relaxed: barriers order what the block wrote.
+        // SAFETY: callers keep `i` below the cells of the grid, for each of which there is a word
+        // (`body`). Relaxed: barriers order what the block wrote.
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
     }
 
     /// Waits for all threads of the block.
     #[inline(always)]
     fn meet(&self) {
-        // SAFETY: the threads of a block take the same branches around it, as
-        // these depend on what one of them has stored and all have loaded
-        // (`uniform`).
+        // SAFETY: the threads of a block take the same branches around it, as these depend on what
+        // one of them has stored and all have loaded (`uniform`).
         unsafe { self.lane.barrier() };
     }
 
     /// Stores a word of the router's memory.
     #[inline(always)]
     fn store(&self, array: *mut u32, i: u32, value: u32) {
-        // SAFETY: as for `load`. Relaxed: a barrier follows before another
-        // thread of the block loads it.
+        // SAFETY: as for `load`. Relaxed: a barrier follows before another thread of the block
+        // loads it.
         unsafe {
             self.lane
                 .store_relaxed_32(array.wrapping_add(i as usize), value);
         }
     }
 
-    /// Routes a request until it is settled or the launch is to stop. All
-    /// threads of the block call it, with the same request.
+    /// Routes a request until it is settled or the launch is to stop. All threads of the block call
+    /// it, with the same request.
     #[inline(always)]
     fn settle(&self, request: u32) -> u32 {
         let (Some(source), Some(destination)) = (self.end(request, 0), self.end(request, 1)) else {
@@ -349,8 +337,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Returns the six neighbours of a cell; off the grid, it returns the cell
-    /// itself.
+    /// Returns the six neighbours of a cell; off the grid, it returns the cell itself.
     #[inline(always)]
     fn neighbours(&self, cell: u32) -> [u32; 6] {
         let (row, plane) = (self.p.row, self.p.plane);
@@ -365,8 +352,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         .map(|near| if near < self.cells { near } else { cell })
     }
 
-    /// Does step 2 and returns the distance of the destination to all threads,
-    /// if it can be reached.
+    /// Does step 2 and returns the distance of the destination to all threads, if it can be
+    /// reached.
     #[inline(always)]
     fn expand(&self, source: u32, destination: u32) -> Option<u32> {
         let lane = self.lane;
@@ -378,8 +365,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             self.store(self.reached, 0, source);
             // SAFETY: words of the block's shared memory.
             unsafe {
-                // If the end is on another request's path, there is nothing to
-                // expand.
+                // If the end is on another request's path, there is nothing to expand.
                 lane.shared_store_32(REACHED, u32::from(open));
                 lane.shared_store_32(FOUND, 0);
             }
@@ -416,15 +402,15 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             if seen != UNSEEN {
                 continue;
             }
-            // SAFETY: a word of the router's memory. Relaxed: the exchange
-            // alone decides who enters the cell.
+            // SAFETY: a word of the router's memory. Relaxed: the exchange alone decides who enters
+            // the cell.
             let found = unsafe {
                 self.lane
                     .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
             };
             if found == UNSEEN {
-                // SAFETY: a word of the block's shared memory. Each cell is
-                // entered once, so the number is below the cells.
+                // SAFETY: a word of the block's shared memory. Each cell is entered once, so the
+                // number is below the cells.
                 let at = unsafe { self.lane.shared_fetch_add_32(REACHED, 1) };
                 self.store(self.reached, at, *c);
                 if *c == destination {
@@ -435,8 +421,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Does steps 3 and 4; the threads that conclude call it, and it returns
-    /// the same verdict to all of them.
+    /// Does steps 3 and 4; the threads that conclude call it, and it returns the same verdict to
+    /// all of them.
     #[inline(always)]
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
         let Some(distance) = distance else {
@@ -462,8 +448,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         self.spent(0, begun);
         match claimed {
             Ok(()) => self.record(request, cells),
-            // The path met another one, or was given up after too many
-            // conflicts.
+            // The path met another one, or was given up after too many conflicts.
             Err(abort) if abort == Abort::User || abort.is_conflict() => AGAIN,
             Err(_) => STOP,
         }
@@ -482,16 +467,15 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         SETTLED
     }
 
-    /// Does step 3: traces from the destination to the source, each cell one
-    /// step nearer.
+    /// Does step 3: traces from the destination to the source, each cell one step nearer.
     #[inline(always)]
     fn trace(&self, path: *mut u32, destination: u32, distance: u32) {
         let (mut cell, mut distance) = (destination, distance);
         loop {
             let place = path.wrapping_add(distance as usize);
-            // SAFETY: the path is at most as long as the room, which `conclude`
-            // has checked, and nobody else has the request. Relaxed for a team,
-            // whose lanes meet before they load it.
+            // SAFETY: the path is at most as long as the room, which `conclude` has checked, and
+            // nobody else has the request. Relaxed for a team, whose lanes meet before they load
+            // it.
             unsafe {
                 if A::TEAMS {
                     self.lane.store_relaxed_32(place, cell);

@@ -1,6 +1,6 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! [`Tx`](crate::Tx) calls these methods, and the loops of `run` call `begin`,
+//! [`Tx`] calls these methods, and the loops of `run` call `begin`,
 //! `commit` and `rollback`:
 //!
 //! 1. `clear`, `load_queue_and_snapshot`, `begin`;

@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 /// 32-bit one. Any other lane accesses them one after the other, with fences in
 /// between. The memory layout is the same.
 ///
-/// [`CellWord`] describes the bits of the words. A cell of all zeros is the
+/// `CellWord` in `memory/version.rs` describes the bits of the words. A cell of all zeros is the
 /// value 0 that no transaction has written.
 #[repr(C)]
 pub struct TCells<T> {

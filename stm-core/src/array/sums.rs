@@ -149,13 +149,13 @@ impl<T: Summand> TSums<T> {
     /// Returns a view of `rows` rows that begin at `start`.
     ///
     /// # Safety
-    /// 1. `start` is aligned to 8 and points to `rows` times [`row_words`] live
-    ///    words, with each header 0 at first, in the memory of the device whose
-    ///    kernels will use the view;
+    /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in
+    ///    the memory of the device whose kernels will use the view; each row is a
+    ///    header, 0 at first, and its elements, rounded up to words of 64 bits;
     /// 2. they stay live while such a kernel runs;
     /// 3. while it runs, transactions and [`Self::peek`] are the only accesses
     ///    to them, and all views of one row have the same layout;
-    /// 4. `row_len` is at most [`ROW_LEN_MAX`].
+    /// 4. `row_len` is at most 2^20.
     pub const unsafe fn from_raw(start: *mut u64, rows: u64, row_len: u32) -> Self {
         Self {
             start,

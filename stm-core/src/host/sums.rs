@@ -30,7 +30,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Makes rows of zeros; `what` names them in an error.
     ///
     /// # Panics
-    /// It panics if `row_len` is 0 or above [`ROW_LEN_MAX`].
+    /// It panics if `row_len` is 0 or above 2^20.
     ///
     /// # Errors
     /// The device has too little memory, or reports another error.

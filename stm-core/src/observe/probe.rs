@@ -3,10 +3,11 @@
 //!
 //! A probe belongs to the machine ([`Lane::Probe`]), and not to the algorithm
 //! or the kernel. A GPU has an entry point for each kind: [`Silent`] ones,
-//! which ship and contain no code for observers, those with a [`Recorder`], and
-//! those with a [`Profiler`](crate::observe::profiler::Profiler). On the host
-//! one instance of a kernel serves all three, and a lane's [`HostProbe`] says
-//! at run time which it is.
+//! which ship and contain no code for observers, those with a
+//! [`Recorder`](crate::observe::Recorder), and those with a
+//! [`Profiler`](crate::observe::profiler::Profiler). On the host one instance
+//! of a kernel serves all three, and a lane's
+//! [`HostProbe`](crate::observe::HostProbe) says at run time which it is.
 //!
 //! With a recorder, each lane appends its transactions' events by plain stores
 //! to its own buffer in device memory, in the layout of
@@ -54,7 +55,7 @@ pub enum Observation {
     /// Nothing observes the launch.
     #[default]
     Silent,
-    /// A history is recorded ([`Recorder`]).
+    /// A history is recorded ([`Recorder`](crate::observe::Recorder)).
     Record,
     /// The time of each phase is measured
     /// ([`crate::observe::profiler::Profiler`]).

@@ -4,8 +4,8 @@ use crate::lane::Lane;
 use crate::observe::phase::{CLOSED, OPENED, OPENS, PHASES, Phase};
 use crate::observe::probe::{Event, Probe, ProbeBuffer};
 
-/// A probe that measures the phases of every lane, in rows of [`ROW_WORDS`]
-/// words.
+/// A probe that measures the phases of every lane, in rows of
+/// [`ROW_WORDS`](crate::observe::phase::ROW_WORDS) words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profiler;
 
@@ -49,7 +49,7 @@ impl Stretches {
     ///
     /// # Safety
     /// The obligations are those of [`Probe::open`], for the buffer itself,
-    /// which has rows of [`ROW_WORDS`] words.
+    /// which has rows of [`ROW_WORDS`](crate::observe::phase::ROW_WORDS) words.
     #[inline(always)]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let mut cursor = Self {

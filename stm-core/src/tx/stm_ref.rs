@@ -16,7 +16,7 @@ use core::ptr::addr_of_mut;
 #[repr(C)]
 pub struct RetryLimits {
     /// Polls of a locked word before a read aborts; 0 for the default of the
-    /// algorithm ([`Algorithm::READ_POLLS`], [`Algorithm::TEAM_READ_POLLS`]).
+    /// algorithm (`Algorithm::READ_POLLS`, `Algorithm::TEAM_READ_POLLS`).
     pub read_polls: u32,
     /// Attempts to acquire the locks before a commit aborts.
     pub acquire_tries: u32,

@@ -5,7 +5,7 @@
 //! word of the stripe), and a value: the new value if the word is written, else
 //! the value read, where the algorithm compares values. The first entries are
 //! on the lane's stack, which a GPU keeps in its first-level cache; the rest
-//! are in the lane's [`Logs`], coalesced. Entries are never moved and never
+//! are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries are never moved and never
 //! cleared: the count says which ones are valid.
 //!
 //! | bits of an address | meaning |

@@ -76,7 +76,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
     fn unlocked(version: Version, value: u64) -> u64;
 }
 
-/// Keeps each value in a cell with its version ([`CellWord`]).
+/// Keeps each value in a cell with its version (`CellWord`).
 #[derive(Clone, Copy, Debug)]
 pub struct Cells;
 

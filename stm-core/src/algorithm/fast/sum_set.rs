@@ -148,7 +148,7 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
         }
     }
 
-    /// Row `i`, with its flags.
+    /// Returns row `i`, with its flags.
     ///
     /// # Safety
     /// `i` is below the number of rows.

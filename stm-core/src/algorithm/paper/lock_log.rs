@@ -3,7 +3,7 @@
 //! "encounter-time lock-sorting").
 //!
 //! The entries are stored in the order of first access. Each is also a link of
-//! a list that belongs to one of [`BUCKETS`] buckets, chosen by the top bits of
+//! a list that belongs to one of [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of
 //! the stripe. In an ordered log each list ascends, so visiting the buckets in
 //! turn, each from its head, yields all stripes in ascending order: the global
 //! order in which every transaction locks. In an unordered log the lists only
