@@ -276,8 +276,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// Stores a word of the router's memory.
     #[inline(always)]
     fn store(&self, array: *mut u32, i: u32, value: u32) {
-        // SAFETY: as for `load`. Relaxed: a barrier follows before another thread of the block
-        // loads it.
+        // SAFETY: as for `load`. Relaxed: a barrier precedes other threads' loads.
         unsafe {
             self.lane
                 .store_relaxed_32(array.wrapping_add(i as usize), value);
@@ -402,8 +401,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             if seen != UNSEEN {
                 continue;
             }
-            // SAFETY: a word of the router's memory. Relaxed: the exchange alone decides who enters
-            // the cell.
+            // SAFETY: a word of the router's memory. Relaxed: the exchange alone decides.
             let found = unsafe {
                 self.lane
                     .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
@@ -474,8 +472,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         loop {
             let place = path.wrapping_add(distance as usize);
             // SAFETY: the path is at most as long as the room, which `conclude` has checked, and
-            // nobody else has the request. Relaxed for a team, whose lanes meet before they load
-            // it.
+            // nobody else has the request. Relaxed for a team, whose lanes then meet.
             unsafe {
                 if A::TEAMS {
                     self.lane.store_relaxed_32(place, cell);
