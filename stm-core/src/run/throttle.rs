@@ -25,7 +25,8 @@
 //!   clock: every read of them finds a version newer than any snapshot, and no
 //!   attempt ever succeeds.
 //!
-//! In either case the tickets behind the head are not served before the launch
+//! In either case the tickets behind the head are not served until the head
+//! gives up after `retries_max` conflicts, if such a limit is set, or the launch
 //! is stopped, for example by its time limit.
 //!
 //! The queue is a word on the clock's cache line: the number of tickets drawn

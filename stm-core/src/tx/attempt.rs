@@ -361,7 +361,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// not** be filled by `init`: two attempts may both read the same free node
     /// from the list, and the doomed one would store its value into the node
     /// that the other one has published, which corrupts committed data without
-    /// any error. Take such nodes by `write`. Nodes that are drawn outside of
+    /// any error. Fill such nodes with `write`. Nodes that are drawn outside of
     /// transactions, for example from a range that belongs to this
     /// transaction's number, are captured.
     ///
