@@ -1,11 +1,12 @@
 //! Packs the committed PTX and lists it, so that a kernel finds its text by its
-//! name, a new kernel builds before its PTX exists, and a program is not mostly PTX.
+//! name, a new kernel builds before its PTX exists, and the program stays
+//! small.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The entries of a folder, sorted; none if there is no such folder.
+/// Returns the entries of a folder, sorted, or none if there is no such folder.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = match fs::read_dir(folder) {
         Ok(entries) => entries

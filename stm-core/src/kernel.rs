@@ -1,4 +1,4 @@
-//! What runs: a kernel is a type, and the machine it runs on a parameter.
+//! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 
 use crate::lane::Lane;
 
@@ -13,47 +13,51 @@ pub trait Kernel: 'static {
     /// ([`Build::suffix`]).
     const ENTRY: &'static str;
 
-    /// The launch's parameters. `#[repr(C)]`, so that host and device agree on
-    /// its layout; shared by all threads.
+    /// The parameters of a launch, which all threads read. They must be
+    /// `#[repr(C)]`, so that host and device agree on their layout.
     type Params: Copy + Send + Sync + 'static;
 
-    /// The text of the PTX module that holds the entry point of this build.
+    /// Returns the text of the PTX module that holds the entry point of this
+    /// build.
     ///
     /// # Errors
-    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel that has none for
-    /// any build, as by default, or for this `wide` one; and
-    /// [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for one that is
-    /// built on demand.
+    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX,
+    /// which is the default, or without PTX for this `wide` build;
+    /// [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for PTX that is
+    /// built on demand and was not found.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
         Err(crate::host::Error::NoPtx { entry: Self::ENTRY })
     }
 
-    /// One thread's work.
+    /// Does one thread's work.
     fn run<L: Lane>(lane: &L, params: &Self::Params);
 
-    /// One thread's work on the CPU. A crate of kernels may send this to code
-    /// that it has compiled itself, so that its users need not compile it again.
+    /// Does one thread's work on the CPU. A crate of kernels may send this call
+    /// to code that it has compiled itself, so that its users need not compile
+    /// it again.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn run_on_cpu(lane: &crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
         Self::run(lane, params);
     }
 }
 
-/// Which of a kernel's PTX modules is wanted.
+/// The build of a kernel's PTX module.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Build {
-    /// For a device with atomics of 128 bits ([`Lane::has_wide_atomics`]). Only
-    /// kernels to which that makes a difference have one.
+    /// Says whether the build is for a device with atomics of 128 bits
+    /// ([`Lane::has_wide_atomics`]). Only kernels to which these make a
+    /// difference have one.
     pub wide: bool,
-    /// With what probe.
+    /// The probe of the build.
     pub observation: crate::observe::probe::Observation,
 }
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 impl Build {
-    /// What follows [`Kernel::ENTRY`] in the name of the entry point.
+    /// Returns the suffix that follows [`Kernel::ENTRY`] in the name of the
+    /// entry point.
     pub const fn suffix(self) -> &'static str {
         use crate::observe::probe::Observation::{Profile, Record, Silent};
         match (self.wide, self.observation) {
@@ -70,8 +74,8 @@ impl Build {
 /// The longest entry name that [`EntryName`] holds.
 const ENTRY_MAX: usize = 64;
 
-/// An entry name made of two parts, at compile time: for kernels that are
-/// generic over the algorithm.
+/// An entry name that is made of two parts at compile time, for kernels that
+/// are generic over the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryName {
     bytes: [u8; ENTRY_MAX],
@@ -79,10 +83,11 @@ pub struct EntryName {
 }
 
 impl EntryName {
-    /// `kernel`, an underscore, and `variant` with underscores for hyphens.
+    /// Joins `kernel` and `variant` by an underscore and replaces hyphens in
+    /// `variant` by underscores.
     ///
     /// # Panics
-    /// If that is longer than 64 bytes.
+    /// It panics if the name is longer than 64 bytes.
     pub const fn new(kernel: &str, variant: &str) -> Self {
         let (kernel, variant) = (kernel.as_bytes(), variant.as_bytes());
         let mut bytes = [0; ENTRY_MAX];
@@ -102,10 +107,10 @@ impl EntryName {
         Self { bytes, len }
     }
 
-    /// The name.
+    /// Returns the name.
     ///
     /// # Panics
-    /// Never: it is made of two strings.
+    /// It never panics, as the name is made of two strings.
     pub const fn as_str(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.len);
         match core::str::from_utf8(text) {

@@ -1,12 +1,12 @@
 //! Software transactional memory for GPUs.
 //!
-//! The algorithms of *Software Transactional Memory for GPU Architectures* (Xu
-//! et al., CGO 2014) and the ones it compares with, from one Rust source, on
-//! NVIDIA GPUs (compiled to PTX) and on the CPU.
+//! This crate implements the algorithms of *Software Transactional Memory for
+//! GPU Architectures* (Xu et al., CGO 2014), those that the paper compares
+//! with, and algorithms of its own. One Rust source runs on NVIDIA GPUs
+//! (compiled to PTX) and on the CPU.
 //!
-//! A kernel is a type that implements [`kernel::Kernel`], generic over the
-//! [`lane::Lane`] that runs it. Inside, transactions go through a
-//! [`StmRef`]:
+//! A kernel is a type that implements [`kernel::Kernel`] and is generic over
+//! the [`lane::Lane`] that runs it. Its transactions go through a [`StmRef`]:
 //!
 //! ```
 //! use stm_core::{Lane, StmRef, algorithm::Algorithm};
@@ -25,18 +25,55 @@
 //! }
 //! ```
 //!
-//! Besides, a transaction writes several words with [`Tx::write_many`] and adds
-//! to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
-//! [`StmRef::for_each_team`] run one by all lanes of a warp ([`TeamTx`]),
-//! [`StmRef::team_of_block`] and [`StmRef::for_each_block_team`] by all threads
-//! of a block; only with [`algorithm::Fast`] and [`algorithm::FastTable`], which also let
-//! additions pass without conflict.
+//! A transaction can also write several words at once with [`Tx::write_many`]
+//! and add to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
+//! [`StmRef::for_each_team`] run one transaction by all lanes of a warp
+//! ([`TeamTx`]), and [`StmRef::team_of_block`] and
+//! [`StmRef::for_each_block_team`] by all threads of a block. Teams need
+//! [`algorithm::Fast`] or [`algorithm::FastTable`], under which additions do
+//! not conflict either.
 //!
 //! Without features the crate is `no_std` and is what a kernel links. The
-//! feature `host` adds the devices' side: buffers, launches, the CPU device
-//! and `Stm`, the owner of the metadata; `cuda` adds the CUDA device.
+//! feature `host` adds the host's side: buffers, launches, the CPU device and
+//! `Stm`, the owner of the metadata. The feature `cuda` adds the CUDA device.
 //!
-//! `ORDERING.md` beside this file argues every memory order.
+//! # The modules
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
+//! | [`memory`] | words, versions, stripes, the global metadata and the logs: where each bit lies |
+//! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |
+//! | `tx` | one attempt at a transaction: [`Tx`], [`TeamTx`], the handle [`StmRef`], [`Abort`] |
+//! | `run` | the loops around attempts: rounds, retries, backoff, the throttle and the queue |
+//! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
+//! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
+//! | `algorithm/fast` | `fast` and `fast-table` |
+//! | [`observe`] | probes that record histories or measure time, and seeded defects |
+//! | `host` | devices, memory, launches, and the owner of the metadata |
+//!
+//! `ORDERING.md` beside this file gives the reason for every memory order.
+//!
+//! # How to read this
+//!
+//! Follow `tx.read(&array, i)` from the closure to the word:
+//!
+//! 1. [`Tx::read`] is [`Tx::read_many`] for one element (`tx/attempt.rs`). It
+//!    asks the view for the [`WordAddress`] of the element and returns
+//!    [`Abort::OutOfRange`] past the end.
+//! 2. `Tx::read_words` looks up the transaction's own writes, if there are any,
+//!    and calls `Algorithm::read_many` for the rest (`algorithm/contract.rs`).
+//! 3. For [`algorithm::Fast`] this is `Versioned::read_many`
+//!    (`algorithm/fast/protocol.rs`). It calls `load` and, if a word is locked
+//!    or newer than the snapshot, `extend`; both are in
+//!    `algorithm/fast/read.rs`. It records the word in the read set
+//!    (`algorithm/fast/entry_set.rs`).
+//! 4. `load` finds the version word of the address
+//!    (`algorithm/fast/storage.rs`) and calls [`Lane::load_relaxed_64`], one
+//!    PTX instruction in `lane/gpu.rs` and one atomic load in `lane/cpu.rs`.
+//!    The bits of the word are described in `memory/version.rs`.
+//!
+//! The loop that began the attempt and will commit it is in `run/single.rs`.
 
 #![no_std]
 #![cfg_attr(
@@ -68,7 +105,8 @@ pub use tx::crew::{BlockCrew, Crew, WarpCrew};
 pub use tx::stm_ref::{RetryLimits, StmRef};
 pub use tx::team::TeamTx;
 
-/// What a kernel and the program that launches it use: `use stm_core::prelude::*`.
+/// The items that a kernel and the program that launches it need: `use
+/// stm_core::prelude::*`.
 pub mod prelude {
     pub use crate::algorithm::{Algorithm, Fast, FastTable, Variant};
     pub use crate::array::{Summand, TArray, TCells, TSums, View};
@@ -85,7 +123,7 @@ pub mod prelude {
     pub use crate::tx::team::TeamTx;
 }
 
-/// The README's program, compiled and run as a test.
+/// Compiles and runs the program of the README as a test.
 #[cfg(all(doctest, feature = "host"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
-//! Transactions of teams of a block on the CPU, where the threads of a block are
-//! OS threads: what a warp of one lane cannot show.
+//! Tests of team transactions of a block on the CPU, where the threads of a
+//! block are OS threads: they cover what a warp of one lane cannot show.
 #![cfg(feature = "host")]
 
 use std::marker::PhantomData;
@@ -17,17 +17,17 @@ enum How {
     /// The first block audits, the second moves money by its threads in pairs,
     /// the others by single lanes.
     Bank,
-    /// A transaction of the block inside another.
+    /// Begins a transaction of the block inside another.
     Nest,
-    /// Numbers 0 to 99, of which the odd ones cancel themselves.
+    /// Runs numbers 0 to 99, of which the odd ones cancel themselves.
     Cancel,
-    /// The last thread swallows a failure that the others pass on.
+    /// Lets the last thread swallow a failure that the others pass on.
     Swallow,
-    /// Two threads write one word.
+    /// Lets two threads write one word.
     Overlap,
-    /// Transactions without end.
+    /// Runs transactions without end.
     Endless,
-    /// What the threads tell each other.
+    /// Broadcasts words between the threads.
     Talk,
 }
 
@@ -37,8 +37,8 @@ struct Blocks<A>(PhantomData<A>);
 struct P<A: Algorithm> {
     stm: StmRef<A>,
     accounts: A::Array<u64>,
-    /// What each thread of the block that audits has found, one audit after the
-    /// other.
+    /// The sums that each thread of the auditing block has found, one audit
+    /// after the other.
     sums: TArray<u64>,
     how: How,
 }
@@ -59,12 +59,12 @@ impl<A: Algorithm> Blocks<A> {
                         Ok((0..tx.size()).fold(0, |sum, rank| sum + tx.told_by(rank, mine)))
                     });
                     let at = k * threads + u64::from(lane.thread_index());
-                    // SAFETY: live, and this thread's alone.
+                    // SAFETY: live, and only this thread stores there.
                     unsafe { lane.store_relaxed_64(p.sums.get(at).unwrap(), sum.unwrap()) };
                 }
             }
             1 => p.stm.for_each_block_team(lane, 0..2 * TRANSFERS, |tx, k| {
-                // All teams of the launch have a part of the range.
+                // Every team of the launch has a part of the range.
                 let rank = u64::from(tx.rank());
                 let mine = (rank < threads / 2 * 2).then(|| (rank + k) % ACCOUNTS);
                 let found = tx.read(&p.accounts, mine)?;
@@ -107,7 +107,8 @@ impl<A: Algorithm> Kernel for Blocks<A> {
             How::Cancel => p.stm.for_each_block_team(lane, 0..100, |tx, i| {
                 let old = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
                 tx.write_many(&p.accounts, [Some((rank, old + 1)), None])?;
-                // Its own write, and nothing.
+                // The thread finds its own write, and nothing where it has no
+                // index.
                 let [own, none] = tx.read_many(&p.accounts, [Some(rank), None])?;
                 assert_eq!((own, none), (Some(old + 1), None));
                 if i % 2 == 1 { tx.cancel() } else { Ok(()) }
@@ -147,8 +148,8 @@ impl<A: Algorithm> Kernel for Blocks<A> {
                     }
                     let own = p.sums.get(rank).unwrap();
                     let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
-                    // SAFETY: live; stored by one thread, and loaded after all
-                    // have met.
+                    // SAFETY: live; one thread stores it, and the others load
+                    // it after all have met.
                     let seen = unsafe {
                         lane.store_relaxed_64(own, rank + 9);
                         tx.sync();
@@ -187,7 +188,7 @@ fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
         sums: sums.tarray(),
         how,
     };
-    // SAFETY: the buffers live, and only these transactions touch them.
+    // SAFETY: the buffers live, and only these transactions access them.
     let (_, statistics) = unsafe { stm.launch::<Blocks<A>>(&params)? };
     Ok((statistics, accounts.download()?, sums.download()?))
 }

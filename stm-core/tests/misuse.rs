@@ -1,5 +1,5 @@
-//! Kernels that use the API in ways that a workload should not: each ends in a
-//! result or an error that names what was wrong, never in a hang.
+//! Tests of kernels that misuse the API: each ends in a result or in an error
+//! that names what was wrong, never in a hang.
 #![cfg(feature = "host")]
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ enum How {
     Nest,
     /// Panics in one thread while the others wait.
     Panic,
-    /// One transaction after the other, each on its own.
+    /// Runs one transaction after the other by `atomically`.
     Loop,
 }
 

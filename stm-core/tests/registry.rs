@@ -1,4 +1,4 @@
-//! The registry of algorithms and the types that it names agree.
+//! A test that the registry of algorithms and the types that it names agree.
 
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::with_algorithm;

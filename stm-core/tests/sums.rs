@@ -1,5 +1,5 @@
-//! Sums on the CPU, under every algorithm: what several threads add is there in
-//! the end, what one of them reads meanwhile is a state that existed, and what
+//! Tests of sums on the CPU, under every algorithm: additions of several
+//! threads all arrive, reads in the meantime see a state that existed, and what
 //! does not fit is an error that the host sees.
 #![cfg(feature = "host")]
 
@@ -11,13 +11,13 @@ use stm_core::algorithm::{
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
 use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums};
 
-/// What a transaction does.
+/// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Job {
     /// Moves an amount between two elements of one row.
     Move,
-    /// The same, and one transaction in four reads the row and its sum, which
-    /// never changes, and after that a word that moves with it.
+    /// Does the same; one transaction in four also reads the row and its sum,
+    /// which never changes, and after that a word that moves with it.
     MoveAndLook,
     /// Adds to a row, reads it, and finds its own additions there.
     AddAndRead,
@@ -28,7 +28,7 @@ enum Job {
     Everywhere,
     /// Adds past the end of a row.
     PastTheEnd,
-    /// Adds to a row that is none.
+    /// Adds to a row that does not exist.
     NoRow,
 }
 
@@ -37,7 +37,7 @@ struct Params<A: Algorithm, T> {
     stm: StmRef<A>,
     sums: TSums<T>,
     words: A::Array<u32>,
-    /// Looks that found what never was.
+    /// The number of reads that found a state that never existed.
     wrong: TArray<u64>,
     transactions: u64,
     job: Job,
@@ -70,7 +70,7 @@ impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
         };
         let report = || {
             let word = p.wrong.get(0).expect("a word");
-            // SAFETY: live, and only added to.
+            // SAFETY: live, and changed by additions only.
             unsafe { lane.add_relaxed_64(word, 1) };
         };
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
@@ -92,7 +92,7 @@ impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
                 Job::Move | Job::MoveAndLook => {
                     let n = (i % 5 + 1) as i32;
                     if p.job == Job::MoveAndLook {
-                        // A word that is always the same as element 0.
+                        // This word is always the same as element 0.
                         let moved = i32::from(b == 0) - i32::from(a == 0);
                         let word = tx.read(&p.words, row)?;
                         tx.write(&p.words, row, word.wrapping_add((moved * n) as u32))?;
@@ -140,8 +140,8 @@ impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
     }
 }
 
-/// The elements after a launch, the looks that found what never was, and the
-/// statistics.
+/// The elements after a launch, the number of reads that found a state that
+/// never existed, and the statistics.
 type Left<T> = (Vec<T>, u64, Statistics);
 
 fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
@@ -193,7 +193,7 @@ macro_rules! with_all {
     }};
 }
 
-/// What the moves of a job leave.
+/// Returns the elements that the transactions of a job leave.
 fn moved(rows: u64, len: u64, transactions: u64, looks: bool) -> Vec<i64> {
     let mut expected = vec![0; (rows * len) as usize];
     for i in 0..transactions {
@@ -223,7 +223,8 @@ fn moves<A: Algorithm>() {
     );
     let (found, _, _) = launch::<A, i64>(Job::Move, (2, 3), 1_000).unwrap();
     assert_eq!(found, moved(2, 3, 1_000, false), "{}", A::NAME);
-    // Small whole numbers, so that the order of the additions is no matter.
+    // These are small whole numbers, so the order of the additions does not
+    // matter.
     let job = launch::<A, u32>(Job::Everywhere, (2, 3), 400).unwrap();
     assert_eq!(job.0, [300; 6], "{}", A::NAME);
 }
@@ -269,7 +270,7 @@ fn a_transaction_that_adds_what_it_reads_demands_is_alone() {
     with_all!(reads_and_adds);
 }
 
-/// More rows and additions than the stack has room for.
+/// Uses more rows and additions than the stack has room for.
 fn beyond_the_stack<A: Algorithm>() {
     let (found, wrong, _) = launch::<A, u64>(Job::Everywhere, (30, 8), 400).unwrap();
     assert_eq!((found, wrong), (vec![300; 240], 0), "{}", A::NAME);

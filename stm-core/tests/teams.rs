@@ -1,5 +1,5 @@
-//! Transactions of teams on the CPU, where a warp, and so a team, is one lane:
-//! what holds for any size.
+//! Tests of team transactions on the CPU, where a warp, and so a team, is one
+//! lane: they cover what holds for any size.
 #![cfg(feature = "host")]
 
 use std::marker::PhantomData;
@@ -15,11 +15,11 @@ const TRANSFERS: u64 = 4000;
 enum How {
     /// Thread 0 of each block audits, the others make transfers.
     Audit,
-    /// A transaction inside a team's.
+    /// Begins a transaction inside a team's.
     Nest,
-    /// Numbers 0 to 99, of which the odd ones cancel themselves.
+    /// Runs numbers 0 to 99, of which the odd ones cancel themselves.
     Cancel,
-    /// A closure that swallows its failure.
+    /// Swallows a failure in the closure.
     Swallow,
 }
 
@@ -50,7 +50,7 @@ impl<A: Algorithm> Kernel for Teams<A> {
                         Ok(sum)
                     });
                     let place = p.sums.get(first + k).unwrap();
-                    // SAFETY: live, and this thread's alone.
+                    // SAFETY: live, and only this thread stores there.
                     unsafe { lane.store_relaxed_64(place, sum.unwrap()) };
                 }
             }
@@ -76,7 +76,8 @@ impl<A: Algorithm> Kernel for Teams<A> {
             How::Cancel => p.stm.for_each_team(lane, 0..100, |tx, i| {
                 let old = tx.read(&p.accounts, Some(0))?.unwrap_or(0);
                 tx.write_many(&p.accounts, [Some((0, old + 1)), None])?;
-                // Its own write, and nothing.
+                // The lane finds its own write, and nothing where it has no
+                // index.
                 let [own, none] = tx.read_many(&p.accounts, [Some(0), None])?;
                 assert_eq!((own, none), (Some(old + 1), None));
                 if i % 2 == 1 { tx.cancel() } else { Ok(()) }
@@ -118,7 +119,7 @@ fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
         sums: sums.tarray(),
         how,
     };
-    // SAFETY: the buffers live, and only these transactions touch them.
+    // SAFETY: the buffers live, and only these transactions access them.
     let (_, statistics) = unsafe { stm.launch::<Teams<A>>(&params)? };
     Ok((statistics, accounts.download()?, sums.download()?))
 }

@@ -1,4 +1,4 @@
-//! Whole transactions on the CPU device, with every algorithm.
+//! Tests of whole transactions on the CPU device, with every algorithm.
 #![cfg(feature = "host")]
 
 use core::marker::PhantomData;
@@ -11,7 +11,8 @@ use stm_core::algorithm::{
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
 
-/// What a test kernel does, chosen at run time so that one kernel type serves.
+/// The job of a test kernel, chosen at run time so that one kernel type serves
+/// all tests.
 #[derive(Clone, Copy)]
 enum Job {
     /// Adds 1 to word 0 (`words` 64-bit) and to word i % n (`small` 32-bit).
@@ -26,7 +27,7 @@ enum Job {
     Swallow,
     /// Reads two words that others keep equal, and counts where they differ.
     Invariant,
-    /// Never commits: cancels the attempt's effect by reading a hot word twice.
+    /// Reads its own writes: writes a word, reads it, and writes it again.
     Own,
 }
 

@@ -1,5 +1,5 @@
-//! What is special to the versioned algorithms, on the CPU: sets beyond the
-//! stack, words met twice, the end of the versions, layouts.
+//! Tests of what is specific to the versioned algorithms, on the CPU: sets
+//! beyond the stack, words named twice, the end of the versions, layouts.
 #![cfg(feature = "host")]
 
 use core::marker::PhantomData;
@@ -15,12 +15,12 @@ use stm_core::{Kernel, Lane, StmRef, View};
 enum Job {
     /// Reads all words, some of them twice, and adds 1 to each, backwards.
     Backwards,
-    /// The same, and every word is written before any is read.
+    /// Does the same with every word written before any is read.
     Blind,
-    /// Writes of words read together, in the order of the reads; each word is
-    /// named twice.
+    /// Writes words that were read together, in the order of the reads; each
+    /// word is named twice.
     Twice,
-    /// Reads all, writes none but a counter at the end.
+    /// Reads all words and writes none except a counter at the end.
     ManyReads,
 }
 
@@ -109,7 +109,8 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
     let sums = TxArray::<_, u64>::zeroed(&cpu, layout, 2, "sums").unwrap();
     let config = StmConfig {
         locks,
-        // Every word once: words read twice must share their room.
+        // There is room for every word once, so words read twice must use the
+        // same entry.
         capacity: Capacity {
             reads: WORDS + 1,
             writes: WORDS + 1,
@@ -137,15 +138,17 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
     )
 }
 
-/// What a launch did, and the two arrays after it.
+/// The statistics of a launch, and the two arrays after it.
 type Outcome = (Statistics, Vec<u32>, Vec<u64>);
 
-/// A launch of a job: how many transactions, with how many locks.
+/// A function that launches a job, given the number of transactions and the
+/// number of locks.
 type Run = fn(Job, u64, u64) -> Outcome;
 
 fn both(test: fn(u64, Run)) {
     test(1 << 10, run::<Fast>);
-    // Eight locks: most words share one with others of the transaction.
+    // With eight locks, most words have the same lock as others of the
+    // transaction.
     for locks in [1 << 10, 8, 1] {
         test(locks, run::<FastTable>);
     }
@@ -189,7 +192,7 @@ fn words_read_and_not_written_do_not_stop_each_other() {
 #[test]
 fn rounds_and_their_lanes_are_counted() {
     let (statistics, ..) = run::<Fast>(Job::ManyReads, 40, 8);
-    // Warps of one lane: each attempt is a round.
+    // As warps have one lane, each attempt is a round.
     assert_eq!(statistics.rounds, statistics.attempts);
     assert_eq!(statistics.round_lanes, statistics.attempts);
     let (statistics, ..) = run::<HvSorting>(Job::ManyReads, 40, 8);
@@ -220,7 +223,7 @@ fn the_end_of_the_versions_is_a_fault_and_not_a_version_that_begins_anew() {
         matches!(error, Error::VersionsUsedUp { limit: 0x7FFF_FFFF }),
         "{error}"
     );
-    // Nothing is held, and nothing of the fourth is there.
+    // Nothing is owned, and nothing of the fourth commit is stored.
     assert_eq!(words.download().unwrap(), [3; 4]);
 }
 

@@ -1,5 +1,5 @@
-//! Only the lane module may contain an atomic, `asm!`, a fence or a spin hint:
-//! everything else goes through `Lane`, where a test can see it.
+//! A test that only the lane module contains atomics, `asm!`, fences and spin
+//! hints: everything else goes through `Lane`, where a test can see it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of code of a file that use a forbidden word; comments may.
+/// Returns the lines of code of a file that use a forbidden word; comments may
+/// use them.
 fn offences(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {

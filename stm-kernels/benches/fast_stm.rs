@@ -1,6 +1,6 @@
-//! The CPU device beside `fast-stm`, a transactional memory for CPUs: the
-//! random array of Xu et al. 2014, the same transactions by as many threads, in
-//! one process, in turn. Both must leave the same array.
+//! Compares the CPU device with `fast-stm`, a transactional memory for CPUs, by
+//! the random array of Xu et al. 2014: the same transactions by the same number
+//! of threads, in one process, in turn. Both must leave the same array.
 //!
 //!     cargo bench -p stm-kernels --bench fast_stm
 //!     cargo bench -p stm-kernels --bench fast_stm -- WORDS TRANSACTIONS THREADS
@@ -12,12 +12,13 @@ use stm_core::host::{Cpu, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, View};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
-/// Words that a transaction reads, and writes: Table 1 of the paper.
+/// The number of words that a transaction reads, and of those that it writes
+/// (Table 1 of the paper).
 const ACCESSES: u32 = 16;
-/// Timed runs of each.
+/// The number of timed runs of each.
 const REPEAT: usize = 5;
 
-/// What the threads run.
+/// The work of the threads.
 #[derive(Clone, Copy)]
 struct Work {
     plan: RaPlan,
@@ -26,7 +27,7 @@ struct Work {
     threads: u32,
 }
 
-/// One run of `fast-stm` on an array of zeros.
+/// Runs `fast-stm` once on an array of zeros.
 fn theirs(work: Work) -> (Duration, Vec<u32>) {
     let vars: Vec<TVar<u32>> = (0..work.words).map(|_| TVar::new(0)).collect();
     let start = Instant::now();
@@ -54,7 +55,7 @@ fn theirs(work: Work) -> (Duration, Vec<u32>) {
     (time, vars.iter().map(TVar::read_atomic).collect())
 }
 
-/// One run of an algorithm of ours on an array of zeros.
+/// Runs one of our algorithms once on an array of zeros.
 fn ours<A: Algorithm>(work: Work) -> (Duration, Vec<u32>)
 where
     RandomArray<A>: Kernel<Params = RaParams<A>>,

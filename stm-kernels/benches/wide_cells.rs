@@ -1,12 +1,13 @@
-//! What a 64-bit payload costs: transfers between accounts in cells, the same
-//! transactions, median times of
+//! Measures the cost of a 64-bit payload: transfers between accounts in cells,
+//! with the same transactions. It prints the median times of
 //!
 //! 1. cells of 32-bit accounts;
 //! 2. cells of 64-bit accounts, with atomics of 64 bits (version, fence, value);
 //! 3. the same with atomics of 128 bits, where the device has them.
 //!
-//! On the first GPU, else on the CPU. Each run is checked: every transaction has
-//! committed, and every account is what a replay leaves.
+//! It runs on the first GPU, else on the CPU. Each run is checked: every
+//! transaction has committed, and every account has the value that a replay
+//! leaves.
 //!
 //!     cargo bench -p stm-kernels --bench wide_cells
 //!     cargo bench -p stm-kernels --bench wide_cells -- ACCOUNTS TRANSACTIONS BLOCKS THREADS
@@ -17,14 +18,14 @@ use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Stm, StmConfig, TxArray};
 use stm_core::{Element, Kernel, View};
 use stm_kernels::cells::{TransferParams, Transfers, transfer};
 
-/// Timed runs of each; one more comes before.
+/// The number of timed runs of each; one untimed run comes before.
 const REPEAT: usize = 7;
 /// The seed of the transactions.
 const SEED: u64 = 1;
 
 type Algorithm = Fast;
 
-/// What the threads run.
+/// The work of the threads.
 #[derive(Clone, Copy)]
 struct Work {
     accounts: u32,
@@ -32,7 +33,7 @@ struct Work {
     shape: (u32, u32),
 }
 
-/// The accounts after all transactions, from zeros.
+/// Returns the accounts after all transactions, from zeros.
 fn replay(work: Work) -> Vec<u64> {
     let mut accounts = vec![0u64; work.accounts as usize];
     for i in 0..work.transactions {
@@ -45,7 +46,7 @@ fn replay(work: Work) -> Vec<u64> {
     accounts
 }
 
-/// The median time.
+/// Returns the median time.
 fn measure<D: Device, T: Element + Pod>(device: &D, work: Work, expected: &[u64]) -> Duration
 where
     Transfers<Algorithm, T>: Kernel<Params = TransferParams<Algorithm, T>>,
@@ -71,7 +72,7 @@ where
             unsafe { stm.launch::<Transfers<Algorithm, T>>(&params) }.expect("a launch");
         assert_eq!(done.commits, work.transactions);
         let found = accounts.download().expect("the accounts");
-        // In as many bits as an account has.
+        // The comparison is in as many bits as an account has.
         let right = expected.iter().map(|&v| T::from_bits64(v).to_bits64());
         assert!(
             found.iter().map(|v| v.to_bits64()).eq(right),
@@ -84,7 +85,8 @@ where
     times[times.len() / 2]
 }
 
-/// Measures all on a device; `narrow` is the same without atomics of 128 bits.
+/// Measures all cases on a device; `narrow` is the same device without atomics
+/// of 128 bits.
 fn all<D: Device>(device: &D, narrow: &D, work: Work) {
     println!(
         "{}: {} accounts, {} transfers, {} x {} threads, median of {REPEAT}",

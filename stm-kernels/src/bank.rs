@@ -1,18 +1,18 @@
 //! Bank: transfers between accounts, and audits that read many accounts at one
 //! point in time.
 //!
-//! The accounts are cut into ranges. A transfer moves an amount between two
-//! accounts of one range, so the sum of a range never changes: an audit adds up
-//! a whole range inside its transaction and compares the sum there. Whoever
-//! sees another one has seen a state that never was, whether or not the attempt
-//! commits afterwards; such sights are counted.
+//! The accounts are divided into ranges. A transfer moves an amount between two
+//! accounts of one range, so the sum of a range never changes. An audit adds up
+//! a whole range inside its transaction and compares the sum there. An audit
+//! with another sum has seen a state that never existed, whether or not the
+//! attempt commits afterwards; the findings count these.
 //!
-//! What a transfer does depends only on the seed and its number, not on what it
-//! reads: balances may go below zero. So the host can replay all transfers in
-//! any order and compare every account.
+//! A transfer depends only on the seed and its number, not on the values that
+//! it reads: balances may become negative. So the host can replay all transfers
+//! in any order and compare every account.
 //!
-//! [`BankAdds`] is the same on accounts that are sums: a transfer adds to two of
-//! them and looks at neither, so that under some algorithms no two transfers
+//! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two
+//! of them and reads neither, so that under some algorithms no two transfers
 //! conflict.
 
 use crate::draw::{below, draw};
@@ -33,17 +33,17 @@ pub struct BankParams<A: Algorithm> {
     pub stm: StmRef<A>,
     /// The balances.
     pub accounts: A::Array<i32>,
-    /// The sum of each range (wrapping); not changed.
+    /// The sum of each range (wrapping); constant.
     pub sums: TArray<i32>,
-    /// The alias tables of [`BankPlan`], empty if its draws are uniform; not
-    /// changed.
+    /// The alias tables of [`BankPlan`], empty if its draws are uniform;
+    /// constant.
     pub tables: TArray<u64>,
-    /// What audits found, at the indices [`CHECKS`], [`WRONG_SUMS`] and
-    /// [`WRONG_SUM_OF`]; no transaction reads or writes it.
+    /// The findings of the audits, at the indices [`CHECKS`], [`WRONG_SUMS`]
+    /// and [`WRONG_SUM_OF`]; no transaction reads or writes them.
     pub findings: TArray<u64>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: BankPlan,
 }
 
@@ -51,7 +51,7 @@ pub struct BankParams<A: Algorithm> {
 #[derive(Clone, Copy, Debug)]
 pub struct BankAdds<A>(PhantomData<A>);
 
-/// The parameters of [`BankAdds`]: those of [`BankParams`], but for the accounts.
+/// The parameters of [`BankAdds`]: those of [`BankParams`] with other accounts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BankAddsParams<A: Algorithm> {
@@ -60,30 +60,30 @@ pub struct BankAddsParams<A: Algorithm> {
     /// The balances: account `a` is element `a % 2^row_log2` of row
     /// `a / 2^row_log2`.
     pub accounts: TSums<i32>,
-    /// Accounts of a row, as a power of two; below 32.
+    /// The binary logarithm of the number of accounts of a row; below 32.
     pub row_log2: u32,
-    /// As in [`BankParams`].
+    /// The same as in [`BankParams`].
     pub sums: TArray<i32>,
-    /// As in [`BankParams`].
+    /// The same as in [`BankParams`].
     pub tables: TArray<u64>,
-    /// As in [`BankParams`].
+    /// The same as in [`BankParams`].
     pub findings: TArray<u64>,
-    /// As in [`BankParams`].
+    /// The same as in [`BankParams`].
     pub transactions: u64,
-    /// As in [`BankParams`].
+    /// The same as in [`BankParams`].
     pub plan: BankPlan,
 }
 
-/// In the findings: sums compared, by committed audits and by others.
+/// The index of the number of sums compared, by committed audits and by others.
 pub const CHECKS: u64 = 0;
-/// In the findings: sums that were not the range's.
+/// The index of the number of sums that were not the range's.
 pub const WRONG_SUMS: u64 = 1;
-/// In the findings: the number plus one of a transaction with a wrong sum.
+/// The index of the number plus one of a transaction with a wrong sum.
 pub const WRONG_SUM_OF: u64 = 2;
-/// Words of the findings.
+/// The number of words of the findings.
 pub const FINDINGS: usize = 3;
 
-/// What the transactions do.
+/// The plan of the transactions.
 ///
 /// Draws that are not uniform come from alias tables (Walker 1977), made by the
 /// host so that the device needs neither division nor powers. The first
@@ -105,29 +105,31 @@ pub struct BankPlan {
 /// One transaction of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankTransaction {
-    /// Adds up the accounts of a range.
+    /// The transaction adds up the accounts of a range.
     Audit {
         /// The range.
         range: u32,
     },
-    /// Moves `amount` from one account to another of the same range.
+    /// The transaction moves `amount` from one account to another of the same
+    /// range.
     Transfer {
-        /// Whose account loses.
+        /// The account that loses the amount.
         from: u32,
-        /// Whose account gains; another one.
+        /// The account that gains it, which is another one.
         to: u32,
-        /// How much, from 1 to 16.
+        /// The amount, from 1 to 16.
         amount: i32,
     },
 }
 
 impl BankPlan {
-    /// Transactions on `accounts` accounts in ranges of `range_len`, the last
-    /// of which takes the rest as well. `audit_percent` in a hundred are
-    /// audits. `uniform` or by alias tables.
+    /// Makes the plan of transactions on `accounts` accounts in ranges of
+    /// `range_len`, the last of which takes the rest as well. In a hundred
+    /// transactions, `audit_percent` are audits. Draws are `uniform` or by
+    /// alias tables.
     ///
     /// # Panics
-    /// Unless `2 <= range_len <= accounts`.
+    /// It panics unless `2 <= range_len <= accounts`.
     pub const fn new(
         seed: u64,
         accounts: u32,
@@ -149,20 +151,20 @@ impl BankPlan {
         }
     }
 
-    /// The number of ranges.
+    /// Returns the number of ranges.
     #[inline(always)]
     pub const fn ranges(&self) -> u32 {
         self.ranges
     }
 
-    /// The first account of a range.
+    /// Returns the first account of a range.
     #[inline(always)]
     pub const fn start(&self, range: u32) -> u32 {
         range * self.range_len
     }
 
-    /// The accounts of a range: `range_len`, and fewer than twice that for the
-    /// last.
+    /// Returns the number of accounts of a range: `range_len`, and for the last
+    /// range less than twice that.
     #[inline(always)]
     pub const fn len(&self, range: u32) -> u32 {
         if range + 1 == self.ranges {
@@ -172,7 +174,7 @@ impl BankPlan {
         }
     }
 
-    /// Transaction `i`; `table` reads an entry of the alias tables.
+    /// Returns transaction `i`; `table` reads an entry of the alias tables.
     #[inline(always)]
     pub fn transaction(&self, i: u64, table: impl Fn(u64) -> u64) -> BankTransaction {
         let kind = draw(self.seed, i, 0);
@@ -194,8 +196,9 @@ impl BankPlan {
         }
     }
 
-    /// A number below `len`, by the table that begins at entry `first`. The
-    /// column comes from the draw's upper half, the coin is its lower half.
+    /// Returns a number below `len`, by the table that begins at entry `first`.
+    /// The column comes from the draw's upper half, and the coin is its lower
+    /// half.
     #[inline(always)]
     fn pick(&self, bits: u64, first: u64, len: u32, table: &impl Fn(u64) -> u64) -> u32 {
         let column = below(bits, len);
@@ -211,7 +214,7 @@ impl BankPlan {
     }
 }
 
-/// Accounts that an audit reads together.
+/// The number of accounts that an audit reads together.
 pub const BATCH: usize = 16;
 
 impl<A: Algorithm> Bank<A> {
@@ -262,7 +265,8 @@ impl<A: Algorithm> Bank<A> {
     }
 }
 
-/// Compares what an audit has seen of a range with what it has always held.
+/// Compares the sum that an audit has seen of a range with the one that it has
+/// always had.
 #[inline(always)]
 fn check<L: Lane>(
     lane: &L,
@@ -275,7 +279,7 @@ fn check<L: Lane>(
     let right = sums.get(u64::from(range)).is_some_and(|right| unsafe {
         lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
     });
-    // Relaxed: counters, which the host reads after the launch.
+    // Relaxed: the host reads these counters after the launch.
     if let Some(checks) = findings.get(CHECKS) {
         // SAFETY: in range of a live array of 64-bit words.
         unsafe { lane.add_relaxed_64(checks, 1) };
@@ -318,7 +322,7 @@ impl<A: Algorithm> BankAdds<A> {
         });
     }
 
-    /// The sum of a range, row by row.
+    /// Returns the sum of a range, row by row.
     #[inline(always)]
     fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
         let mut account = p.plan.start(range);

@@ -1,11 +1,11 @@
-//! What a 64-bit payload costs: transfers between accounts in cells of 32 and
-//! of 64 bits, the same transactions on both.
+//! Transfers between accounts in cells of 32 and of 64 bits, the same
+//! transactions on both, to measure the cost of a 64-bit payload.
 //!
 //! Each transaction reads two random accounts together and moves an amount from
 //! one to the other, so the total never changes. The entry points for 64 bits
-//! exist twice: a GPU with atomics of 128 bits has version and value of a cell in
-//! one access, another one fences between two. The bench `wide_cells` runs all
-//! three.
+//! exist twice: a GPU with atomics of 128 bits accesses the version and the
+//! value of a cell together, and any other one fences between two accesses. The
+//! bench `wide_cells` runs all three.
 
 use crate::draw::{below, draw};
 use crate::entry::kernels;
@@ -17,9 +17,9 @@ use stm_core::{Element, Lane, StmRef, View};
 #[derive(Clone, Copy, Debug)]
 pub struct Transfers<A, T>(PhantomData<(A, T)>);
 
-/// [`Transfers`] of 32 bits.
+/// The transfers between accounts of 32 bits.
 pub type Transfers32<A> = Transfers<A, u32>;
-/// [`Transfers`] of 64 bits.
+/// The transfers between accounts of 64 bits.
 pub type Transfers64<A> = Transfers<A, u64>;
 
 /// The parameters of [`Transfers`].
@@ -32,7 +32,7 @@ pub struct TransferParams<A: Algorithm, T: Element> {
     pub accounts: A::Array<T>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// The seed of what they do.
+    /// The seed of the transactions.
     pub seed: u64,
 }
 
@@ -41,12 +41,12 @@ pub type TransferParams32<A> = TransferParams<A, u32>;
 /// The parameters of [`Transfers64`].
 pub type TransferParams64<A> = TransferParams<A, u64>;
 
-/// The two accounts of transaction `i`, of `accounts`, and what it moves from
-/// the first to the second.
+/// Returns the two accounts of transaction `i`, among `accounts`, and the
+/// amount that it moves from the first to the second.
 pub const fn transfer(seed: u64, i: u64, accounts: u32) -> (u32, u32, u64) {
     let (bits, more) = (draw(seed, i, 0), draw(seed, i, 1));
     let from = below(bits, accounts);
-    // Another one: 1 to `accounts - 1` further on, around the end.
+    // The other account is 1 to `accounts - 1` further on, around the end.
     let to = from as u64 + 1 + below(more, accounts - 1) as u64;
     let to = if to >= accounts as u64 {
         to - accounts as u64
@@ -64,7 +64,7 @@ impl<A: Algorithm, T: Element> Transfers<A, T> {
             let (from, to, amount) = transfer(p.seed, i, accounts);
             let at = [u64::from(from), u64::from(to)];
             let [a, b] = tx.read_many(&p.accounts, at)?;
-            // Wrapping, in as many bits as an account has.
+            // The amounts wrap in as many bits as an account has.
             let new = [
                 T::from_bits64(a.to_bits64().wrapping_sub(amount)),
                 T::from_bits64(b.to_bits64().wrapping_add(amount)),

@@ -1,8 +1,9 @@
 //! Random numbers that host and device compute alike: a hash of the seed, the
-//! transaction and a counter, so that any draw can be made again anywhere.
+//! transaction and a counter, so that any draw can be repeated anywhere.
 
-/// Draw `k` of transaction `i`: 64 uniform bits. The finalizer of `SplitMix64`
-/// (Steele, Lea, Flood 2014) over a Weyl sequence for each argument.
+/// Returns draw `k` of transaction `i` as 64 uniform bits. It is the finalizer
+/// of `SplitMix64` (Steele, Lea, Flood 2014) over a Weyl sequence for each
+/// argument.
 #[inline(always)]
 pub const fn draw(seed: u64, i: u64, k: u32) -> u64 {
     let mut z = seed
@@ -13,7 +14,7 @@ pub const fn draw(seed: u64, i: u64, k: u32) -> u64 {
     z ^ (z >> 31)
 }
 
-/// 32 bits scrambled, in few instructions: a bijection of two multiplications
+/// Scrambles 32 bits in few instructions, by a bijection of two multiplications
 /// (the constants are Wellons' `lowbias32`).
 #[inline(always)]
 pub const fn mix(x: u32) -> u32 {
@@ -22,8 +23,8 @@ pub const fn mix(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// A number below `n` from the top 32 bits of a draw, without division
-/// (Lemire 2019); biased by less than `n / 2^32`.
+/// Returns a number below `n` from the top 32 bits of a draw, without division
+/// (Lemire 2019); the bias is less than `n / 2^32`.
 #[inline(always)]
 pub const fn below(draw: u64, n: u32) -> u32 {
     (((draw >> 32) * n as u64) >> 32) as u32

@@ -1,9 +1,9 @@
 //! EB, `EigenBench` (Hong et al. 2010): transactions whose characteristics can
-//! each be set alone.
+//! each be set separately.
 //!
-//! | array | whose | accessed |
+//! | array | belongs to | accessed |
 //! | --- | --- | --- |
-//! | hot | shared by all lanes | in transactions |
+//! | hot | all lanes | in transactions |
 //! | mild | a part for each lane | in transactions; conflicts there are false ones |
 //! | cold | a part for each lane | plainly, in a transaction's code or between two |
 //!
@@ -18,21 +18,22 @@
 //! | predominance | cold accesses and arithmetic, in transactions and between them |
 //! | density | cold accesses and arithmetic moved from one to the other |
 //!
-//! Made checkable, which is where it departs from the original:
+//! The workload departs from the original where this makes its result
+//! checkable:
 //!
-//! - Addresses and amounts depend on the seed and the transaction's number
-//!   only, also when it is tried again (the original's *persistent* mode).
+//! - Addresses and amounts depend only on the seed and the transaction's
+//!   number, also when it is retried (the original's *persistent* mode).
 //! - Of a transaction's reads and writes of an array, the k-th write goes to
 //!   the word of the k-th read and adds to it. Writes beyond the reads read
-//!   their words too, as an addition must. So the host can replay all
-//!   additions in any order and compare every word.
-//! - Accesses go array by array, and reads that follow each other together.
+//!   their words too, as an addition must. So the host can replay all additions
+//!   in any order and compare every word.
+//! - Accesses go array by array, and consecutive reads go together.
 //! - A write of the cold array stores a number of the transaction's. Cold
-//!   writes come before cold reads: then a second attempt does what the first
+//!   writes come before cold reads, so a second attempt does what the first
 //!   did.
-//! - What a lane has read of its own parts goes into a checksum, transaction
-//!   by transaction. The host knows which lane runs which transaction, and
-//!   computes the same.
+//! - The values that a lane has read of its own parts go into a checksum,
+//!   transaction by transaction. The host knows which lane runs which
+//!   transaction, and computes the same.
 
 use crate::draw::{draw, mix};
 use crate::entry::kernels;
@@ -51,7 +52,7 @@ pub struct Eigenbench<A>(PhantomData<A>);
 pub struct EigenbenchParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The words that all lanes share.
+    /// The words that all lanes access.
     pub hot: A::Array<u32>,
     /// `mild_words` of the plan for each lane; empty if it accesses none.
     pub mild: A::Array<u32>,
@@ -62,28 +63,28 @@ pub struct EigenbenchParams<A: Algorithm> {
     pub checksums: TArray<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: EigenbenchPlan,
 }
 
-/// Reads and writes of one array.
+/// The numbers of reads and writes of one array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// How many reads.
+    /// The number of reads.
     pub reads: u32,
-    /// How many writes.
+    /// The number of writes.
     pub writes: u32,
 }
 
 impl Accesses {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(self) -> bool {
         self.reads == 0 && self.writes == 0
     }
 
-    /// Words that additions access: the k-th write has the word of the k-th
-    /// read.
+    /// Returns the number of words that additions access: the k-th write has
+    /// the word of the k-th read.
     #[inline(always)]
     pub const fn words(self) -> u32 {
         if self.reads > self.writes {
@@ -94,37 +95,37 @@ impl Accesses {
     }
 }
 
-/// What the transactions do: the original's parameters.
+/// The plan of the transactions: the original's parameters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EigenbenchPlan {
     /// The seed of addresses and amounts.
     pub seed: u64,
-    /// Words of the hot array (`A1`).
+    /// The number of words of the hot array (`A1`).
     pub hot_words: u32,
-    /// Words of a lane's part of the mild array (`A2`).
+    /// The number of words of a lane's part of the mild array (`A2`).
     pub mild_words: u32,
-    /// Words of a lane's part of the cold array (`A3`).
+    /// The number of words of a lane's part of the cold array (`A3`).
     pub cold_words: u32,
-    /// Of the hot array in a transaction (`R1`, `W1`).
+    /// The accesses to the hot array in a transaction (`R1`, `W1`).
     pub hot: Accesses,
-    /// Of the mild array in a transaction (`R2`, `W2`).
+    /// The accesses to the mild array in a transaction (`R2`, `W2`).
     pub mild: Accesses,
-    /// Of the cold array in a transaction's code (`R3i`, `W3i`).
+    /// The accesses to the cold array in a transaction's code (`R3i`, `W3i`).
     pub cold_inside: Accesses,
-    /// Of the cold array after a transaction (`R3o`, `W3o`).
+    /// The accesses to the cold array after a transaction (`R3o`, `W3o`).
     pub cold_outside: Accesses,
-    /// Steps of arithmetic in a transaction's code (`NOPi`).
+    /// The number of steps of arithmetic in a transaction's code (`NOPi`).
     pub nops_inside: u32,
-    /// Steps of arithmetic after a transaction (`NOPo`).
+    /// The number of steps of arithmetic after a transaction (`NOPo`).
     pub nops_outside: u32,
-    /// Probability that an access repeats an earlier one of the same
-    /// transaction to the same array, in a hundred (`lct`).
+    /// The probability, in a hundred, that an access repeats an earlier one of
+    /// the same transaction to the same array (`lct`).
     pub locality_percent: u32,
 }
 
 impl EigenbenchPlan {
-    /// Transaction `i`.
+    /// Returns transaction `i`.
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> EigenbenchTransaction {
         let bits = draw(self.seed, i, 0);
@@ -136,7 +137,8 @@ impl EigenbenchPlan {
     }
 }
 
-/// One transaction of a plan: where it goes and what it stores there.
+/// A transaction of a plan: the words that it accesses and the values that it
+/// stores.
 #[derive(Clone, Copy, Debug)]
 pub struct EigenbenchTransaction {
     locality_percent: u32,
@@ -152,25 +154,25 @@ pub struct Sequence {
 }
 
 impl EigenbenchTransaction {
-    /// The accesses to the hot array.
+    /// Returns the accesses to the hot array.
     #[inline(always)]
     pub const fn hot(&self) -> Sequence {
         self.sequence(self.shared)
     }
 
-    /// The accesses to the mild array.
+    /// Returns the accesses to the mild array.
     #[inline(always)]
     pub const fn mild(&self) -> Sequence {
         self.sequence(self.own)
     }
 
-    /// The accesses to the cold array in the transaction's code.
+    /// Returns the accesses to the cold array in the transaction's code.
     #[inline(always)]
     pub const fn cold_inside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0x3C6E_F372))
     }
 
-    /// The accesses to the cold array after the transaction.
+    /// Returns the accesses to the cold array after the transaction.
     #[inline(always)]
     pub const fn cold_outside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0xDAA6_6D2B))
@@ -185,13 +187,13 @@ impl EigenbenchTransaction {
     }
 }
 
-/// Where a sequence's reads begin, if they do not go to the words written: so
-/// that cold reads and cold writes are drawn apart.
+/// The number of the first read of a sequence whose reads do not go to the
+/// words written, so that cold reads and cold writes are drawn separately.
 const READS_FROM: u32 = 1 << 31;
 
 impl Sequence {
-    /// The word of access `k`, of an array of `len` words: a new one, or with
-    /// the plan's probability that of an earlier access.
+    /// Returns the word of access `k` of an array of `len` words: a new one, or
+    /// with the plan's probability that of an earlier access.
     #[inline(always)]
     pub const fn word(self, mut k: u32, len: u32) -> u32 {
         loop {
@@ -205,20 +207,21 @@ impl Sequence {
         }
     }
 
-    /// What write `k` adds to its word (wrapping), from 1 to 16.
+    /// Returns the amount that write `k` adds to its word (wrapping), from 1 to
+    /// 16.
     #[inline(always)]
     pub const fn amount(self, k: u32) -> u32 {
         (self.key.rotate_right(k) & 15) + 1
     }
 
-    /// What write `k` stores into a word of the cold array.
+    /// Returns the value that write `k` stores into a word of the cold array.
     #[inline(always)]
     pub const fn stored(self, k: u32) -> u32 {
         self.key ^ k.wrapping_mul(0x85EB_CA6B)
     }
 
-    /// The work outside of the transactional memory: cold writes, then cold
-    /// reads and arithmetic, whose outcome is returned.
+    /// Does the work outside of the transactional memory: cold writes, then
+    /// cold reads and arithmetic, whose result it returns.
     #[inline(always)]
     pub fn private_work(
         self,
@@ -252,14 +255,14 @@ impl Sequence {
     }
 }
 
-/// A lane's checksum after one more transaction, which found `inside` and was
-/// followed by `outside`.
+/// Returns a lane's checksum after one more transaction, which found `inside`
+/// and was followed by `outside`.
 #[inline(always)]
 pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
     mix(before ^ inside).wrapping_add(outside)
 }
 
-/// Words that transactions read together.
+/// The number of words that a transaction reads together.
 pub const BATCH: usize = 8;
 
 impl<A: Algorithm> Eigenbench<A> {
@@ -297,7 +300,8 @@ impl<A: Algorithm> Eigenbench<A> {
                 },
             )
         };
-        // What the last attempt found; the transaction's, once it committed.
+        // These are the values of the last attempt, and the transaction's once
+        // it has committed.
         let found = Cell::new(0u32);
         let sum = Cell::new(0u32);
         p.stm.for_each_then(
@@ -326,8 +330,8 @@ impl<A: Algorithm> Eigenbench<A> {
         }
     }
 
-    /// The accesses to the hot array, then those to the lane's part of the mild
-    /// one. Returns the sum of what was read of the latter.
+    /// Does the accesses to the hot array, then those to the lane's part of the
+    /// mild one. It returns the sum of the values read of the latter.
     #[inline(always)]
     fn shared_work<L: Lane>(
         tx: &mut Tx<'_, L, A>,
@@ -338,7 +342,7 @@ impl<A: Algorithm> Eigenbench<A> {
         let plan = p.plan;
         let mut mild = false;
         let mut sum = 0u32;
-        // One loop for both arrays, so that its long code is there once.
+        // One loop serves both arrays, so that its long code exists once.
         loop {
             let (array, first, len, accesses, sequence) = if mild {
                 let first = me * u64::from(plan.mild_words);
@@ -364,8 +368,8 @@ impl<A: Algorithm> Eigenbench<A> {
                     if k < accesses.writes {
                         let value = values[j].wrapping_add(sequence.amount(k));
                         tx.write(&array, at[j], value)?;
-                        // The word may be in the batch again, read before
-                        // this write.
+                        // The word may be in the batch again, where it was read
+                        // before this write.
                         let mut again = j + 1;
                         while again < BATCH {
                             if at[again] == at[j] {
@@ -403,7 +407,8 @@ mod tests {
         }
     }
 
-    /// The mean share of accesses of 32 whose word was accessed before.
+    /// Returns the mean share, among 32 accesses, of those whose word was
+    /// accessed before.
     fn repeated(locality_percent: u32) -> f64 {
         let plan = plan(locality_percent);
         let (mut repeated, mut all) = (0, 0);
@@ -413,7 +418,7 @@ mod tests {
             for k in 0..32 {
                 let word = sequence.word(k, 1 << 30);
                 assert!(word < 1 << 30);
-                // The first has none before it.
+                // The first access has none before it.
                 repeated += u32::from(!seen.insert(word) && k > 0);
                 all += u32::from(k > 0);
             }

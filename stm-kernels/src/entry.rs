@@ -1,22 +1,22 @@
-//! One line a kernel: its type becomes a `Kernel` for every algorithm of the
-//! registry, with a PTX entry point for each on the GPU, and one compiled instance
-//! for each on the CPU.
+//! The macros that turn a kernel's type into a `Kernel` by one line: for every
+//! algorithm of the registry, with a PTX entry point for each on the GPU, and
+//! one compiled instance for each on the CPU.
 
 /// Makes `$kernel<A>` a `Kernel`.
 ///
 /// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`. The entry
 /// points are `<name>_<variant>`; the PTX of one is `ptx/<name>/<variant>.ptx`.
 ///
-/// | form | entry points for |
+/// | form | it has entry points for |
 /// | --- | --- |
 /// | `kernels!(K, KParams, "k")` | every algorithm of the registry |
-/// | `kernels!(K, KParams, "k", teams)` | those with teams; with others it must not be launched |
-/// | `kernels!(K, KParams, "k", [Fast fast "fast" own teams sums;])` | those of the lines given, which are the registry's |
+/// | `kernels!(K, KParams, "k", teams)` | the algorithms with teams; under others it must not be launched |
+/// | `kernels!(K, KParams, "k", [Fast fast "fast" own teams sums;])` | the algorithms of the lines given, which are those of the registry |
 ///
 /// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of
-/// 128 bits: a kernel with 64-bit elements in cells has use for it. And
-/// `registers { fast: 128 }` bounds the registers of a thread, where the compiler
-/// would take more and too few threads would be on a multiprocessor.
+/// 128 bits, which pays for a kernel with 64-bit elements in cells. `registers
+/// { fast: 128 }` bounds the registers of a thread, where the compiler would
+/// use more and too few threads would fit on a multiprocessor.
 macro_rules! kernels {
     ($kernel:ident, $params:ident, $name:literal
         $(, wide $(@$wide:tt)?)? $(, registers { $($limited:ident: $registers:literal),* })?) => {
@@ -45,7 +45,7 @@ macro_rules! kernels {
 }
 pub(crate) use kernels;
 
-/// Notes for the splitter of the PTX how many registers an entry may take.
+/// Tells the splitter of the PTX how many registers an entry may use.
 macro_rules! registers {
     ($name:literal, $variant:ident, $registers:literal) => {
         stm_core::ptx_note!(
@@ -60,7 +60,7 @@ macro_rules! registers {
 }
 pub(crate) use registers;
 
-/// The implementation of `Kernel`, and the entry points of each line.
+/// Implements `Kernel`, and makes the entry points of each line.
 macro_rules! entries {
     ($select:ident $width:ident $kernel:ident $params:ident $name:literal;
         $($type:ident $entry:ident $variant:literal $origin:ident $teams:ident $sums:ident;)*) => {
@@ -81,10 +81,11 @@ macro_rules! entries {
                 Self::body(lane, params);
             }
 
-            /// Sends the call to the instances that this crate has compiled.
+            /// Sends the call to the instance that this crate has compiled.
             ///
             /// # Panics
-            /// With an algorithm for which the kernel has no entry point.
+            /// It panics under an algorithm for which the kernel has no entry
+            /// point.
             #[cfg(not(target_arch = "nvptx64"))]
             fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &Self::Params) {
                 let params: &dyn core::any::Any = params;
@@ -100,7 +101,8 @@ macro_rules! entries {
 }
 pub(crate) use entries;
 
-/// One instance on the CPU. Not generic, so that it is compiled here and once.
+/// Makes one instance on the CPU. It is not generic, so that it is compiled
+/// here and only once.
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! on_cpu {
     (@teams alone $($rest:tt)*) => {};
@@ -125,8 +127,8 @@ macro_rules! on_cpu {
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) use on_cpu;
 
-/// The entry points of one algorithm on the GPU: the silent one, which ships, or
-/// with the feature `observed` those that are built on demand.
+/// Makes the entry points of one algorithm on the GPU: the silent one, which
+/// ships, or with the feature `observed` those that are built on demand.
 macro_rules! on_gpu {
     (@teams alone $($rest:tt)*) => {};
     (@teams teams $($rest:tt)*) => {
@@ -172,18 +174,19 @@ macro_rules! on_gpu {
 }
 pub(crate) use on_gpu;
 
-/// One entry point: the kernel, the probe, the seeded defect and whether atomics
-/// of 128 bits are used; its name; and its file below the folder of the PTX.
+/// Makes one entry point, given the kernel, the probe, the seeded defect and
+/// whether atomics of 128 bits are used; its name; and its file below the
+/// folder of the PTX.
 macro_rules! entry_point {
     ($kernel:ty, $probe:ty, $mutant:expr, $wide:literal, [$($name:expr),*], [$($file:expr),*]) => {
         stm_core::ptx_note!("stm-entry ", $($name,)* " ", $($file,)*);
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
-            /// The entry point: one thread of the launch.
+            /// Runs one thread of the launch.
             ///
             /// # Safety
-            /// The driver calls it, as `Device::launch` promises.
-            // The algorithm is a marker without bytes.
+            /// The driver calls it, which `Device::launch` ensures.
+            // The algorithm is a marker that takes no bytes.
             #[allow(improper_ctypes_definitions, unreachable_pub)]
             #[unsafe(export_name = concat!($($name,)*))]
             pub unsafe extern "ptx-kernel" fn entry(
@@ -200,8 +203,8 @@ macro_rules! entry_point {
 }
 pub(crate) use entry_point;
 
-/// Makes `$kernel`, which knows no algorithms, a `Kernel` with the entry point
-/// `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
+/// Makes `$kernel`, which is independent of the algorithms, a `Kernel` with the
+/// entry point `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
 ///
 /// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
 macro_rules! kernel {

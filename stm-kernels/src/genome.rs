@@ -1,55 +1,56 @@
-//! GN, genome (STAMP; Xu et al. 2014, section 4.1): puts a gene together again
-//! from segments of it.
+//! GN, genome (STAMP; Xu et al. 2014, section 4.1): reassembles a gene from
+//! segments of it.
 //!
-//! 1. **GN-1**, [`Deduplicate`]: each segment is inserted into a hash set, in
-//!    one transaction, unless one with the same content is there.
+//! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a
+//!    hash set, unless one with the same content is there.
 //! 2. **GN-2**: for each overlap, from a segment's length less one down to one
-//!    base, [`Match`] finds the pairs of which the first segment ends as the
-//!    second begins, and [`Link`] links each pair in one transaction, unless
-//!    the first has a successor by now, or the second a predecessor, or both
-//!    are in one chain. Between two launches every thread has ended: the
-//!    device-wide step.
+//!    base, [`Match`] finds the pairs whose first segment ends as the second
+//!    begins. [`Link`] links each pair in one transaction, unless the first has
+//!    a successor by now, or the second a predecessor, or both are in one
+//!    chain. Between two launches every thread has ended, which is the
+//!    device-wide barrier.
 //!
 //! # Segments
-//! Two bits a base, 32 bases a word, the first base in the lowest bits, and
-//! zeros behind the last. They never change, so no transaction reads them.
+//! A base takes two bits, 32 bases are a word, the first base is in the lowest
+//! bits, and zeros follow the last. Segments never change, so no transaction
+//! reads them.
 //!
 //! # The hash set
-//! A slot holds a segment's number plus one, 0 for none. A segment is put into
-//! the first free slot from that of its hash on. From GN-1 on the slot's number
-//! is the segment's *entry* in all other arrays.
+//! A slot holds a segment's number plus one, or 0 for none. A segment is put
+//! into the first free slot from that of its hash on. From GN-1 on the slot's
+//! number is the segment's *entry* in all other arrays.
 //!
 //! # Chains
-//! | array | of an entry |
+//! | array | value for an entry |
 //! | --- | --- |
 //! | `nexts` | the overlap in the high half; the successor's entry plus one in the low half, 0 for none |
 //! | `prevs` | the predecessor's entry plus one, 0 for none |
-//! | `others` | of the first of a chain the last, of the last the first, plus one; 0 for the entry itself |
+//! | `others` | for the first of a chain the last, for the last the first, plus one; 0 for the entry itself |
 //!
-//! A link reads four words and writes four: STAMP's, where each end of a chain
-//! points to the other, so that no chain is closed to a ring.
+//! A link reads four words and writes four, as in STAMP, where each end of a
+//! chain points to the other, so that no chain is closed to a ring.
 //!
 //! # The tables of beginnings
 //! [`Match`] for overlap `o` looks up endings in the table of beginnings of
-//! length `o`, fills the one for `o - 1`, and clears the one for `o - 2`: three
-//! tables in turn, so that one launch does all of it. Nothing but [`Match`]
-//! touches them, and nobody reads in a launch what the launch changes.
+//! length `o`, fills the one for `o - 1`, and clears the one for `o - 2`. There
+//! are three tables in turn, so that one launch does all of it. Only [`Match`]
+//! accesses them, and nobody reads in a launch what the launch changes.
 
 use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray, View};
 
-/// Bases in a word.
+/// The number of bases in a word.
 pub const BASES_A_WORD: u32 = 32;
 
-/// Words of a segment of `bases`.
+/// Returns the number of words of a segment of `bases` bases.
 #[inline(always)]
 pub const fn words_of(bases: u32) -> u32 {
     bases.div_ceil(BASES_A_WORD)
 }
 
-/// The tables of beginnings.
+/// The number of tables of beginnings.
 pub const TABLES: u32 = 3;
 
 /// Mixes a word into a hash.
@@ -59,8 +60,8 @@ const fn fold(hash: u64, word: u64) -> u64 {
     h ^ (h >> 29)
 }
 
-/// A slot of a table from a hash: `mask` is its size less one, a power of two
-/// of at most 2^32 slots.
+/// Returns the slot of a hash in a table; `mask` is the table's size less one,
+/// where the size is a power of two of at most 2^32 slots.
 #[inline(always)]
 pub(crate) const fn slot_of(hash: u64, mask: u64) -> u64 {
     (hash.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) & mask
@@ -70,14 +71,14 @@ pub(crate) const fn slot_of(hash: u64, mask: u64) -> u64 {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
-    /// The words of all segments, one segment after another; not changed.
+    /// The words of all segments, one segment after another; constant.
     pub words: TArray<u64>,
-    /// Bases of a segment.
+    /// The number of bases of a segment.
     pub bases: u32,
 }
 
 impl Segments {
-    /// Word `word` of a segment; zero if there is none.
+    /// Loads word `word` of a segment; the result is zero if there is none.
     #[inline(always)]
     fn word<L: Lane>(&self, lane: &L, segment: u32, word: u32) -> u64 {
         let words = words_of(self.bases);
@@ -89,7 +90,7 @@ impl Segments {
         }
     }
 
-    /// The hash of a whole segment.
+    /// Returns the hash of a whole segment.
     #[inline(always)]
     pub(crate) fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         let mut hash = 0;
@@ -101,7 +102,7 @@ impl Segments {
         hash
     }
 
-    /// Whether two segments have the same content.
+    /// Returns whether two segments have the same content.
     #[inline(always)]
     pub(crate) fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
         let mut word = 0;
@@ -114,8 +115,8 @@ impl Segments {
         true
     }
 
-    /// Word `word` of the part of a segment that begins at base `from` and has
-    /// `len` bases: as if the part were a segment of its own.
+    /// Returns word `word` of the part of a segment that begins at base `from`
+    /// and has `len` bases, as if the part were a segment of its own.
     #[inline(always)]
     fn part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32, word: u32) -> u64 {
         let first = from + word * BASES_A_WORD;
@@ -131,7 +132,7 @@ impl Segments {
         bits
     }
 
-    /// The hash of a part.
+    /// Returns the hash of a part.
     #[inline(always)]
     fn hash_part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32) -> u64 {
         let mut hash = 0;
@@ -143,7 +144,7 @@ impl Segments {
         hash
     }
 
-    /// Whether the last `len` bases of `a` are the first of `b`.
+    /// Returns whether the last `len` bases of `a` are the first of `b`.
     #[inline(always)]
     fn overlaps<L: Lane>(&self, lane: &L, a: u32, b: u32, len: u32) -> bool {
         let mut word = 0;
@@ -157,7 +158,7 @@ impl Segments {
     }
 }
 
-/// What the kernels share.
+/// The data that the three kernels have in common.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Assembly<A: Algorithm> {
@@ -175,11 +176,12 @@ pub struct Assembly<A: Algorithm> {
     /// The pairs that a [`Match`] found: the first's entry in the high half,
     /// the second's in the low half.
     pub pairs: TArray<u64>,
-    /// How many pairs each overlap has; a word for each overlap, from 0 on.
+    /// The number of pairs of each overlap; a word for each overlap, from 0 on.
     pub pair_counts: TArray<u32>,
 }
 
-/// The overlap of a link and its successor's entry, from a word of `nexts`.
+/// Returns the overlap of a link and its successor's entry, from a word of
+/// `nexts`.
 pub const fn link_of(next: u64) -> Option<(u32, u32)> {
     match (next as u32).checked_sub(1) {
         None => None,
@@ -187,7 +189,7 @@ pub const fn link_of(next: u64) -> Option<(u32, u32)> {
     }
 }
 
-/// The other end of a chain, from a word of `others`.
+/// Returns the other end of a chain, from a word of `others`.
 #[inline(always)]
 pub const fn other_of(word: u32, entry: u32) -> u32 {
     if word == 0 { entry } else { word - 1 }
@@ -205,7 +207,8 @@ pub struct DeduplicateParams<A: Algorithm> {
     pub stm: StmRef<A>,
     /// The segments and the set.
     pub assembly: Assembly<A>,
-    /// Segments to insert: transactions of the launch.
+    /// The number of segments to insert, which is that of the launch's
+    /// transactions.
     pub transactions: u64,
 }
 
@@ -293,8 +296,8 @@ impl<A: Algorithm> Link<A> {
     }
 }
 
-/// GN-2's search for pairs: no transactions, but arrays as those of algorithm
-/// `A` have them.
+/// The search of GN-2 for pairs. It has no transactions, but reads arrays in
+/// the layout of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
 pub struct Match<A>(PhantomData<A>);
 
@@ -307,10 +310,10 @@ pub struct MatchParams<A: Algorithm> {
     /// The first entry of each slot of each table, plus one; [`TABLES`] times
     /// the slots of the set.
     pub heads: TArray<u32>,
-    /// The next entry of the same slot, plus one; as many.
+    /// The next entry of the same slot, plus one; the same number of words.
     pub chains: TArray<u32>,
-    /// The overlap: from the segments' length, which only prepares the next,
-    /// down to 1, each in a launch of its own.
+    /// The overlap. It goes from the segments' length, which only prepares the
+    /// next, down to 1, each in a launch of its own.
     pub overlap: u32,
 }
 
@@ -335,14 +338,16 @@ impl<A: Algorithm> Match<A> {
     }
 }
 
-/// A word of an array that this launch does not change; 0 past its end.
+/// Loads a word of an array that this launch does not change; the result is 0
+/// past the end.
 #[inline(always)]
 fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
     array.peek(lane, i).unwrap_or(0)
 }
 
 impl<A: Algorithm> MatchParams<A> {
-    /// Slot `slot` of the table for beginnings of length `len`.
+    /// Returns the index of slot `slot` of the table for beginnings of length
+    /// `len`.
     #[inline(always)]
     fn at(&self, len: u32, slot: u64) -> u64 {
         u64::from(len % TABLES) * self.assembly.slots.len() + slot
@@ -351,7 +356,8 @@ impl<A: Algorithm> MatchParams<A> {
     /// Empties a slot of the table after the next.
     #[inline(always)]
     fn clear<L: Lane>(&self, lane: &L, slot: u64) {
-        // One more than `overlap - 2`, as there are three tables.
+        // This is the table of one more than `overlap - 2`, as there are three
+        // tables.
         if let Some(head) = self.heads.get(self.at(self.overlap + 1, slot)) {
             // SAFETY: in range of a live array, and no other thread's slot.
             unsafe { lane.store_relaxed_32(head, 0) };
@@ -373,7 +379,7 @@ impl<A: Algorithm> MatchParams<A> {
             self.chains.get(self.at(len, u64::from(entry))),
         ) {
             // SAFETY: in range of live arrays. Nobody follows the chain before
-            // the next launch, which orders all of this.
+            // the next launch, and the end of this one orders all of this.
             unsafe {
                 let next = lane.exchange_acquire_32(head, entry + 1);
                 lane.store_relaxed_32(chain, next);
@@ -381,8 +387,8 @@ impl<A: Algorithm> MatchParams<A> {
         }
     }
 
-    /// Notes every pair of a segment that has no successor with one that has no
-    /// predecessor and begins as it ends.
+    /// Records every pair of a segment without a successor and one without a
+    /// predecessor that begins as the first ends.
     #[inline(always)]
     fn find<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
         let Assembly {
@@ -413,7 +419,7 @@ impl<A: Algorithm> MatchParams<A> {
         }
     }
 
-    /// Notes a pair; past the room for pairs, it only counts.
+    /// Records a pair; if there is no more room for pairs, it only counts.
     #[inline(always)]
     fn note<L: Lane>(&self, lane: &L, pair: u64) {
         let Some(count) = self.assembly.pair_counts.get(u64::from(self.overlap)) else {
@@ -433,9 +439,9 @@ kernels!(Match, MatchParams, "gn_match", [
     Cgl cgl "cgl" paper alone words;
     Fast fast "fast" own teams sums;
 ]);
-// At most 128 registers for a thread of GN-1 under `fast` and `fast-table`: its
-// reads wait for memory and its writes are few, so that more threads help. On an
-// H200 168 registers took 0.70 ms, 96 took 0.47 ms.
+// Threads of GN-1 under `fast` and `fast-table` get at most 128 registers: the
+// reads wait for memory and the writes are few, so more threads help. On an
+// H200, 168 registers took 0.70 ms and 96 took 0.47 ms.
 kernels!(
     Deduplicate,
     DeduplicateParams,

@@ -1,11 +1,11 @@
 //! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts
-//! several keys into a chained hash table, all or none.
+//! several keys into a chained hash table, either all or none.
 //!
 //! Nodes are preallocated: node `t * keys_per_tx + j` holds key `j` of
-//! transaction `t`. A link is a node's number plus one, zero ends a chain. An
-//! insertion reads the bucket's head, makes the node point to it and the head
-//! to the node; two keys of one transaction may meet in a bucket, and then the
-//! second must see the first.
+//! transaction `t`. A link is a node's number plus one; zero ends a chain. An
+//! insertion reads the bucket's head, makes the node point to the old first
+//! node and the head to the new one. Two keys of one transaction may be in one
+//! bucket, and then the second must see the first.
 
 use crate::draw::mix;
 use crate::entry::kernels;
@@ -27,26 +27,27 @@ pub struct HtParams<A: Algorithm> {
     pub heads: A::Array<u32>,
     /// The next link of each node.
     pub nexts: A::Array<u32>,
-    /// The key of each node; not changed.
+    /// The key of each node; constant.
     pub keys: TArray<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// Keys of a transaction.
+    /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
 
-/// The key of a node: a bijection of its number, so that keys are unique.
+/// Returns the key of a node. It is a bijection of the node's number, so that
+/// keys are unique.
 pub const fn key_of_node(seed: u64, node: u32) -> u32 {
     mix(node ^ (seed ^ (seed >> 32)) as u32)
 }
 
-/// The bucket of a key.
+/// Returns the bucket of a key.
 #[inline(always)]
 pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
     ((mix(key ^ 0xA511_E9B3) as u64 * buckets as u64) >> 32) as u32
 }
 
-/// Keys that go to memory together.
+/// The number of keys whose loads are in flight together.
 const BATCH: usize = 4;
 
 impl<A: Algorithm> HashTable<A> {
@@ -74,7 +75,8 @@ impl<A: Algorithm> HashTable<A> {
                 let count = (p.keys_per_tx - k).min(BATCH as u32);
                 let mut links = tx.read_many(&p.heads, at)?;
                 for j in 1..BATCH {
-                    // Of the keys of one bucket, each links to the one before.
+                    // Of the keys of one bucket, each node links to the one
+                    // before.
                     for before in 0..j {
                         if at[before] == at[j] {
                             links[j] = nodes[before] as u32 + 1;
@@ -82,7 +84,8 @@ impl<A: Algorithm> HashTable<A> {
                     }
                 }
                 tx.write_many(&p.heads, at, nodes.map(|node| node as u32 + 1), count)?;
-                // Nobody finds the nodes before the heads point to them.
+                // The nodes belong to this transaction's number, and nobody
+                // finds them before the heads point to them.
                 tx.init_many(&p.nexts, nodes, links, count)?;
                 k += BATCH as u32;
             }

@@ -1,28 +1,30 @@
 //! KM, k-means (STAMP; Xu et al. 2014, section 4.1): each transaction adds one
-//! point to the new sums of its nearest centre, all coordinates and the count.
+//! point, all its coordinates and a count, to the new sums of its nearest
+//! centre.
 //!
 //! A launch is one pass over the points:
-//! 1. Search: a lane finds the nearest of the old centres for a few points,
-//!    by plain loads, as nobody writes centres or points during a launch. It
-//!    stores the centre in `members` and counts the points that changed theirs.
+//! 1. Search: a lane finds the nearest of the old centres for a few points, by
+//!    plain loads, as nobody writes centres or points during a launch. It
+//!    stores the centre in `members` and counts the points whose centre has
+//!    changed.
 //! 2. Transactions: for each of those points, one transaction reads and writes
-//!    the row of its centre, `dims + 1` words. With an algorithm that has teams
-//!    the lanes of the warp make it together, a word each: there are few rows,
-//!    and what counts is how soon the next transaction may have one.
+//!    the row of its centre, `dims + 1` words. Under an algorithm that has
+//!    teams, the lanes of the warp run it together, with one word each. There
+//!    are few rows, so it matters how soon the next transaction can have one.
 //!
-//! A search inside its transaction would be repeated by every attempt, and
-//! keep the snapshot waiting; so it comes before, a few points at a time.
-//! STAMP goes a point at a time; [`POINTS_A_TURN`] keeps a warp together for
+//! A search inside its transaction would be repeated by every attempt and would
+//! age the snapshot, so it comes before, for a few points at a time. STAMP
+//! proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp together for
 //! longer, and a lane whose transactions conflict delays the others less.
 //!
-//! Made checkable: the count that a transaction reads is its place among the
-//! additions to that centre, and it leaves it in `ranks`. Additions of `f32` do
-//! not commute exactly; with the order known, the host repeats them and
-//! compares every sum bit for bit.
+//! To make the result checkable, the count that a transaction reads is its
+//! place among the additions to that centre, and it stores this place in
+//! `ranks`. Additions of `f32` do not commute exactly; with the order known,
+//! the host repeats them and compares every sum bit for bit.
 //!
-//! [`KMeansAdds`] is the same with sums that transactions add to and do not
-//! read: under the algorithms for which additions do not conflict, no two
-//! transactions do. Nobody knows the order of the additions then.
+//! [`KMeansAdds`] does the same with sums that transactions add to and do not
+//! read. Under the algorithms for which additions do not conflict, no two of
+//! these transactions do. The order of the additions is then unknown.
 
 use crate::entry::kernels;
 use core::marker::PhantomData;
@@ -42,21 +44,24 @@ pub struct KMeans<A>(PhantomData<A>);
 pub struct KMeansParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The points, a coordinate after the other: coordinate `j` of point `i` is
-    /// at `j * n + i`, so that the lanes of a warp load neighbours. Not changed.
+    /// The points, one coordinate after the other: coordinate `j` of point `i`
+    /// is at `j * n + i`, so that the lanes of a warp load neighbours;
+    /// constant.
     pub points: TArray<f32>,
-    /// The old centres, one after the other, `k * dims`. Not changed.
+    /// The old centres, one after the other, `k * dims`; constant.
     pub centres: TArray<f32>,
     /// The new sums, a row of `dims + 1` words for each centre: the count, then
-    /// the bits of an `f32` for each coordinate. Only transactions touch it.
+    /// the bits of an `f32` for each coordinate. Only transactions access it.
     pub rows: A::Array<u32>,
-    /// The centre of each point; [`NOWHERE`] at first.
+    /// The centre of each point; [`NOWHERE`] at the start.
     pub members: TArray<u32>,
-    /// For each point, how many were added to its centre before.
+    /// For each point, the number of points that were added to its centre
+    /// before.
     pub ranks: TArray<u32>,
-    /// One word: how many points changed their centre.
+    /// One word: the number of points that changed their centre.
     pub changed: TArray<u64>,
-    /// Points of the launch, the first ones; at most `n`.
+    /// The number of points of the launch, which are the first ones; at most
+    /// `n`.
     pub points_used: u64,
     /// `k`, at least 1.
     pub clusters: u32,
@@ -68,44 +73,44 @@ pub struct KMeansParams<A: Algorithm> {
 #[derive(Clone, Copy, Debug)]
 pub struct KMeansAdds<A>(PhantomData<A>);
 
-/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`], but for the
-/// rows, and without ranks.
+/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`] with other rows,
+/// and without ranks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KMeansAddsParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub points: TArray<f32>,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub centres: TArray<f32>,
     /// The new sums, a row for each centre: the count, then the bits of an
-    /// `f32` for each coordinate. Only transactions touch it.
+    /// `f32` for each coordinate. Only transactions access it.
     pub rows: TSums<u32>,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub members: TArray<u32>,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub changed: TArray<u64>,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub points_used: u64,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub clusters: u32,
-    /// As in [`KMeansParams`].
+    /// The same as in [`KMeansParams`].
     pub dims: u32,
 }
 
 /// The centre of a point that has none yet.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// Points that a lane searches before it runs their transactions.
+/// The number of points that a lane searches before it runs their transactions.
 pub const POINTS_A_TURN: u64 = 8;
 
-/// Reads that go to memory together.
+/// The number of reads whose loads are in flight together.
 const BATCH: usize = 8;
 
-/// Element `i` of an array that nobody writes during a launch, or that only
-/// this lane has written. The host makes the arrays long enough; past the end
-/// there are zeros.
+/// Loads element `i` of an array that nobody writes during a launch, or that
+/// only this lane has written. The host makes the arrays long enough; past the
+/// end the result is 0.
 #[inline(always)]
 pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
@@ -117,7 +122,7 @@ pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i
         })
 }
 
-/// Sets element `i` of an array whose element no other lane touches.
+/// Stores element `i` of an array, which no other lane may access.
 #[inline(always)]
 pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
     if let Some(p) = array.get(i) {
@@ -126,31 +131,33 @@ pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
     }
 }
 
-/// What the search of a point's centre looks at.
+/// The input of the search for a point's centre.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     /// The points, by coordinate.
     pub(crate) points: TArray<f32>,
     /// The centres.
     pub(crate) centres: TArray<f32>,
-    /// Points, and so how far a point's coordinates lie apart.
+    /// The number of points, which is the distance between the coordinates of a
+    /// point.
     pub(crate) n: u64,
-    /// Centres.
+    /// The number of centres.
     pub(crate) clusters: u32,
-    /// Coordinates.
+    /// The number of coordinates.
     pub(crate) dims: u32,
 }
 
 impl Search {
-    /// The centre nearest to point `i`, the first of several: by the sum of
-    /// squared differences in `f32`, coordinate after coordinate.
+    /// Returns the centre nearest to point `i`, the first one of several, by
+    /// the sum of squared differences in `f32`, coordinate after coordinate.
     #[inline(always)]
     pub(crate) fn nearest<L: Lane>(&self, lane: &L, i: u64) -> u32 {
         let (mut nearest, mut least) = (0, f32::INFINITY);
         let mut c = 0;
         while c < self.clusters {
-            // Four at a time, spelled out, so that they stay in registers. The
-            // last four repeat the last centre, which then is not nearer.
+            // Four are compared at a time, spelled out, so that they stay in
+            // registers. The last four repeat the last centre, which then is
+            // not nearer.
             let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(self.clusters - 1));
             let mut centre = compared.map(|c| u64::from(c) * u64::from(self.dims));
             let mut squares = [0f32; 4];
@@ -180,7 +187,7 @@ impl Search {
     }
 }
 
-/// What a pass is about, whatever its transactions are.
+/// A pass over the points, whatever its transactions are.
 struct PassOver<'a, A: Algorithm> {
     stm: &'a StmRef<A>,
     search: Search,
@@ -190,13 +197,14 @@ struct PassOver<'a, A: Algorithm> {
 }
 
 impl<A: Algorithm> PassOver<'_, A> {
-    /// Finds the centre of each point, a few for each lane at a time, and has
-    /// their transactions run: of those points of the range that the calling
+    /// Finds the centre of each point, for a few points of each lane at a time,
+    /// and calls `transactions` for those points of a range that the calling
     /// lane, or its warp, has searched.
     #[inline(always)]
     fn run<L: Lane>(&self, lane: &L, mut transactions: impl FnMut(Range<u64>)) {
         let p = self;
-        // A block of one transaction at a time shares the search of its points.
+        // The threads of a block with one transaction at a time divide the
+        // search of its points.
         let first = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
             Granule::Block => {
@@ -210,11 +218,11 @@ impl<A: Algorithm> PassOver<'_, A> {
         let mut start = 0;
         while start < p.points_used {
             let next = start + stride * POINTS_A_TURN;
-            // A stopped lane goes on to the end with nothing to do: it still
-            // meets its warp in votes and its block in barriers.
+            // A stopped lane continues to the end without work, as it still
+            // takes part in votes of its warp and barriers of its block.
             stopped = stopped || p.stm.stopped(lane);
             if A::TEAMS {
-                // SAFETY: all lanes of the warp make as many turns.
+                // SAFETY: all lanes of the warp make the same number of turns.
                 stopped = unsafe { lane.ballot(lane.warp_mask(), stopped) } != 0;
             }
             let end = if stopped {
@@ -230,7 +238,8 @@ impl<A: Algorithm> PassOver<'_, A> {
                 i += stride;
             }
             if A::GRANULE == Granule::Block {
-                // SAFETY: all threads of the block make as many turns.
+                // SAFETY: all threads of the block make the same number of
+                // turns.
                 unsafe { lane.barrier() };
             }
             transactions(start..end);
@@ -270,8 +279,8 @@ impl<A: Algorithm> KMeans<A> {
         }
     }
 
-    /// The transactions of those points of a range that the calling warp has
-    /// searched, each by all of its lanes.
+    /// Runs the transactions of those points of a range that the calling warp
+    /// has searched, each by all of its lanes.
     #[inline(always)]
     fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
         let lanes = lane.warp_mask();
@@ -285,7 +294,7 @@ impl<A: Algorithm> KMeans<A> {
         }
         let words = params.dims + 1;
         let n = params.members.len();
-        // What the lanes have stored in `members`, all of them see.
+        // This makes the stores to `members` visible to all lanes.
         // SAFETY: all lanes of the warp come here, as often.
         unsafe { lane.sync_warp(lanes) };
         params.stm.for_each_of_team(lane, 0..mine, |tx, number| {
@@ -316,7 +325,7 @@ impl<A: Algorithm> KMeans<A> {
         });
     }
 
-    /// The transaction: adds point `i` to the row of its centre.
+    /// Runs the transaction that adds point `i` to the row of its centre.
     #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
@@ -338,8 +347,8 @@ impl<A: Algorithm> KMeans<A> {
             let mut new = found;
             for new in &mut new {
                 if k == 0 {
-                    // What an attempt that aborts leaves here, the next of this
-                    // lane replaces.
+                    // If the attempt aborts, this lane's next attempt
+                    // overwrites the value.
                     store(lane, &params.ranks, i, *new);
                     *new = new.wrapping_add(1);
                 } else if k < words {
@@ -375,7 +384,7 @@ impl<A: Algorithm> KMeansAdds<A> {
         });
     }
 
-    /// The transaction: adds point `i` to the row of its centre.
+    /// Runs the transaction that adds point `i` to the row of its centre.
     #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();

@@ -1,41 +1,37 @@
-//! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a
-//! three-dimensional grid so that no two share a cell, as Lee's algorithm does.
+//! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a three-dimensional
+//! grid so that no two share a cell, as Lee's algorithm does.
 //!
-//! One router a block. A router takes the next request from a queue and then,
-//! until the request is settled:
+//! Each block is a router. It takes the next request from a queue and then, until the request is
+//! settled:
 //!
-//! 1. all threads copy the grid into the router's own memory: the snapshot;
-//! 2. all threads expand it, breadth first and level by level, from the source
-//!    until the destination is reached or nothing is left to reach;
-//! 3. thread 0 traces a shortest path back into the request's own memory;
-//! 4. thread 0 claims the path in one transaction, which reads all its cells,
-//!    cancels itself if one is taken, and else writes all of them; with an
-//!    algorithm that has teams, the block's first warp does so together, each
-//!    lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole block;
-//! 5. on a cancelled claim, it goes on at 1.
+//! 1. All threads copy the grid into the router's own memory, as the snapshot.
+//! 2. All threads expand it, breadth first and level by level, from the source until the
+//!    destination is reached or nothing is left to reach.
+//! 3. Thread 0 traces a shortest path back into the request's own memory.
+//! 4. Thread 0 claims the path in one transaction, which reads all its cells, cancels itself if one
+//!    is taken, and else writes all of them. Under an algorithm that has teams, the block's first
+//!    warp does so together, each lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole
+//!    block.
+//! 5. If the claim was cancelled, it continues with step 1.
 //!
-//! Thread 0 reads its clock before and after each claim, and at the begin and
-//! the end of its work, so that the host can tell the time of transactions from
-//! that of the search.
+//! Thread 0 reads its clock before and after each claim, and at the begin and the end of its work,
+//! so that the host can tell the time of transactions from that of the search.
 //!
 //! # Cells
-//! A cell is free, a wall, an end of some request that no path has claimed yet
-//! (`RESERVED`, so that no other path runs over it), or on a path. The grid has
-//! one column of walls after each row and one row of them after each plane, so
-//! that a neighbour is an addition away: off the grid in x or y lies a wall, off
-//! it in z an index past the end.
+//! A cell is free, a wall, an end of some request that no path has claimed yet (`RESERVED`, so that
+//! no other path runs over it), or on a path. The grid has one column of walls after each row and
+//! one row of them after each plane, so that a neighbour is an addition away: off the grid in x or
+//! y lies a wall, and off it in z an index past the end.
 //!
 //! # A request without a path
-//! It is found in a snapshot that nobody took as a whole: the loads of step 1
-//! are relaxed, run beside the commits of other routers, and may be old. It is
-//! final all the same. Transactions buffer their writes until nothing can stop
-//! their commit, so a load sees the first state of a cell or the path of a
-//! commit that stands. A cell once on a path stays there. Hence a cell that a
-//! snapshot shows taken is taken in the final grid, whatever the other cells of
-//! the snapshot show; the final grid has no open cell that the snapshot has
-//! not; and where the snapshot has no path, the final grid has none. A path
-//! that the snapshot does have may be there no more: so the claim reads its
-//! cells again, in a transaction.
+//! That a request has no path is found in a snapshot that does not exist at any one time: the loads
+//! of step 1 are relaxed, run beside the commits of other routers, and may be old. The finding is
+//! final all the same. Transactions buffer their writes until nothing can stop their commit, so a
+//! load sees the first state of a cell or the path of a commit that stands. A cell once on a path
+//! stays there. Hence a cell that a snapshot shows taken is taken in the final grid, whatever the
+//! other cells of the snapshot show; the final grid has no open cell that the snapshot has not; and
+//! where the snapshot has no path, the final grid has none. A path that the snapshot does have may
+//! have been blocked since, so the claim reads its cells again, in a transaction.
 
 mod claim;
 mod grid;
@@ -47,36 +43,37 @@ use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Abort, Lane, StmRef, TArray, View};
 
-/// A cell that is nobody's.
+/// A cell that belongs to no path and no request.
 pub const FREE: u32 = 0;
 /// A cell that is an end of a request, and on no path yet.
 pub const RESERVED: u32 = u32::MAX - 1;
 /// A cell that no path may use.
 pub const WALL: u32 = u32::MAX;
 
-/// What a cell on a path holds.
+/// Returns the value of a cell on the path of a request.
 #[inline(always)]
 pub const fn cell_of_path(request: u32) -> u32 {
     request + 1
 }
 
-/// The most requests of a launch: their cells' values lie below the marks.
+/// The largest number of requests of a launch, so that the values of their cells are below the
+/// marks.
 pub const REQUESTS_MAX: u32 = 1 << 30;
 
 /// The result of a request that no router has settled.
 pub const UNSETTLED: u32 = 0;
 /// The result of a request that has no path.
 pub const UNROUTED: u32 = u32::MAX;
-/// In the result of a request whose path is longer than there is room for; the
-/// other bits are its cells.
+/// The flag in the result of a request whose path is longer than there is room for; the other bits
+/// are the number of its cells.
 pub const TOO_LONG: u32 = 1 << 31;
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
 pub struct Labyrinth<A, const BY_BLOCK: bool = false>(PhantomData<A>);
 
-/// The same with paths claimed by the whole block, where the algorithm has
-/// teams; with others it is [`Labyrinth`].
+/// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
+/// others it is [`Labyrinth`].
 pub type LabyrinthByBlock<A> = Labyrinth<A, true>;
 
 /// The parameters of [`Labyrinth`].
@@ -87,71 +84,69 @@ pub struct LabyrinthParams<A: Algorithm> {
     pub stm: StmRef<A>,
     /// The cells; [`GridSize::cells`] of them.
     pub grid: A::Array<u32>,
-    /// Source and destination of each request, as cells; not changed.
+    /// The source and the destination of each request, as cells; constant.
     pub requests: TArray<u32>,
-    /// Of each request: the cells of its path, or [`UNROUTED`], or
-    /// [`TOO_LONG`] and the cells; [`UNSETTLED`] at first.
+    /// For each request the number of cells of its path, or [`UNROUTED`], or [`TOO_LONG`] and the
+    /// number; [`UNSETTLED`] at the start.
     pub results: TArray<u32>,
-    /// The cells of each path from its source on, `path_cells_max` words for a
-    /// request.
+    /// The cells of each path from its source on, `path_cells_max` words for each request.
     pub paths: TArray<u32>,
-    /// Memory of the routers: two words a cell for each block.
+    /// The memory of the routers: two words a cell for each block.
     pub routers: TArray<u32>,
-    /// The next request, 0 at first; one word.
+    /// The next request, 0 at the start; one word.
     pub next: TArray<u32>,
-    /// Of each block [`CLOCK_WORDS`] words, 0 at first: what its claims took, in
-    /// ticks of [`Lane::clock`], how many there were, and what all its work
-    /// took.
+    /// [`CLOCK_WORDS`] words for each block, 0 at the start: the time that its claims took, in
+    /// ticks of [`Lane::clock`], their number, and the time of all its work.
     pub clocks: TArray<u64>,
-    /// Requests of the launch, at most [`REQUESTS_MAX`].
+    /// The number of requests of the launch, at most [`REQUESTS_MAX`].
     pub count: u32,
-    /// From a cell to the next in y.
+    /// The distance from a cell to the next in y.
     pub row: u32,
-    /// From a cell to the next in z.
+    /// The distance from a cell to the next in z.
     pub plane: u32,
-    /// The most cells of a path: what the sets and `paths` have room for.
+    /// The largest number of cells of a path, for which the sets and `paths` have room.
     pub path_cells_max: u32,
 }
 
-/// Words of a block's clock.
+/// The number of words of a block's clock.
 pub const CLOCK_WORDS: u64 = 3;
 
-/// Bytes of shared memory that a block needs.
+/// The number of bytes of shared memory that a block needs.
 pub const SHARED_BYTES: u32 = 16;
 
-// The words of shared memory.
-/// The request that the router is at.
+// These are the indices of the words of shared memory.
+/// The request that the router works on.
 const REQUEST: u32 = 0;
-/// How many cells the expansion has reached.
+/// The number of cells that the expansion has reached.
 const REACHED: u32 = 1;
-/// Whether the destination is among them.
+/// Says whether the destination is among them.
 const FOUND: u32 = 2;
-/// What follows from an attempt at a request: one of the next three.
+/// The verdict on an attempt at a request: one of the next three.
 const VERDICT: u32 = 3;
 
-/// The request is settled.
+/// The verdict on a request that is settled.
 const SETTLED: u32 = 0;
-/// Another path took a cell: route again.
+/// The verdict if another path took a cell, so that the request must be routed again.
 const AGAIN: u32 = 1;
-/// The launch is to stop.
+/// The verdict if the launch is to stop.
 const STOP: u32 = 2;
 
-// What the snapshot holds for a cell, or else the distance from the source.
-/// Not reached so far.
+// These are the values of cells in the snapshot that are no distance from the source.
+/// The value of a cell that has not been reached yet.
 const UNSEEN: u32 = u32::MAX - 1;
-/// Not to be entered.
+/// The value of a cell that must not be entered.
 const BLOCKED: u32 = u32::MAX;
 
-/// Cells that go to memory together.
+/// The number of cells whose loads are in flight together.
 const BATCH: u32 = 8;
 
-/// A block at work: its lane and its memory. All pointers are to words that
-/// live while the kernel runs, as many as the parameters say.
+/// A router at work: its lane and its memory. All pointers are to words that live while the kernel
+/// runs, as many as the parameters say.
 struct Router<'a, L: Lane, A: Algorithm, const BY_BLOCK: bool> {
     lane: &'a L,
     p: &'a LabyrinthParams<A>,
     cells: u32,
-    /// The snapshot, then the distances.
+    /// The snapshot, which the distances replace.
     distances: *mut u32,
     /// The cells reached, in the order of their distances.
     reached: *mut u32,
@@ -166,8 +161,8 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
     fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
         let cells = p.grid.len();
         let first = u64::from(lane.block_index()) * 2 * cells;
-        // Too little memory for the block: the host sees unsettled requests.
-        // The same for all its threads, so none waits for another.
+        // If the memory is too small for the block, the host sees unsettled requests. All threads
+        // of the block return here, so none waits for another.
         let clock = u64::from(lane.block_index()) * CLOCK_WORDS;
         let (Some(own), Some(_), Some(next), Some(clock), Some(_)) = (
             p.routers.get(first),
@@ -213,7 +208,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// The clock, for thread 0.
+    /// Returns the clock, for thread 0.
     #[inline(always)]
     fn now(&self) -> u64 {
         if self.lane.thread_index() == 0 {
@@ -223,8 +218,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Adds the time since `begun` to a word of the block's clock, and 1 to the
-    /// next one if it is that of the claims.
+    /// Adds the time since `begun` to a word of the block's clock, and 1 to the next word if it is
+    /// that of the claims.
     #[inline(always)]
     fn spent(&self, word: usize, begun: u64) {
         let lane = self.lane;
@@ -234,8 +229,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         let ticks = lane.clock().wrapping_sub(begun);
         let add = |word: usize, n: u64| {
             let p = self.clock.wrapping_add(word);
-            // SAFETY: one of the block's words (`body`), which its thread 0
-            // alone uses.
+            // SAFETY: one of the block's words (`body`), which its thread 0 alone uses.
             unsafe { lane.private_store_64(p, lane.private_load_64(p).wrapping_add(n)) };
         };
         add(word, ticks);
@@ -244,8 +238,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// A word of shared memory, as thread 0 left it, for all threads; none
-    /// changes it before all have it.
+    /// Returns a word of shared memory, as thread 0 left it, to all threads; none changes it before
+    /// all have it.
     #[inline(always)]
     fn uniform(&self, word: u32) -> u32 {
         self.meet();
@@ -255,43 +249,42 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         value
     }
 
-    /// A cell of the grid; past its end, a wall. Any state will do (the module's
-    /// text).
+    /// Loads a cell of the grid; past its end it is a wall. Any state of the cell will do, as the
+    /// text of the module explains.
     #[inline(always)]
     fn cell(&self, i: u32) -> u32 {
         let found = self.p.grid.peek(self.lane, u64::from(i));
         found.unwrap_or(WALL)
     }
 
-    /// A word of the router's memory.
+    /// Loads a word of the router's memory.
     #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
-        // SAFETY: callers keep `i` below the cells of the grid, for each of which
-        // there is a word (`body`). Relaxed: barriers order what the block wrote.
+        // SAFETY: callers keep `i` below the cells of the grid, for each of which there is a word
+        // (`body`). Relaxed: barriers order what the block wrote.
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
     }
 
     /// Waits for all threads of the block.
     #[inline(always)]
     fn meet(&self) {
-        // SAFETY: a block's threads take the same branches around it: they branch
-        // on what one of them has stored and all have loaded (`uniform`).
+        // SAFETY: the threads of a block take the same branches around it, as these depend on what
+        // one of them has stored and all have loaded (`uniform`).
         unsafe { self.lane.barrier() };
     }
 
-    /// Changes a word of the router's memory.
+    /// Stores a word of the router's memory.
     #[inline(always)]
     fn store(&self, array: *mut u32, i: u32, value: u32) {
-        // SAFETY: as for `load`. Relaxed: a barrier follows before another
-        // thread of the block looks.
+        // SAFETY: as for `load`. Relaxed: a barrier precedes other threads' loads.
         unsafe {
             self.lane
                 .store_relaxed_32(array.wrapping_add(i as usize), value);
         }
     }
 
-    /// Routes a request until it is settled or the launch is to stop. All
-    /// threads of the block call it, with the same request.
+    /// Routes a request until it is settled or the launch is to stop. All threads of the block call
+    /// it, with the same request.
     #[inline(always)]
     fn settle(&self, request: u32) -> u32 {
         let (Some(source), Some(destination)) = (self.end(request, 0), self.end(request, 1)) else {
@@ -314,7 +307,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// An end of a request, if it is a cell.
+    /// Returns an end of a request, if it is a cell.
     #[inline(always)]
     fn end(&self, request: u32, end: u64) -> Option<u32> {
         let word = self.p.requests.get(u64::from(request) * 2 + end)?;
@@ -323,7 +316,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         (cell < self.cells).then_some(cell)
     }
 
-    /// Step 1. The block's memory is in use again only after a barrier.
+    /// Does step 1. The block's memory is used again only after a barrier.
     #[inline(always)]
     fn snapshot(&self) {
         let step = u64::from(self.lane.block_dim());
@@ -331,7 +324,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         let mut i = u64::from(self.lane.thread_index());
         while i < cells {
             let at: [u64; BATCH as usize] = core::array::from_fn(|j| i + j as u64 * step);
-            // Past the end, the last cell again.
+            // Past the end, the last cell is loaded again.
             let found = at.map(|c| self.cell(c.min(cells - 1) as u32));
             for (c, found) in at.iter().zip(found) {
                 if *c < cells {
@@ -343,7 +336,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// The six neighbours of a cell; off the grid, the cell itself.
+    /// Returns the six neighbours of a cell; off the grid, it returns the cell itself.
     #[inline(always)]
     fn neighbours(&self, cell: u32) -> [u32; 6] {
         let (row, plane) = (self.p.row, self.p.plane);
@@ -358,8 +351,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         .map(|near| if near < self.cells { near } else { cell })
     }
 
-    /// Step 2: the distance of the destination, if it can be reached; the same
-    /// for all threads.
+    /// Does step 2 and returns the distance of the destination to all threads, if it can be
+    /// reached.
     #[inline(always)]
     fn expand(&self, source: u32, destination: u32) -> Option<u32> {
         let lane = self.lane;
@@ -371,7 +364,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             self.store(self.reached, 0, source);
             // SAFETY: words of the block's shared memory.
             unsafe {
-                // An end on another request's path: nothing to expand.
+                // If the end is on another request's path, there is nothing to expand.
                 lane.shared_store_32(REACHED, u32::from(open));
                 lane.shared_store_32(FOUND, 0);
             }
@@ -399,7 +392,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Enters every neighbour of a cell that was not seen before.
+    /// Enters every neighbour of a cell that has not been reached before.
     #[inline(always)]
     fn enter_neighbours(&self, cell: u32, distance: u32, destination: u32) {
         let near = self.neighbours(cell);
@@ -408,15 +401,14 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             if seen != UNSEEN {
                 continue;
             }
-            // SAFETY: a word of the router's memory. Relaxed: the exchange
-            // alone decides who enters the cell.
+            // SAFETY: a word of the router's memory. Relaxed: the exchange alone decides.
             let found = unsafe {
                 self.lane
                     .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
             };
             if found == UNSEEN {
-                // SAFETY: a word of the block's shared memory. Each cell is
-                // entered once, so the number is below the cells.
+                // SAFETY: a word of the block's shared memory. Each cell is entered once, so the
+                // number is below the cells.
                 let at = unsafe { self.lane.shared_fetch_add_32(REACHED, 1) };
                 self.store(self.reached, at, *c);
                 if *c == destination {
@@ -427,7 +419,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Steps 3 and 4, by those that conclude; the same for all of them.
+    /// Does steps 3 and 4; the threads that conclude call it, and it returns the same verdict to
+    /// all of them.
     #[inline(always)]
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
         let Some(distance) = distance else {
@@ -453,13 +446,13 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         self.spent(0, begun);
         match claimed {
             Ok(()) => self.record(request, cells),
-            // Taken by another path, or given up after too many conflicts.
+            // The path met another one, or was given up after too many conflicts.
             Err(abort) if abort == Abort::User || abort.is_conflict() => AGAIN,
             Err(_) => STOP,
         }
     }
 
-    /// Notes what became of a request.
+    /// Records the result of a request.
     #[inline(always)]
     fn record(&self, request: u32, result: u32) -> u32 {
         let Some(word) = self.p.results.get(u64::from(request)) else {
@@ -472,15 +465,14 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         SETTLED
     }
 
-    /// Step 3: from the destination to the source, each cell one step nearer.
+    /// Does step 3: traces from the destination to the source, each cell one step nearer.
     #[inline(always)]
     fn trace(&self, path: *mut u32, destination: u32, distance: u32) {
         let (mut cell, mut distance) = (destination, distance);
         loop {
             let place = path.wrapping_add(distance as usize);
-            // SAFETY: at most the length that `conclude` compared with the
-            // room; nobody else has the request. Relaxed for a team: its lanes
-            // meet before they look.
+            // SAFETY: the path is at most as long as the room, which `conclude` has checked, and
+            // nobody else has the request. Relaxed for a team, whose lanes then meet.
             unsafe {
                 if A::TEAMS {
                     self.lane.store_relaxed_32(place, cell);

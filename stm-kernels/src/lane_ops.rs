@@ -1,25 +1,25 @@
-//! One entry point per [`Lane`] method, each nothing but that method.
+//! Entry points that each contain one [`Lane`] method and nothing else.
 //!
 //! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`,
-//! where `tests/golden_ptx.rs` holds each entry to the one instruction that the
-//! method stands for: a compiler that drops an order, widens a scope or adds an
-//! instruction is caught before any algorithm is. Those of 128 bits, which need a
-//! newer GPU, are in `ptx/lane_ops_wide.ptx`.
+//! where `tests/golden_ptx.rs` checks that each entry is the one instruction
+//! that the method stands for. So a compiler that drops an order, widens a
+//! scope or adds an instruction is caught before any algorithm runs. The
+//! methods of 128 bits, which need a newer GPU, are in `ptx/lane_ops_wide.ptx`.
 //!
-//! An entry is `lane_` and the method's name; it stores a result, if there is
-//! one, to `out`.
+//! The name of an entry is `lane_` and the method's name; it stores the result,
+//! if there is one, to `out`.
 
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.
 #![allow(clippy::missing_safety_doc)]
-// Nobody calls these with arrays by value, or at all.
+// Nothing calls these entries, with arrays by value or otherwise.
 #![allow(improper_ctypes_definitions)]
 
 use stm_core::Lane;
 use stm_core::lane::gpu::GpuLane;
 use stm_core::observe::Silent;
 
-/// Entries that call one method with the entry's parameters.
+/// Makes entries that call one method with the entry's parameters.
 macro_rules! entries {
     // The method's result goes to `out`.
     (@one $lane:ty, $(#[$doc:meta])* $entry:ident = $method:ident($($arg:ident: $ty:ty),*) -> $result:ty) => {
@@ -51,7 +51,7 @@ macro_rules! entries {
 
 /// The lane of a GPU without atomics of 128 bits.
 type Narrow = GpuLane<Silent>;
-/// That of one with them.
+/// The lane of a GPU with atomics of 128 bits.
 type Wide = GpuLane<Silent, { u32::MAX }, true>;
 
 entries! {

@@ -1,11 +1,14 @@
 //! The workloads as kernels: one source for GPU, CPU and simulator.
 //!
-//! Each workload is a type generic over the transactional memory's algorithm,
-//! with a parameter struct, a PTX entry point for each algorithm
-//! (`<workload>_<variant>`, and with `_recorded` or `_profiled` behind it for
-//! those with a probe), and the functions by which the host makes its
-//! input and checks its result. `cargo xtask ptx` builds `ptx/*.ptx`, which
+//! Each workload is a type that is generic over the algorithm of the
+//! transactional memory. It has a parameter struct, a PTX entry point for each
+//! algorithm (`<workload>_<variant>`, followed by `_recorded` or `_profiled`
+//! for those with a probe), and the functions by which the host makes its input
+//! and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which
 //! this crate embeds.
+//!
+//! A workload's file is a kernel in the form that a user writes one; `entry.rs`
+//! has the macro that makes the entry points from one line.
 //!
 //! | module | workload | source |
 //! | --- | --- | --- |
@@ -17,7 +20,8 @@
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
 //!
-//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, to compare with.
+//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
+//! accesses without transactions, for comparison.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
@@ -42,7 +46,7 @@ pub mod mutants;
 mod ptx;
 pub mod ra;
 
-/// Never called: no kernel panics, and none of this is left in the PTX.
+/// Never runs, as no kernel panics, and leaves nothing in the PTX.
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

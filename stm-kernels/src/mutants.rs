@@ -1,6 +1,6 @@
-//! The random-array kernel with a seeded defect, recorded: what a GPU shows of
-//! each fence that is left out. Never part of what ships: the PTX is built on
-//! demand, with that of the other recorded kernels.
+//! The random-array kernel with a seeded defect, recorded. It shows what
+//! omitting each fence does on a GPU. It never ships: its PTX is built on
+//! demand, together with that of the other recorded kernels.
 
 use crate::ra::{RaParams, RandomArray};
 use stm_core::algorithm::HvSorting;

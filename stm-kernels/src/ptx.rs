@@ -14,10 +14,10 @@ use stm_core::observe::Observation;
 // packed by `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
-/// What builds the PTX of observed launches.
+/// The command that builds the PTX of observed launches.
 const OBSERVED: &str = "cargo xtask ptx --observed";
 
-/// The PTX of a kernel's variant.
+/// Returns the PTX of a kernel's variant.
 ///
 /// # Errors
 /// [`Error::NoPtx`] if there is none, [`Error::PtxNotBuilt`] if it is built on
@@ -49,10 +49,10 @@ pub(crate) fn find(
     read(&format!("{silent}.{probe}.ptx"), entry, build)
 }
 
-/// The text that the build has packed.
+/// Returns the text that the build has packed.
 ///
 /// # Panics
-/// Never: it is what the build packed.
+/// It never panics, as the build has packed the text.
 fn unpacked(packed: &[u8]) -> String {
     let text = lz4_flex::block::decompress_size_prepended(packed)
         .expect("a text that build.rs has packed");
@@ -77,8 +77,9 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Cow<'static, str>, Erro
     })
 }
 
-/// Where such texts may be: the folder that `STM_PTX` names, or the one where
-/// `cargo xtask ptx --observed` puts them, seen from the program and from here.
+/// Returns the folders where such texts may be: the one that `STM_PTX` names,
+/// or the one where `cargo xtask ptx --observed` puts them, relative to the
+/// program and to this crate.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let observed = Path::new("ptx").join("observed");
     let named = env::var_os("STM_PTX").map(PathBuf::from);

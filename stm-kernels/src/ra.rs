@@ -1,10 +1,10 @@
 //! RA, random array (Xu et al. 2014, section 4.1): each transaction reads some
-//! random words of a shared array and changes some of them.
+//! random words of an array and changes some of them.
 //!
-//! Made checkable: what a transaction does depends only on the seed and its
-//! number, not on what it reads. It moves amounts between words, so the sum of
-//! the array never changes, and the host can replay all transactions in any
-//! order and compare every word.
+//! To make the result checkable, what a transaction does depends only on the
+//! seed and its number, not on the values that it reads. It moves amounts
+//! between words, so the sum of the array never changes, and the host can
+//! replay all transactions in any order and compare every word.
 
 use crate::draw::{below, draw, mix};
 use crate::entry::kernels;
@@ -22,15 +22,15 @@ pub struct RandomArray<A>(PhantomData<A>);
 pub struct RaParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The shared array; at least `reads` words.
+    /// The array; at least `reads` words.
     pub words: A::Array<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: RaPlan,
 }
 
-/// What the transactions do.
+/// The plan of the transactions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaPlan {
@@ -42,11 +42,11 @@ pub struct RaPlan {
 }
 
 impl RaPlan {
-    /// Transactions that read `reads` distinct words of `words` and write the
-    /// first `writes` of those.
+    /// Makes the plan of transactions that read `reads` distinct words of
+    /// `words` and write the first `writes` of those.
     ///
     /// # Panics
-    /// Unless `1 <= reads <= words` and `writes <= reads`.
+    /// It panics unless `1 <= reads <= words` and `writes <= reads`.
     pub const fn new(seed: u64, words: u32, reads: u32, writes: u32) -> Self {
         assert!(
             reads >= 1 && reads <= words && writes <= reads,
@@ -61,7 +61,7 @@ impl RaPlan {
         }
     }
 
-    /// Transaction `i`.
+    /// Returns transaction `i`.
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> RaTransaction {
         let bits = draw(self.seed, i, 0);
@@ -73,7 +73,7 @@ impl RaPlan {
     }
 }
 
-/// One transaction of a plan: its words and what it adds to them.
+/// A transaction of a plan: its words and the amounts that it adds to them.
 #[derive(Clone, Copy, Debug)]
 pub struct RaTransaction {
     plan: RaPlan,
@@ -82,9 +82,10 @@ pub struct RaTransaction {
 }
 
 impl RaTransaction {
-    /// The word of access `k`, `k < reads`. The array is cut into `reads`
-    /// segments, each access falls into another, in an order that turns with
-    /// the transaction: random, and no word twice.
+    /// Returns the word of access `k`, where `k < reads`. The array is cut into
+    /// `reads` segments, and each access falls into another one, in an order
+    /// that rotates with the transaction; so words are random and none is drawn
+    /// twice.
     #[inline(always)]
     pub const fn word(&self, k: u32) -> u32 {
         let plan = &self.plan;
@@ -102,8 +103,9 @@ impl RaTransaction {
         start + ((bits as u64 * len as u64) >> 32) as u32
     }
 
-    /// What write `k` adds to its word (wrapping): an even write takes an
-    /// amount from 1 to 16, the odd one after it gives it.
+    /// Returns the amount that write `k` adds to its word (wrapping): an even
+    /// write subtracts an amount from 1 to 16, and the odd one after it adds
+    /// it.
     #[inline(always)]
     pub const fn delta(&self, k: u32) -> u32 {
         if k | 1 >= self.plan.writes {
@@ -118,7 +120,7 @@ impl RaTransaction {
     }
 }
 
-/// Reads that go to memory together.
+/// The number of reads whose loads are in flight together.
 const BATCH: usize = 16;
 
 impl<A: Algorithm> RandomArray<A> {
@@ -129,9 +131,9 @@ impl<A: Algorithm> RandomArray<A> {
             let me = plan.transaction(i);
             let mut k = 0;
             while k < plan.reads {
-                // The last batch repeats the last word to its end. Written out:
-                // an array that a loop fills is on the stack, and is copied from
-                // there byte by byte.
+                // The last batch repeats the last word to its end. The array is
+                // written out, because one that a loop fills is on the stack
+                // and is copied from there byte by byte.
                 let w = |j: u32| u64::from(me.word((k + j).min(plan.reads - 1)));
                 let at: [u64; BATCH] = [
                     w(0),

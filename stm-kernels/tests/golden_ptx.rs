@@ -1,18 +1,19 @@
-//! The committed PTX, as text: each `Lane` operation is the instruction that it
-//! is named for, and no shipped file has what none may have.
+//! Tests of the text of the committed PTX: each `Lane` operation is the
+//! instruction that it is named for, and no shipped file contains what the
+//! rules forbid.
 //!
-//! Needs no GPU and no compiler for one. What a file must satisfy is stated in
-//! `xtask::rules`, which `cargo xtask ptx` uses as well.
+//! They need neither a GPU nor a compiler for one. `xtask::rules` states what a
+//! file must satisfy, and `cargo xtask ptx` uses it as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use xtask::rules;
 
 /// A `Lane` method, the effects of its entry, and the width in bits of the
-/// result that the entry stores, 0 if there is none.
+/// result that the entry stores, or 0 if there is none.
 type Golden = (&'static str, &'static [&'static str], u32);
 
-/// One instruction a method; a special register counts as one.
+/// The methods that are one instruction each; a special register counts as one.
 const METHODS: [Golden; 47] = [
     ("thread_index", &["mov.u32 %tid.x"], 32),
     ("block_index", &["mov.u32 %ctaid.x"], 32),
@@ -88,7 +89,7 @@ const METHODS: [Golden; 47] = [
 ];
 
 /// The methods with a body in the trait. Some combine others: they read special
-/// registers, in any order, and touch nothing else. Those that end in `_if` are
+/// registers, in any order, and do nothing else. Those that end in `_if` are
 /// one instruction without a branch on a GPU.
 const PROVIDED: [Golden; 13] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
@@ -126,8 +127,8 @@ const PROVIDED: [Golden; 13] = [
     ),
 ];
 
-/// The committed files: name and text. `cargo xtask ptx --check` names another
-/// directory when it has built with another compiler.
+/// Returns the names and texts of the committed files. `cargo xtask ptx
+/// --check` names another directory when it has built with another compiler.
 fn committed() -> BTreeMap<String, String> {
     let dir = std::env::var_os("STM_GOLDEN_PTX").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx"),
@@ -136,7 +137,7 @@ fn committed() -> BTreeMap<String, String> {
     xtask::files::read_ptx(&dir).unwrap()
 }
 
-/// What is wrong with the entry of a method.
+/// Returns what is wrong with the entry of a method.
 fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Option<String> {
     let entry = format!("lane_{method}");
     let Some(mut found) = rules::effects(text, &entry) else {
@@ -154,21 +155,21 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
     (found != expected).then(|| format!("{entry} is {found:?} and not {expected:?}"))
 }
 
-/// The methods of the file with 128 bits, or those of the other.
+/// Returns the methods of the file with 128 bits, or those of the other file.
 fn methods(wide: bool) -> impl Iterator<Item = Golden> {
     let all = METHODS.into_iter().chain(PROVIDED);
     all.filter(move |(method, ..)| method.contains("_128") == wide)
 }
 
-/// The entries of all methods of 64 bits and less, checked.
+/// Returns what is wrong with the entries of all methods of 64 bits and less.
 fn wrong_entries(text: &str) -> Vec<String> {
     methods(false)
         .filter_map(|golden| wrong_entry(text, golden))
         .collect()
 }
 
-/// The names of the methods of `trait Lane` in its source: without a body, and
-/// with one.
+/// Returns the names of the methods of `trait Lane` in its source: those
+/// without a body, and those with one.
 fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (_, body) = source.split_once("pub trait Lane {").unwrap();
     let body = &body[..body.find("\n}").unwrap()];
@@ -177,7 +178,7 @@ fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let Some((name, signature)) = part.split_once('(') else {
             continue;
         };
-        // A word before "fn " in a comment leaves something that is no name.
+        // A word before "fn " in a comment leaves text that is not a name.
         if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             // Not the semicolon of an array's type.
             let mut lines = signature.lines();
@@ -216,8 +217,9 @@ fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
         .collect();
     let expected = ["cells64/fast-wide", "gn2/fast-wide", "lane/ops-wide"];
     assert_eq!(found, expected);
-    // No wait for memory between a value and its version: of the fences of a
-    // cell in two words, those of a read (F2) and of a commit (F5, F6) go.
+    // No fence is needed between a value and its version: of the fences of a
+    // cell in two words, those of a read (F2) and of a commit (F5, F6)
+    // disappear.
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
     assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
 }
@@ -227,7 +229,8 @@ fn the_tables_name_every_method_of_the_trait() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/src/lane/mod.rs");
     let source = std::fs::read_to_string(source).unwrap();
     let (required, mut provided) = trait_methods(&source);
-    // Under the feature `mutants`, which PTX is built without.
+    // This method exists only under the feature `mutants`, which PTX is built
+    // without.
     assert!(provided.remove("mutant"));
     assert_eq!(required, METHODS.iter().map(|m| m.0).collect());
     assert_eq!(provided, PROVIDED.iter().map(|m| m.0).collect());
@@ -312,8 +315,9 @@ fn the_rules_find_what_is_put_into_a_shipped_file() {
 #[test]
 fn a_changed_lane_entry_is_found() {
     let text = &committed()["lane/ops"];
-    // Order lost, scope widened, an atomic turned into a load and a store, an
-    // extra fence, a lost barrier: each breaks exactly one entry.
+    // An order is lost, a scope widened, an atomic turned into a load and a
+    // store, an extra fence added, a barrier lost: each change breaks exactly
+    // one entry.
     let changes = [
         (
             "atom.acquire.gpu.global.cas.b32",

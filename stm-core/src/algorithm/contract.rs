@@ -1,4 +1,13 @@
-//! What an algorithm is: the phases of a transaction, as a trait.
+//! The interface of an algorithm: the phases of a transaction, as a trait.
+//!
+//! [`Tx`] calls these methods, and the loops of `run` call `begin`,
+//! `commit` and `rollback`:
+//!
+//! 1. `clear`, `load_queue_and_snapshot`, `begin`;
+//! 2. any number of reads, writes, additions;
+//! 3. `commit` if the closure returned `Ok`, else `rollback`.
+//!
+//! Invariant: an attempt that returned an error is not continued.
 
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
@@ -11,10 +20,10 @@ use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::mem::MaybeUninit;
 
-/// How transactions share a launch's threads.
+/// How the threads of a launch are divided into those that run transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granule {
-    /// Every lane runs transactions, all lanes of a warp together.
+    /// Every lane runs transactions, and all lanes of a warp at the same time.
     Lane,
     /// Every lane runs transactions, one lane of a warp at a time.
     LaneInTurn,
@@ -22,9 +31,9 @@ pub enum Granule {
     Block,
 }
 
-/// What an algorithm keeps on a lane's stack from attempt to attempt.
+/// Memory on a lane's stack that an algorithm keeps from attempt to attempt.
 pub trait Scratch: Sized {
-    /// As it is at first, in its place.
+    /// Initialises it in its place.
     fn begin(place: &mut MaybeUninit<Self>) -> &mut Self;
 }
 
@@ -37,35 +46,36 @@ impl Scratch for () {
 
 /// A concurrency-control algorithm.
 pub trait Algorithm: Copy + Send + Sync + 'static {
-    /// Its line in the registry: name, sentence, what it can do.
+    /// The algorithm's line in the registry.
     const VARIANT: Variant;
     /// The name at the command line.
     const NAME: &'static str = Self::VARIANT.name();
-    /// Who runs transactions.
+    /// The threads that run transactions.
     const GRANULE: Granule;
-    /// Whether the warp decides how many of its lanes make an attempt at a
-    /// time, and lanes that fail for long stand in a queue.
+    /// Says whether the warp decides how many of its lanes make an attempt at a
+    /// time, and transactions that keep failing join the queue.
     const SCHEDULED: bool = false;
-    /// Looks at a locked word before a read aborts, if nothing is said.
+    /// The default number of polls of a locked word before a read aborts.
     const READ_POLLS: u32 = 8;
-    /// The same for a team: more, as no other lane waits for it.
+    /// The same default for a team, which is larger because no other lane waits
+    /// for it.
     const TEAM_READ_POLLS: u32 = 16;
-    /// Whether the lanes of a warp can run one transaction together
-    /// (`StmRef::team`), and the threads of a block
-    /// (`StmRef::team_of_block`).
+    /// Says whether the lanes of a warp, or the threads of a block, can run one
+    /// transaction together (`StmRef::team`, `StmRef::team_of_block`).
     const TEAMS: bool = Self::VARIANT.has_teams();
-    /// What transactions read and write. A kernel that names its arrays
-    /// `A::Array<T>` runs with every algorithm.
+    /// The arrays that transactions access. A kernel that declares its arrays
+    /// as `A::Array<T>` runs under every algorithm.
     type Array<T: Element>: View<T>;
-    /// What a lane keeps on its stack.
+    /// The memory that a lane keeps on its stack.
     type Scratch: Scratch;
-    /// The same for sums: apart, so that a kernel without any has none of it.
+    /// The same for sums; it is separate, so that a kernel without sums has
+    /// none of it.
     type SumScratch: Scratch;
-    /// What an attempt holds: its sets and its snapshot. The sets that are not
-    /// in registers are in the two above and in the lane's logs.
+    /// The state of an attempt: its sets and its snapshot. Sets that are not in
+    /// registers use the two types above and the lane's logs.
     type Attempt<'s>;
 
-    /// An attempt not yet begun, with empty sets.
+    /// Makes an attempt that has not begun, with empty sets.
     fn attempt<'s>(
         scratch: &'s mut Self::Scratch,
         sums: &'s mut Self::SumScratch,
@@ -74,13 +84,13 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Empties the sets.
     fn clear(attempt: &mut Self::Attempt<'_>);
 
-    /// The number of updates committed so far, for a probe: at least what any
-    /// event before was told.
+    /// Returns the number of updates committed so far, for a probe. It is at
+    /// least the number that any earlier event has recorded.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
     /// Loads the queue's word, with which the attempts of a scheduled algorithm
-    /// begin, before it is known whether the lane may make one; and with it in
-    /// flight, the snapshot.
+    /// begin before it is known whether the lane may make one, and in flight
+    /// with it the snapshot.
     #[inline(always)]
     fn load_queue_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
@@ -89,8 +99,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 
-    /// Reads words, each into the same place of `v`, and adds them to the read
-    /// set, except those in the mask `own`, which the attempt has written.
+    /// Reads words, each into the same position of `v`, and adds them to the
+    /// read set, except those in the mask `own`, which the attempt has written.
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -98,21 +108,22 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         own: u32,
     ) -> TxResult<()>;
 
-    /// Whether the attempt has written anything.
+    /// Returns whether the attempt has written anything.
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool;
 
-    /// Whether the attempt may have written a word; no memory is accessed.
+    /// Returns whether the attempt may have written a word, without accessing
+    /// memory.
     fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool;
 
-    /// The value that the attempt wrote to a word.
+    /// Returns the value that the attempt wrote to a word, if it did.
     fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64>;
 
     /// Buffers a write.
     fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()>;
 
     /// Buffers writes of the first `count` of `words` together, if it can: if
-    /// they were read in this order and last, and none is written, or if none
-    /// was accessed. Else `false`, and nothing is changed.
+    /// they were the last words read, in this order, and none is written, or if
+    /// none was accessed. Otherwise it returns `false` and changes nothing.
     #[inline(always)]
     fn buffer_many<L: Lane, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
@@ -123,9 +134,10 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         false
     }
 
-    /// Stores the first `count` of `words` at once, if it can: words that other
-    /// attempts come to only by words that this one writes ([`Tx::init_many`]).
-    /// Else `false`, and nothing is changed: then they are written.
+    /// Stores the first `count` of `words` at once, if it can. They must be
+    /// words that other attempts reach only through words that this one writes
+    /// ([`Tx::init_many`]). Otherwise it returns `false` and changes nothing,
+    /// and the caller writes them.
     #[inline(always)]
     fn init_many<L: Lane, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
@@ -136,8 +148,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         false
     }
 
-    /// Buffers additions, as many of `deltas` as `run` has elements, one or
-    /// more, and tells the probe.
+    /// Buffers one or more additions, as many of `deltas` as `run` has
+    /// elements, and reports them to the probe.
     #[inline(always)]
     fn add_many<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -147,8 +159,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         tx.add_by_writes(run, deltas)
     }
 
-    /// Reads elements of a row of sums, as many as `run` has, one or more, and
-    /// tells the probe.
+    /// Reads one or more elements of a row of sums, as many as `run` has, and
+    /// reports them to the probe.
     #[inline(always)]
     fn read_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -157,12 +169,13 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         tx.read_words(run.words())
     }
 
-    /// Makes the writes visible at one point, or aborts without effect; tells
-    /// a probe its version by `Tx::committed_as`. The lanes `together` call it together.
+    /// Makes the writes visible at one point, or aborts without effect, and
+    /// reports the version to a probe by `Tx::committed_as`. The lanes
+    /// `together` call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
 
-    /// Takes one snapshot for all lanes of a team. They call it together, as
-    /// the two below; what one returns, all do.
+    /// Takes one snapshot for all lanes of a team. They call this method and
+    /// the two below together, and each returns the same result to all.
     #[inline(always)]
     fn team_begin<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
@@ -170,7 +183,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Reads those of `words` that the mask `active` names into `v`, at one
     /// snapshot for all lanes, and adds them to the lane's read set. `mine` is
-    /// what the lane has met so far: an error ends the attempt of all.
+    /// the lane's own result so far; an error of any lane ends the attempt of
+    /// all.
     #[inline(always)]
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
@@ -183,13 +197,13 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Makes the writes of all lanes visible at one point, or none. After a
-    /// success the leader's `wrote` tells whether any lane wrote.
+    /// Makes the writes of all lanes visible at one point, or none of them.
+    /// After a success the leader's `wrote` says whether any lane wrote.
     #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
 
-    /// Gives back what `begin` took, after an attempt that will not commit.
+    /// Releases what `begin` acquired, after an attempt that will not commit.
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>);
 }

@@ -1,5 +1,5 @@
-//! The algorithms: one file or folder each, the same set of methods
-//! ([`Algorithm`]), chosen by type, and one line each in the registry ([`Variant`]).
+//! The algorithms. Each is a type that implements [`Algorithm`] and has one
+//! line in the registry ([`Variant`]).
 //!
 //! | type | name | after |
 //! | --- | --- | --- |
@@ -9,10 +9,17 @@
 //! | [`TbvSorting`] | `tbv-sorting` | Xu et al. 2014, time stamps only |
 //! | [`HvSorting`] | `hv-sorting` | Xu et al. 2014, Algorithm 3 |
 //! | [`HvBackoff`] | `hv-backoff` | Xu et al. 2014, section 4.2 |
-//! | [`Fast`] | `fast` | TL2 with extension, versions beside the values |
-//! | [`FastTable`] | `fast-table` | the same with the table of locks |
+//! | [`Fast`] | `fast` | TL2 with snapshot extension, versions beside the values |
+//! | [`FastTable`] | `fast-table` | the same algorithm with versions in the lock table |
 //!
-//! `optimized` is no type: the host picks `HvSorting` or `TbvSorting`.
+//! `contract` is the interface between [`Tx`](crate::Tx) and an algorithm,
+//! `registry` the list of algorithms; `fast` and `paper` contain them. The name
+//! `optimized` has no type: the host chooses between `HvSorting` and
+//! `TbvSorting`.
+//!
+//! Invariant: the state of an attempt (sets, snapshot, scratch memory) belongs
+//! to the algorithm ([`Algorithm::Attempt`]), and no algorithm uses that of
+//! another.
 
 pub(crate) mod contract;
 pub(crate) mod fast;

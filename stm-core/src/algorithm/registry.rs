@@ -1,22 +1,23 @@
-//! The registry: one line an algorithm. From it come [`Variant`], the dispatch
-//! from a variant to a type ([`with_algorithm!`](crate::with_algorithm)), and
-//! every kernel's entry points ([`for_each_algorithm!`](crate::for_each_algorithm)).
+//! The registry of algorithms, with one line for each. From it come
+//! [`Variant`], the dispatch from a variant to a type
+//! ([`with_algorithm!`](crate::with_algorithm)), and the entry points of every
+//! kernel ([`for_each_algorithm!`](crate::for_each_algorithm)).
 //!
-//! | column | is |
+//! | column | meaning |
 //! | --- | --- |
 //! | type | the algorithm's type, exported by [`crate::algorithm`] |
-//! | entry | what ends the names of its PTX entry points |
+//! | entry | the suffix of the names of its PTX entry points |
 //! | name | its name at the command line and in results |
 //! | origin | `paper` for the variants of Xu et al. 2014, which can be profiled; `own` for the others |
 //! | teams | `teams` if a warp or a block can run one transaction together, else `alone` |
 //! | sums | `sums` if additions to sums do not conflict, `words` if they are reads and writes |
-//! | sentence | what it does, for a list |
+//! | sentence | a description for lists |
 
 macro_rules! algorithms {
     ($d:tt $(
         $type:ident, $entry:ident, $name:literal, $origin:ident, $teams:ident, $sums:ident, $about:literal;
     )*) => {
-        /// An algorithm of the registry, by its name.
+        /// An algorithm of the registry.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Variant {
             $(
@@ -26,39 +27,41 @@ macro_rules! algorithms {
         }
 
         impl Variant {
-            /// All of them, the baseline first.
+            /// All variants, the baseline first.
             pub const ALL: &[Self] = &[$(Self::$type,)*];
 
-            /// The name at the command line and in results.
+            /// Returns the name at the command line and in results.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$type => $name,)*
                 }
             }
 
-            /// What it does, in one sentence.
+            /// Returns a description in one sentence.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$type => $about,)*
                 }
             }
 
-            /// Whether it is one of Xu et al. 2014.
+            /// Returns whether it is one of the variants of Xu et al. 2014.
             pub const fn is_paper(self) -> bool {
                 match self {
                     $(Self::$type => flag!($origin paper own),)*
                 }
             }
 
-            /// Whether the lanes of a warp, or the threads of a block, can run one
-            /// transaction together ([`StmRef::team`](crate::StmRef::team)).
+            /// Returns whether the lanes of a warp, or the threads of a block,
+            /// can run one transaction together
+            /// ([`StmRef::team`](crate::StmRef::team)).
             pub const fn has_teams(self) -> bool {
                 match self {
                     $(Self::$type => flag!($teams teams alone),)*
                 }
             }
 
-            /// Whether additions to sums do not conflict with one another.
+            /// Returns whether additions to sums do not conflict with one
+            /// another.
             pub const fn has_sums(self) -> bool {
                 match self {
                     $(Self::$type => flag!($sums sums words),)*
@@ -90,8 +93,8 @@ macro_rules! algorithms {
             };
         }
 
-        /// Calls a macro with some tokens and, behind them, a line
-        /// `Type entry name origin teams sums;` for each algorithm of the registry.
+        /// Calls a macro with some tokens followed by a line `Type entry name
+        /// origin teams sums;` for each algorithm of the registry.
         #[macro_export]
         macro_rules! for_each_algorithm {
             ($d($d callback:ident)::+ ! { $d($d tokens:tt)* }) => {
@@ -104,7 +107,7 @@ macro_rules! algorithms {
     };
 }
 
-/// Which of two words a column has.
+/// Selects one of the two words that a column may have.
 macro_rules! flag {
     (paper paper own) => {
         true
@@ -146,13 +149,14 @@ algorithms! { $
 }
 
 impl Variant {
-    /// The variant of this name.
+    /// Returns the variant with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.name() == name)
     }
 
-    /// Whether its kernels can be built to take the time of their phases: the
-    /// breakdown of the paper's Figure 5, whose phases are those of its variants.
+    /// Returns whether its kernels can be built to measure their phases. The
+    /// breakdown is that of the paper's Figure 5, whose phases are those of the
+    /// paper's variants.
     pub const fn has_profile(self) -> bool {
         self.is_paper()
     }

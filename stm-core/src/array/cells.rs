@@ -1,4 +1,4 @@
-//! A typed view of an array of versioned cells.
+//! Cells: a typed view of an array whose elements each carry their version.
 
 use crate::array::view::{Layout, View};
 use crate::lane::Lane;
@@ -14,13 +14,13 @@ use core::marker::PhantomData;
 /// | 32 bits | one word of 64: version, lock bit, value |
 /// | 64 bits | two words of 64, aligned to 16 bytes: version and lock bit; value |
 ///
-/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) reaches both
-/// words of a cell with one access, and a cell of a 64-bit element costs it no
-/// more steps than one of 32 bits; another reaches them one after the other, with
-/// fences between. The layout is the same.
+/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) accesses both
+/// words of such a cell at once, so a 64-bit element takes no more steps than a
+/// 32-bit one. Any other lane accesses them one after the other, with fences in
+/// between. The memory layout is the same.
 ///
-/// The words are described at [`CellWord`]. A cell of
-/// all zeros is the value 0, never written by a transaction.
+/// `CellWord` in `memory/version.rs` describes the bits of the words. A cell of all zeros is the
+/// value 0 that no transaction has written.
 #[repr(C)]
 pub struct TCells<T> {
     start: *mut u64,
@@ -76,7 +76,7 @@ impl<T: Element> View<T> for TCells<T> {
         // second word, its value.
         Some(T::from_bits64(unsafe {
             if T::WIDE && lane.has_wide_atomics() {
-                // All accesses to a cell are of one width.
+                // All accesses to a cell have the same width.
                 lane.load_relaxed_128(cell)[1]
             } else if T::WIDE {
                 lane.load_relaxed_64(cell.wrapping_add(1))

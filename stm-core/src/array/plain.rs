@@ -1,17 +1,17 @@
-//! A typed view of an array in shared memory.
+//! Plain arrays: a typed view of elements without versions.
 
 use crate::array::view::{Layout, View};
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
-/// An array that transactions share: a pointer and a length, small enough to
-/// be a kernel parameter. The host makes one from a buffer
-/// (`Buffer::tarray`), or [`TArray::from_raw`] makes one from any allocation
+/// A plain array that transactions access: a pointer and a length, small enough
+/// to be a kernel parameter. The host makes one from a buffer
+/// (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation
 /// of the device.
 ///
 /// An index past the end is an error that the host reports with the index; it
-/// is never a wild access.
+/// never becomes a wild access.
 #[repr(C)]
 pub struct TArray<T> {
     pointer: *mut T,
@@ -42,7 +42,7 @@ impl<T> core::fmt::Debug for TArray<T> {
 }
 
 impl<T: Element> TArray<T> {
-    /// A view of `len` elements at `pointer`.
+    /// Makes a view of `len` elements at `pointer`.
     ///
     /// # Safety
     /// 1. `pointer` is aligned and points to `len` live elements in the memory
@@ -58,25 +58,26 @@ impl<T: Element> TArray<T> {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     #[inline(always)]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The address of element `i`, to be followed only if `i < len()`.
+    /// Returns the address of element `i`, which may be accessed only if `i <
+    /// len()`.
     #[inline(always)]
     pub(crate) fn at(&self, i: u64) -> *mut T {
         self.pointer.wrapping_add(i as usize)
     }
 
-    /// The address of element `i`, if there is one.
+    /// Returns the address of element `i`, if there is one.
     #[inline(always)]
     pub fn get(&self, i: u64) -> Option<*mut T> {
         (i < self.len).then(|| self.at(i))

@@ -1,54 +1,57 @@
-//! A typed view of rows of sums, to which transactions add without conflict.
+//! Rows of sums: a typed view of elements to which transactions add without
+//! conflict.
 //!
 //! A *row* is a header word of 64 bits and `row_len` elements after it:
 //!
 //! | bits of a header | meaning |
 //! | --- | --- |
-//! | 63..20 | additions ended, modulo 2^44 |
-//! | 19..0 | transactions that have announced additions and not ended them |
+//! | 63..20 | the number of additions that have ended, modulo 2^44 |
+//! | 19..0 | the number of transactions that have announced additions and not yet ended them |
 //!
-//! A transaction counts once in each row, and only while it commits, so the
-//! lower field holds fewer than the threads that a machine runs at a time: some
-//! 2^19 on the largest GPU. It cannot overflow, whatever the launch's size. The
-//! upper field comes round to a value that some reader still holds after 2^44
-//! commits within one of its attempts: days.
+//! A transaction counts once in each row, and only while it commits. The lower
+//! field therefore counts fewer transactions than the machine runs threads at a
+//! time, which is some 2^19 on the largest GPU, and it cannot overflow whatever
+//! the size of the launch. The upper field returns to a value that some reader
+//! still holds only after 2^44 commits within one of that reader's attempts,
+//! which takes days.
 //!
-//! Elements change by atomic additions only, and the versioned algorithms look
-//! at the header to tell whether a row stands still. All other algorithms take
-//! the elements for plain words, read and write them, and leave the header
-//! alone: so there is one layout for all.
+//! The elements change by atomic additions only, and `fast` and `fast-table`
+//! read the header to tell whether the row stands still. All other algorithms
+//! treat the elements as plain words, which they read and write, and they
+//! ignore the header, so one layout serves all of them.
 //!
-//! Additions of a transaction that do not fit on the lane's stack share the logs
-//! with the entries of its sets. While they do, a word that was read several
-//! times takes room several times, and a set may be full before it has as many
-//! distinct words as the capacity says.
+//! Additions that do not fit on the lane's stack use the same logs as the
+//! entries of the read and write sets. While they do, a word that was read
+//! several times occupies several entries, and a set may be full before it
+//! holds as many distinct words as its capacity says.
 
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
-/// What one transaction adds to a header when its additions begin.
+/// The value that a transaction adds to a header to announce its additions.
 pub(crate) const ANNOUNCED: u64 = 1;
-/// What it adds when they have ended: one fewer pending, one more ended.
+/// The value that it adds when they have ended: one fewer pending, one more
+/// ended.
 pub(crate) const ENDED: u64 = (1 << PENDING_BITS) - ANNOUNCED;
-/// Bits of the lower field.
+/// The number of bits of the lower field.
 const PENDING_BITS: u32 = 20;
 
-/// Whether a row whose header is this has additions in progress.
+/// Returns whether a row with this header has additions in progress.
 #[inline(always)]
 pub(crate) const fn is_pending(header: u64) -> bool {
     header & ((1 << PENDING_BITS) - 1) != 0
 }
 
-/// How an addition is made.
+/// The kind of an addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Addend {
-    /// Of 32 bits, wrapping.
+    /// An addition of 32 bits, which wraps.
     Word = 0,
-    /// Of an `f32`.
+    /// An addition of an `f32`.
     Float = 1,
-    /// Of 64 bits, wrapping.
+    /// An addition of 64 bits, which wraps.
     Wide = 2,
 }
 
@@ -58,14 +61,14 @@ mod sealed {
     }
 }
 
-/// An element that atomics add to: `u32`, `i32`, `u64` and `i64`, which wrap,
-/// and `f32`, whose sums depend on the order of the additions.
+/// An element that atomics can add to: `u32`, `i32`, `u64` and `i64`, which
+/// wrap, and `f32`, whose sums depend on the order of the additions.
 pub trait Summand: Element + sealed::Sealed {
-    /// How it is added.
+    /// The kind of its additions.
     #[doc(hidden)]
     const ADDED_AS: u32 = <Self as sealed::Sealed>::KIND;
 
-    /// The sum.
+    /// Returns the sum of the two values.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 }
@@ -91,13 +94,13 @@ summand!(f32, Float, |a, b| a + b);
 summand!(u64, Wide, |a, b| a.wrapping_add(b));
 summand!(i64, Wide, |a, b| a.wrapping_add(b));
 
-/// Rows of sums: `rows` times `row_len` elements, small enough to be a kernel
+/// A view of `rows` rows of `row_len` sums each, small enough to be a kernel
 /// parameter. The host's [`Sums`](crate::host::Sums) makes one.
 ///
-/// Additions of different transactions to the same element do not conflict
-/// under the versioned algorithms; a read conflicts with additions anywhere in
-/// its row. So long rows make additions cheap, as each transaction touches the
-/// header of each of its rows twice, and short ones make reads succeed.
+/// Under `fast` and `fast-table`, additions of different transactions to the
+/// same element do not conflict, while a read conflicts with additions anywhere
+/// in its row. Long rows make additions cheap, as each transaction touches the
+/// header of each of its rows twice; short rows make reads succeed more often.
 #[repr(C)]
 pub struct TSums<T> {
     start: *mut u64,
@@ -130,10 +133,10 @@ impl<T> core::fmt::Debug for TSums<T> {
     }
 }
 
-/// The most elements of a row.
+/// The largest number of elements of a row.
 pub(crate) const ROW_LEN_MAX: u32 = 1 << 20;
 
-/// Words of 64 bits of a row, the header included.
+/// Returns how many words of 64 bits a row takes, including its header.
 pub(crate) const fn row_words<T: Element>(row_len: u32) -> u64 {
     1 + if T::WIDE {
         row_len as u64
@@ -143,16 +146,16 @@ pub(crate) const fn row_words<T: Element>(row_len: u32) -> u64 {
 }
 
 impl<T: Summand> TSums<T> {
-    /// A view of `rows` rows that begin at `start`.
+    /// Returns a view of `rows` rows that begin at `start`.
     ///
     /// # Safety
-    /// 1. `start` is aligned to 8 and points to `rows` times [`row_words`] live
-    ///    words, with each header 0 at first, in the memory of the device whose
-    ///    kernels will use the view;
+    /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in
+    ///    the memory of the device whose kernels will use the view; each row is a
+    ///    header, 0 at first, and its elements, rounded up to words of 64 bits;
     /// 2. they stay live while such a kernel runs;
     /// 3. while it runs, transactions and [`Self::peek`] are the only accesses
     ///    to them, and all views of one row have the same layout;
-    /// 4. `row_len` is at most [`ROW_LEN_MAX`].
+    /// 4. `row_len` is at most 2^20.
     pub const unsafe fn from_raw(start: *mut u64, rows: u64, row_len: u32) -> Self {
         Self {
             start,
@@ -163,21 +166,21 @@ impl<T: Summand> TSums<T> {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[inline(always)]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The number of elements of a row.
+    /// Returns the number of elements of a row.
     #[inline(always)]
     pub const fn row_len(&self) -> u32 {
         self.row_len
     }
 
-    /// The same rows as elements of another type as wide: for rows in which
-    /// some elements are integers and others floats. Whoever reads an element
-    /// takes its bits for the type of the view.
+    /// Views the same rows as elements of another type of the same width, for
+    /// rows in which some elements are integers and others are floats. A read
+    /// interprets the bits of an element by the type of the view.
     #[inline(always)]
     #[must_use]
     pub const fn cast<U: Summand>(self) -> TSums<U> {
@@ -191,14 +194,14 @@ impl<T: Summand> TSums<T> {
         }
     }
 
-    /// The header of a row, to be followed only if `row < rows()`.
+    /// Returns the header of a row. It may be accessed only if `row < rows()`.
     #[inline(always)]
     pub(crate) fn header(&self, row: u64) -> *mut u64 {
         self.start
             .wrapping_add(row.wrapping_mul(u64::from(self.row_words)) as usize)
     }
 
-    /// The first element of a row from `column` on.
+    /// Returns the address of element `column` of a row.
     #[inline(always)]
     pub(crate) fn element(&self, row: u64, column: u32) -> *mut T {
         self.header(row)
@@ -207,15 +210,16 @@ impl<T: Summand> TSums<T> {
             .wrapping_add(column as usize)
     }
 
-    /// The word that an element is, by which histories name it. To be followed
-    /// only if it exists.
+    /// Returns the word of an element, by which histories name it. It may be
+    /// accessed only if the element exists.
     #[inline(always)]
     pub fn word(&self, row: u64, column: u32) -> WordAddress {
         WordAddress::of(self.element(row, column).cast_const())
     }
 
-    /// An element as it is now, without a transaction; `None` past the end. One
-    /// relaxed load, which may find some additions of a commit and not others.
+    /// Returns the present value of an element without a transaction, or `None`
+    /// past the end. It is one relaxed load, which may see some additions of a
+    /// commit and miss others.
     #[inline(always)]
     pub fn peek<L: Lane>(&self, lane: &L, row: u64, column: u32) -> Option<T> {
         (row < self.rows && column < self.row_len)
@@ -224,21 +228,22 @@ impl<T: Summand> TSums<T> {
     }
 }
 
-/// Elements of one row that follow each other.
+/// Consecutive elements of one row.
 #[derive(Clone, Copy)]
 pub struct RowSlice<T> {
     /// The row's header.
     pub(crate) header: *mut u64,
-    /// The first element's number in its row.
+    /// The number of the first element in its row.
     pub(crate) first: u32,
     /// The first element.
     pub(crate) start: *mut T,
-    /// How many.
+    /// The number of elements.
     pub(crate) count: u32,
 }
 
 impl<T: Element> RowSlice<T> {
-    /// Element `k`; past the end, of which there is none, the last.
+    /// Returns the word of element `k`, or of the last element if there are
+    /// fewer.
     #[inline(always)]
     pub(crate) fn word(&self, k: u32) -> WordAddress {
         let element = self
@@ -247,7 +252,7 @@ impl<T: Element> RowSlice<T> {
         WordAddress::of(element.cast_const())
     }
 
-    /// The first `N` elements, the last repeated.
+    /// Returns the words of the first `N` elements; the last one repeats.
     #[inline(always)]
     pub(crate) fn words<const N: usize>(&self) -> [WordAddress; N] {
         core::array::from_fn(|k| self.word(k as u32))

@@ -1,27 +1,27 @@
-//! How an array that transactions share is laid out: what an algorithm reads
-//! and writes through.
+//! Layouts: how the elements of a transactional array lie in memory.
 //!
-//! | layout | an element takes | view | for |
+//! | layout | size of an element | view | used by |
 //! | --- | --- | --- | --- |
-//! | [`Layout::Plain`] | its own size | [`TArray`](crate::TArray) | algorithms with a table of locks, or one lock |
-//! | [`Layout::Cells`] | 8 bytes, or 16 for 64-bit elements | [`TCells`](crate::TCells) | algorithms with a version beside each value |
+//! | [`Layout::Plain`] | its own size | [`TArray`](crate::TArray) | algorithms with a lock table, or with one lock |
+//! | [`Layout::Cells`] | 8 bytes, or 16 for 64-bit elements | [`TCells`](crate::TCells) | algorithms that keep a version beside each value |
 //!
-//! A kernel that names its arrays `A::Array<T>` runs with every algorithm `A`.
+//! A kernel that declares its arrays as `A::Array<T>` runs under every
+//! algorithm `A`.
 
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 
-/// How elements lie in memory.
+/// The layout of elements in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
-    /// One after the other, as in a slice.
+    /// The elements follow each other, as in a slice.
     Plain,
-    /// Each in a cell with its version.
+    /// Each element is in a cell together with its version.
     Cells,
 }
 
 impl Layout {
-    /// Bytes from one element to the next.
+    /// Returns the number of bytes from one element to the next.
     pub const fn stride<T: Element>(self) -> usize {
         match (self, T::WIDE) {
             (Self::Plain, false) => 4,
@@ -31,14 +31,14 @@ impl Layout {
     }
 }
 
-/// A typed view of an array in shared memory: a pointer and a length, small
-/// enough to be a kernel parameter. An index past the end is an error that the
-/// host reports; it is never a wild access.
+/// A typed view of an array that transactions access: a pointer and a length,
+/// small enough to be a kernel parameter. An index past the end is an error
+/// that the host reports; it never becomes a wild access.
 pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
-    /// The layout of what it views.
+    /// The layout of the array.
     const LAYOUT: Layout;
 
-    /// A view of `len` elements that begin at `start`.
+    /// Makes a view of `len` elements that begin at `start`.
     ///
     /// # Safety
     /// 1. `start` is aligned to [`Layout::stride`] and points to `len` live
@@ -49,26 +49,31 @@ pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     ///    to them, and all views of one word are of the same type.
     unsafe fn from_start(start: *mut u8, len: u64) -> Self;
 
-    /// The number of elements.
+    /// Returns the number of elements.
     fn len(&self) -> u64;
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     #[inline(always)]
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The word that element `i` is: its address, or that of its cell, by which
-    /// the algorithms reach it and histories name it. To be followed only if
-    /// `i < len()`.
+    /// Returns the word of element `i`: its address or that of its cell, by
+    /// which the algorithms access it and histories name it. It may be accessed
+    /// only if `i < len()`.
     fn word(&self, i: u64) -> WordAddress;
 
-    /// Element `i` as it is now, without a transaction; `None` past the end.
+    /// Returns the present value of element `i` without a transaction, or
+    /// `None` past the end.
     ///
-    /// One relaxed load: while other lanes run transactions, it finds what the
-    /// host or some commit left there, which may be old, and two such loads may
-    /// find what never was together. It never finds what an attempt that aborts
-    /// has written, nor half of an element: a cell's value is stored when
-    /// nothing can stop the commit any more.
+    /// It is one relaxed load. While other lanes run transactions, it finds a
+    /// value that the host or some commit left there, which may be old, and two
+    /// such loads may find values that never existed together. It never finds
+    /// half of an element. It never finds a value that an aborted attempt wrote
+    /// by [`Tx::write`](crate::Tx::write), because a commit writes back only
+    /// when nothing can stop it any more. This is not true of
+    /// [`Tx::init`](crate::Tx::init) under `fast` and `fast-table`: it stores
+    /// at once, so `peek` may find the value of an attempt that has aborted or
+    /// will abort.
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
 }

@@ -11,7 +11,7 @@ use std::vec::Vec;
 /// it may be copied as bytes.
 ///
 /// # Safety
-/// Exactly that.
+/// The type has these properties.
 pub unsafe trait Pod: Copy + Send + Sync + 'static {}
 
 macro_rules! pod {
@@ -43,7 +43,7 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 }
 
 impl<D: Device, T: Pod> Buffer<D, T> {
-    /// `len` zeros; `what` names the buffer in an error.
+    /// Makes `len` zeros; `what` names the buffer in an error.
     pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory {
             what,
@@ -57,19 +57,19 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         })
     }
 
-    /// A copy of `data`.
+    /// Makes a buffer with a copy of `data`.
     pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self, Error> {
         let mut buffer = Self::zeroed(device, data.len(), what)?;
         buffer.upload(data)?;
         Ok(buffer)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -77,7 +77,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     /// Replaces all elements.
     ///
     /// # Panics
-    /// If `data` has another length.
+    /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -101,16 +101,16 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         Ok(data)
     }
 
-    /// The address of the first element, on the device.
+    /// Returns the address of the first element, on the device.
     pub fn as_mut_ptr(&self) -> *mut T {
         self.memory.address().cast()
     }
 }
 
 impl<D: Device, T: Pod + Element> Buffer<D, T> {
-    /// A view for transactions, to put into a kernel's parameters. It must not
-    /// be used after the buffer is gone, which `Device::launch` makes its
-    /// caller promise.
+    /// Returns a view for transactions, as a kernel parameter. It must not be
+    /// used after the buffer is freed, which the caller of `Device::launch`
+    /// promises.
     pub fn tarray(&self) -> TArray<T> {
         // SAFETY: the buffer has len aligned elements; that they live while a
         // kernel runs is what the caller of `launch` promises.

@@ -1,7 +1,7 @@
 //! The CPU as a device: each thread of a block is an OS thread.
 //!
-//! Blocks run a few at a time, as on a GPU: teams of `threads` OS threads take
-//! the next block when they are done with one. A cooperative launch gets a
+//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads
+//! takes the next block when it has finished one. A cooperative launch gets a
 //! team for every block.
 
 use crate::host::device::check_range;
@@ -30,7 +30,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// All cores that this process may use.
+    /// Makes a device of all cores that this process may use.
     pub fn new() -> Self {
         Self {
             cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
@@ -44,18 +44,18 @@ impl Default for Cpu {
     }
 }
 
-/// Most OS threads that a launch starts.
+/// The largest number of OS threads that a launch starts.
 const OS_THREADS_MAX: u32 = 4096;
 
-/// Host memory that plays the part of device memory.
+/// Host memory that serves as device memory.
 #[derive(Debug)]
 pub struct CpuMemory {
     start: *mut u8,
     layout: Layout,
 }
 
-// SAFETY: an allocation of its own; reads and writes go through `&self` and
-// `&mut self`, and kernels access it through atomics.
+// SAFETY: it is an allocation of its own; reads and writes go through `&self`
+// and `&mut self`, and kernels access it through atomics.
 unsafe impl Send for CpuMemory {}
 // SAFETY: as above.
 unsafe impl Sync for CpuMemory {}
@@ -105,8 +105,8 @@ impl Memory for CpuMemory {
     }
 }
 
-/// Bytes that the operating system would still give, from `/proc/meminfo`;
-/// where there is none, no limit is known.
+/// Returns the number of bytes that the operating system would still give, from
+/// `/proc/meminfo`; without that file, no limit is known.
 fn available_memory() -> u64 {
     std::fs::read_to_string("/proc/meminfo")
         .ok()
@@ -204,7 +204,7 @@ impl Device for Cpu {
             panic: Mutex::new(None),
         };
         let start = Instant::now();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         let started = unsafe { crew.run(launch.stop.and_then(|at| at.after)) };
         let time = start.elapsed();
         if started < os_threads {
@@ -235,17 +235,17 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    /// One thread's work in a block.
+    /// The work of one thread in a block.
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
-    /// What the first panic said.
+    /// The message of the first panic.
     panic: Mutex<Option<String>>,
 }
 
 impl Crew<'_> {
-    /// Runs all blocks; returns how many threads the system gave.
+    /// Runs all blocks and returns how many threads the system provided.
     ///
     /// # Safety
-    /// As for [`Device::launch`].
+    /// The obligations are those of [`Device::launch`].
     unsafe fn run(&self, limit: Option<Duration>) -> u64 {
         thread::scope(|scope| {
             let (done, finished) = channel::<()>();
@@ -261,7 +261,7 @@ impl Crew<'_> {
                 for thread in 0..self.threads {
                     let done = done.clone();
                     let work = move || {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: the caller promises it.
                         unsafe { self.work(block, thread) };
                         drop(done);
                     };
@@ -276,10 +276,10 @@ impl Crew<'_> {
         })
     }
 
-    /// One thread: block after block, as long as nobody panics.
+    /// Runs one thread: block after block, as long as no thread panics.
     ///
     /// # Safety
-    /// As for [`Device::launch`].
+    /// The obligations are those of [`Device::launch`].
     unsafe fn work(&self, block: &Block, thread: u32) {
         let draw = || {
             self.queue
@@ -312,7 +312,8 @@ impl Crew<'_> {
         self.give_up();
     }
 
-    /// Ends the launch early: nobody waits for what will not come.
+    /// Ends the launch early, so that no thread waits for one that will not
+    /// come.
     fn give_up(&self) {
         self.blocks.iter().for_each(Block::break_up);
         if let Some(flag) = self.flag {
@@ -322,7 +323,8 @@ impl Crew<'_> {
 }
 
 impl StopAt {
-    /// Whether the limit has passed, for a launch that began at `start`.
+    /// Returns whether the limit has passed, for a launch that began at
+    /// `start`.
     #[cfg(feature = "cuda")]
     pub(super) fn is_due(&self, start: Instant) -> bool {
         self.after.is_some_and(|after| start.elapsed() >= after)

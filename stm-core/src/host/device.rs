@@ -1,4 +1,4 @@
-//! A machine that allocates memory and launches kernels.
+//! The interface of a machine that allocates memory and launches kernels.
 
 use crate::host::error::Error;
 use crate::kernel::Kernel;
@@ -9,28 +9,28 @@ use std::time::Duration;
 
 /// An allocation in a device's memory.
 pub trait Memory {
-    /// Its address on the device; 256-byte aligned.
+    /// Returns its address on the device, which is aligned to 256 bytes.
     fn address(&self) -> *mut u8;
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     fn bytes(&self) -> usize;
     /// Copies `data` to byte `offset`.
     ///
     /// # Panics
-    /// If the range is not inside the allocation.
+    /// It panics if the range is not inside the allocation.
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error>;
     /// Copies from byte `offset` into `data`.
     ///
     /// # Panics
-    /// If the range is not inside the allocation.
+    /// It panics if the range is not inside the allocation.
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error>;
     /// Sets every byte to zero.
     fn clear(&mut self) -> Result<(), Error>;
 }
 
-/// Refuses a copy that is not inside an allocation.
+/// Panics if a copy is not inside an allocation.
 ///
 /// # Panics
-/// If it is not.
+/// It panics if it is not.
 pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     assert!(
         offset.checked_add(len).is_some_and(|end| end <= bytes),
@@ -38,18 +38,18 @@ pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     );
 }
 
-/// What a device can launch and hold.
+/// The limits of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Lanes of a warp.
+    /// The number of lanes of a warp.
     pub warp_width: u32,
-    /// Most threads of a block.
+    /// The largest number of threads of a block.
     pub threads_max: u32,
-    /// Most blocks of a launch.
+    /// The largest number of blocks of a launch.
     pub blocks_max: u32,
-    /// Most dynamic shared memory of a block, in bytes.
+    /// The largest amount of dynamic shared memory of a block, in bytes.
     pub shared_bytes_max: u32,
-    /// Processors (cores; streaming multiprocessors).
+    /// The number of processors (cores; streaming multiprocessors).
     pub processors: u32,
 }
 
@@ -58,31 +58,32 @@ pub struct Limits {
 pub struct StopAt {
     /// The word's address on the device.
     pub flag: *mut u32,
-    /// Set it to 1 this long after the launch; `None` for never, so that only
-    /// the device itself sets it (a kernel that panicked, on the CPU).
+    /// The time after the launch at which it is set to 1; `None` for never, so
+    /// that only the device itself sets it (for a kernel that panicked, on the
+    /// CPU).
     pub after: Option<Duration>,
 }
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// Blocks of the grid.
+    /// The number of blocks of the grid.
     pub blocks: u32,
-    /// Threads of a block.
+    /// The number of threads of a block.
     pub threads: u32,
-    /// Dynamic shared memory of a block, in bytes.
+    /// The amount of dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Whether all blocks must run at the same time.
+    /// Says whether all blocks must run at the same time.
     pub cooperative: bool,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
-    /// What observes the launch's transactions.
+    /// The probe of the launch's transactions.
     pub probe: HostProbe,
 }
 
 impl Launch {
-    /// `blocks` blocks of `threads` threads, with no shared memory, no
-    /// time limit and no probe.
+    /// Makes a shape of `blocks` blocks of `threads` threads, with no shared
+    /// memory, no time limit and no probe.
     pub const fn new(blocks: u32, threads: u32) -> Self {
         Self {
             blocks,
@@ -125,41 +126,43 @@ impl Launch {
 
 /// A machine that allocates memory and launches kernels.
 pub trait Device: Clone {
-    /// Its allocations.
+    /// The type of its allocations.
     type Memory: Memory;
 
-    /// What it is, for a person: `NVIDIA H200`, `CPU, 2 cores`.
+    /// Returns its name for a person: `NVIDIA H200`, `CPU, 2 cores`.
     fn name(&self) -> String;
 
-    /// `cpu`, `cuda:0`, `sim`.
+    /// Returns its identifier: `cpu`, `cuda:0`, `sim`.
     fn id(&self) -> String;
 
-    /// What it can launch and hold.
+    /// Returns its limits.
     fn limits(&self) -> Limits;
 
-    /// The bits of the widest atomic access that kernels use here: 128 where a
-    /// 64-bit element and its version are one access, else 64.
+    /// Returns the width in bits of the widest atomic access that kernels use:
+    /// 128 where a 64-bit element and its version take one access, else 64.
     fn atomics_bits(&self) -> u32 {
         64
     }
 
-    /// Bytes that an allocation could still take, as far as the device knows.
+    /// Returns how many bytes an allocation could still take, as far as the
+    /// device knows.
     fn available_bytes(&self) -> Result<u64, Error>;
 
     /// Allocates zeroed memory; `what` names it in an error.
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
 
-    /// Prepares a kernel, so that its first launch does not pay for it (on a
-    /// GPU: compiles its module for launches that are observed so). Returns the
-    /// time that took.
+    /// Prepares a kernel, so that its first launch is not slower than others (a
+    /// GPU compiles its module for launches with this observation). Returns the
+    /// time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
-    /// Launches a kernel and waits for it. Returns the time that it ran, by
+    /// Launches a kernel, waits for it, and returns the time that it ran, by
     /// the device's own clock where it has one.
     ///
     /// # Safety
-    /// What `params` points to is live in this device's memory, is used as
-    /// the kernel expects, and is touched by nothing else until this returns.
+    /// The memory that `params` points to is live in this device's memory, is
+    /// used as the kernel expects, and is accessed by nothing else until this
+    /// returns.
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,

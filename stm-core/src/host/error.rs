@@ -1,4 +1,4 @@
-//! What can go wrong on the host.
+//! Errors of the host's side.
 
 use crate::tx::abort::Abort;
 use std::string::String;
@@ -9,25 +9,25 @@ use std::time::Duration;
 #[derive(thiserror::Error, Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A launch of nothing.
+    /// A launch had no blocks or no threads.
     #[error("0 {what}: a launch needs 1 or more ({option})")]
     ZeroLaunch {
-        /// What was zero.
+        /// The dimension that was zero.
         what: &'static str,
         /// The option that sets it.
         option: &'static str,
     },
-    /// A launch beyond the device's limits.
+    /// A launch exceeds the device's limits.
     #[error("{asked} {what} are more than this device takes: at most {limit}")]
     LaunchTooLarge {
-        /// What was too large.
+        /// The dimension that was too large.
         what: &'static str,
         /// The value asked for.
         asked: u32,
         /// The most the device takes.
         limit: u32,
     },
-    /// A lock table whose size is not a power of two.
+    /// The size of the lock table is not a power of two.
     #[error("{locks} locks is not a power of two: the nearest are {below} and {above}")]
     LocksNotPowerOfTwo {
         /// The number asked for.
@@ -37,7 +37,7 @@ pub enum Error {
         /// The next power of two above.
         above: u64,
     },
-    /// A configuration value out of its range.
+    /// A configuration value is out of its range.
     #[error("{what} is {value}: it must be {expected}")]
     BadConfig {
         /// The value's name.
@@ -47,7 +47,7 @@ pub enum Error {
         /// Its range.
         expected: &'static str,
     },
-    /// Not enough memory.
+    /// The device has not enough memory.
     #[error(
         "{what} needs {needed} bytes of device memory, and {available} are available: make it smaller"
     )]
@@ -59,7 +59,7 @@ pub enum Error {
         /// Bytes available.
         available: u64,
     },
-    /// A set too small for the workload.
+    /// A set is too small for the workload.
     #[error(
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity` (stamp: --read-capacity, --write-capacity)"
     )]
@@ -71,7 +71,7 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
-    /// An index past the end of a shared array.
+    /// An index was past the end of a transactional array.
     #[error("transaction {transaction} used index {index} of an array of {len} elements")]
     OutOfRange {
         /// The index.
@@ -81,7 +81,7 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
-    /// A transaction begun inside another.
+    /// A transaction began inside another one.
     #[error(
         "transaction {transaction} began another one on the same memory before its own end: transactions do not nest"
     )]
@@ -89,15 +89,15 @@ pub enum Error {
         /// The number of the thread.
         transaction: u64,
     },
-    /// The clock has passed the last version of a versioned cell.
+    /// The clock has passed the last version that a cell can hold.
     #[error(
         "the transactional memory has used up its {limit} versions: make a new `Stm` and write the data of its cells anew"
     )]
     VersionsUsedUp {
-        /// How many versions there are.
+        /// The number of versions there are.
         limit: u64,
     },
-    /// Lanes of a team got into each other's way.
+    /// Two lanes of a team accessed one word, and one of them wrote it.
     #[error(
         "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
     )]
@@ -105,7 +105,7 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
-    /// A team's transaction with an algorithm that has none.
+    /// A team began a transaction with an algorithm that has no teams.
     #[error(
         "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
     )]
@@ -115,7 +115,7 @@ pub enum Error {
     Panicked {
         /// The kernel's entry point.
         entry: &'static str,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// The operating system gave no more threads.
@@ -138,7 +138,7 @@ pub enum Error {
         /// Attempts aborted by then.
         aborted: u64,
     },
-    /// The metadata is not what a finished launch leaves.
+    /// The metadata is not in the state that a finished launch leaves.
     #[error(
         "the transactional memory is corrupt after the launch: {what}; it takes no further launches"
     )]
@@ -146,7 +146,7 @@ pub enum Error {
         /// What was found.
         what: String,
     },
-    /// A lane whose phases are not its time.
+    /// A lane's phases do not add up to its time.
     #[error(
         "lane {lane} was profiled for {total} ticks of its clock, and its phases are {phases}: \
          the clock went back, or the rows were not cleared; run it again"
@@ -156,13 +156,13 @@ pub enum Error {
         lane: u64,
         /// The sum of its phases.
         phases: u64,
-        /// From its first transaction to its last.
+        /// The time from its first transaction to its last.
         total: u64,
     },
-    /// No driver library.
+    /// The driver library was not found.
     #[error("no NVIDIA driver library was found: install a driver, or use --device cpu")]
     NoDriver,
-    /// A driver, but no such GPU.
+    /// The driver has no GPU with this ordinal.
     #[error("there is no GPU {ordinal}: {count} were found; `stamp list` names the devices")]
     NoGpu {
         /// The ordinal asked for.
@@ -170,32 +170,32 @@ pub enum Error {
         /// GPUs found.
         count: usize,
     },
-    /// A GPU without the memory model that the algorithms need.
+    /// The GPU lacks the memory model that the algorithms need.
     #[error(
         "{name} has compute capability {major}.{minor}: 7.0 (sm_70) or later is needed; use --device cpu"
     )]
     GpuTooOld {
         /// The GPU's name.
         name: String,
-        /// Its compute capability.
+        /// The major number of its compute capability.
         major: i32,
-        /// Its compute capability.
+        /// The minor number of its compute capability.
         minor: i32,
     },
-    /// A kernel without PTX.
+    /// The kernel has no PTX.
     #[error("kernel {entry} has no PTX: it runs on the CPU only")]
     NoPtx {
         /// The kernel's entry point.
         entry: &'static str,
     },
-    /// PTX that is built on demand and was not found.
+    /// The PTX is built on demand and was not found.
     #[error("the PTX of {entry} is not built ({missing} is not there): run `{command}`")]
     PtxNotBuilt {
         /// The kernel's entry point, with its suffix.
         entry: String,
-        /// The file that was looked for.
+        /// The file that is missing.
         missing: String,
-        /// What builds it.
+        /// The command that builds it.
         command: &'static str,
     },
     /// The driver refused a module.
@@ -206,10 +206,11 @@ pub enum Error {
         /// The driver's log, on one line.
         log: String,
     },
-    /// A kernel ended with an error; the context is gone, and what it held.
+    /// A kernel ended with an error, and the context is lost with everything in
+    /// it.
     #[error("the device was lost in {during}: {code}; its memory is gone, start again")]
     DeviceLost {
-        /// What was being done.
+        /// The call that failed.
         during: String,
         /// The driver's code.
         code: String,
@@ -217,7 +218,7 @@ pub enum Error {
     /// Any other driver error.
     #[error("the driver failed in {during}: {code}")]
     Driver {
-        /// What was being done.
+        /// The call that failed.
         during: &'static str,
         /// The driver's code.
         code: String,
@@ -225,7 +226,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The set that a capacity fault names.
+    /// Makes the error of a fault record.
     pub(crate) fn of_fault(reason: Abort, record: &crate::memory::globals::FaultRecord) -> Self {
         let transaction = record.transaction;
         match reason {

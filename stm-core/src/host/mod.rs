@@ -1,12 +1,12 @@
 //! The host's side: devices, memory, launches, and the owner of the metadata.
 //!
-//! | type | is |
+//! | type | meaning |
 //! | --- | --- |
 //! | [`Device`] | a machine that allocates memory and launches kernels |
-//! | [`Cpu`] | OS threads; always there |
+//! | [`Cpu`] | OS threads, which every machine has |
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
-//! | [`TxArray`] | an array that transactions share, in the layout that their algorithm wants |
+//! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 

@@ -1,4 +1,4 @@
-//! The host's side of [`crate::observe::profile`]: the rows, and their sums.
+//! The host's side of [`crate::observe::profiler`]: the rows, and their sums.
 
 use crate::host::buffer::Buffer;
 use crate::host::device::{Device, Launch};
@@ -8,13 +8,13 @@ use crate::observe::phase::{CLOSED, OPENED, OPENS, PHASES, Phase, ROW_WORDS};
 use crate::observe::probe::{Observation, ProbeBuffer};
 use core::ops::AddAssign;
 
-/// Where the time of all lanes of a launch went, in ticks of [`crate::Lane::clock`]:
-/// cycles on a GPU, nanoseconds on the CPU.
+/// The time of all lanes of a launch by phase, in ticks of
+/// [`crate::Lane::clock`]: cycles on a GPU, nanoseconds on the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The sums over all lanes, by the number of the [`Phase`].
     pub phases: [u64; Phase::COUNT],
-    /// The lanes that ran transactions.
+    /// The number of lanes that ran transactions.
     pub lanes: u64,
 }
 
@@ -22,7 +22,7 @@ impl Profile {
     /// Adds up the rows that a launch left, one for each lane.
     ///
     /// # Errors
-    /// [`Error::TimeUnaccounted`] if a lane's phases are not together the time
+    /// [`Error::TimeUnaccounted`] if a lane's phases do not add up to the time
     /// from its first transaction to its last.
     pub fn of_rows(rows: &[u64]) -> Result<Self, Error> {
         let mut profile = Self::default();
@@ -48,12 +48,13 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The time of all lanes together: the sum of all phases.
+    /// Returns the time of all lanes together, which is the sum of all phases.
     pub fn total(&self) -> u64 {
         self.phases.iter().fold(0, |sum, p| sum.wrapping_add(*p))
     }
 
-    /// A phase's part of the time, from 0 to 1; 0 if there is no time.
+    /// Returns a phase's share of the time, from 0 to 1, or 0 if there is no
+    /// time.
     pub fn share(&self, phase: Phase) -> f64 {
         match self.total() {
             0 => 0.0,
@@ -62,8 +63,8 @@ impl Profile {
     }
 }
 
-/// The profile of several launches is the sum; its lanes are those of the one
-/// with the most.
+/// The profile of several launches is their sum; its number of lanes is the
+/// largest of theirs.
 impl AddAssign for Profile {
     fn add_assign(&mut self, other: Self) {
         for (sum, of_launch) in self.phases.iter_mut().zip(other.phases) {
@@ -87,10 +88,10 @@ impl<D: Device> core::fmt::Debug for ProfileRows<D> {
 }
 
 impl<D: Device> ProfileRows<D> {
-    /// Rows for launches of this shape.
+    /// Makes rows for launches of this shape.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
         let lanes = launch.blocks as usize * launch.threads as usize;
         Ok(Self {
@@ -102,23 +103,23 @@ impl<D: Device> ProfileRows<D> {
         })
     }
 
-    /// The probe that fills the rows. For one launch at a time, while `self`
-    /// lives.
+    /// Returns the probe that fills the rows. It serves one launch at a time,
+    /// while `self` lives.
     pub fn probe(&self) -> HostProbe {
         let buffer = ProbeBuffer {
             base: self.rows.as_mut_ptr(),
             words_per_lane: ROW_WORDS as u64,
         };
-        // SAFETY: a row for each lane, zero before a launch (`new`, `take`);
-        // `Stm::launch` makes its caller promise that `self` lives on.
+        // SAFETY: there is a row for each lane, zero before a launch (`new`,
+        // `take`); the caller of `Stm::launch` promises that `self` lives on.
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// What the launch left, once it has ended; the rows are cleared for the
-    /// next one.
+    /// Returns the profile of the launch that has ended, and clears the rows
+    /// for the next one.
     ///
     /// # Errors
-    /// As [`Profile::of_rows`], or of the device.
+    /// The errors of [`Profile::of_rows`], or an error of the device.
     pub fn take(&mut self) -> Result<Profile, Error> {
         let rows = self.rows.download()?;
         self.rows.clear()?;
@@ -133,7 +134,8 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A lane that ran from tick 100 to tick 100 plus the phases' sum.
+    /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum
+    /// of the phases.
     fn row(phases: [u64; Phase::COUNT]) -> Vec<u64> {
         let end = 100 + phases.iter().sum::<u64>();
         let mut row = vec![100, end, 1];

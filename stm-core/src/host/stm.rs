@@ -1,4 +1,13 @@
 //! The owner of a transactional memory's metadata.
+//!
+//! A launch goes through these steps:
+//!
+//! 1. reset the queue, the stop flag, the fault and the statistics; the clock
+//!    and the versions stay;
+//! 2. launch the kernel and wait for it;
+//! 3. read the statistics and the fault;
+//! 4. check the metadata; if it is corrupt, every later launch returns the same
+//!    error.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::device::{Device, Launch, Memory, StopAt};
@@ -22,22 +31,22 @@ use std::vec;
 /// The sizes and limits of a transactional memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StmConfig {
-    /// Entries of the global lock table; a power of two.
+    /// The number of entries of the global lock table; a power of two.
     pub locks: u64,
-    /// Bytes of a stripe; a power of two, 4 or more.
+    /// The number of bytes of a stripe; a power of two, 4 or more.
     pub stripe_bytes: u64,
-    /// Entries of each transaction's sets.
+    /// The number of entries of each transaction's sets.
     pub capacity: Capacity,
-    /// Bounds of waits and retries.
+    /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
-    /// How long a launch may take before it is told to stop. Looked at between
-    /// attempts: a closure that loops for ever is not stopped.
+    /// The time after which a launch is told to stop. Lanes poll the stop flag
+    /// between attempts, so a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 
 impl Default for StmConfig {
-    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, room for 32
-    /// reads and 32 writes, retries without limit.
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
+    /// reads and 32 writes, and retries without limit.
     fn default() -> Self {
         Self {
             locks: 1 << 20,
@@ -52,7 +61,8 @@ impl Default for StmConfig {
     }
 }
 
-/// The most entries of a set: the logs of a lane are indexed with 32 bits.
+/// The largest number of entries of a set: the logs of a lane are indexed with
+/// 32 bits.
 const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {
@@ -119,7 +129,7 @@ impl StmConfig {
     }
 }
 
-/// What the transactions of a launch did. `attempts == commits + aborts`.
+/// The statistics of a launch's transactions. `attempts == commits + aborts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Attempts begun.
@@ -134,24 +144,25 @@ pub struct Statistics {
     pub aborts: [u64; Abort::COUNT],
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
-    /// Attempts made in them: divided by the rounds, lanes active a warp.
+    /// Attempts made in these rounds; divided by the rounds, this is the mean
+    /// number of active lanes of a warp.
     pub round_lanes: u64,
 }
 
 impl Statistics {
-    /// Lanes of a warp that made attempts together, on average; `None` if no
-    /// loop over transactions ran.
+    /// Returns how many lanes of a warp made attempts together, on average, or
+    /// `None` if no loop over transactions ran.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
     }
 
-    /// All attempts that did not commit.
+    /// Returns the number of attempts that did not commit.
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
     }
 }
 
-/// The statistics of several launches are the sums.
+/// The statistics of several launches are their sums.
 impl AddAssign for Statistics {
     fn add_assign(&mut self, other: Self) {
         self.attempts += other.attempts;
@@ -167,8 +178,8 @@ impl AddAssign for Statistics {
 }
 
 /// A transactional memory on a device: the clock, the lock table, the logs of
-/// every warp, and the statistics. One launch shape, any number of launches,
-/// one algorithm at a time.
+/// every warp, and the statistics. It has one launch shape, serves any number
+/// of launches, and runs one algorithm.
 #[derive(Debug)]
 pub struct Stm<D: Device> {
     device: D,
@@ -190,7 +201,7 @@ impl<D: Device> Stm<D> {
         launch.check(&limits)?;
         let warps =
             u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
-        // The product may be beyond 64 bits: then it is beyond memory too.
+        // The product may exceed 64 bits; it then exceeds the memory as well.
         let region_bytes = warps
             .saturating_mul(config.capacity.warp_words(limits.warp_width))
             .saturating_mul(8);
@@ -216,11 +227,11 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// The kernel's handle, for transactions of algorithm `A`. Valid while
-    /// this `Stm` lives.
+    /// Returns the handle for kernels with transactions of algorithm `A`. It is
+    /// valid while this `Stm` lives.
     pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
-        // SAFETY: the memories have these sizes, were zeroed, and `launch`
-        // makes its caller promise the rest.
+        // SAFETY: the memories have these sizes and were zeroed; the caller of
+        // `launch` promises the rest.
         unsafe {
             StmRef::from_raw(
                 self.globals.address().cast(),
@@ -233,59 +244,71 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Lets a probe observe the transactions of the launches that follow, until
-    /// another one is set; [`HostProbe::SILENT`] ends it. On a GPU an observed
-    /// launch needs PTX that was built for it (`Error::NoPtx` says how).
+    /// Sets the probe that observes the transactions of the following launches,
+    /// until another one is set; [`HostProbe::SILENT`] ends the observation. On
+    /// a GPU an observed launch needs PTX that was built for it
+    /// (`Error::PtxNotBuilt` names the command).
     pub const fn observe(&mut self, probe: HostProbe) {
         self.probe = probe;
     }
 
-    /// The sizes and limits.
+    /// Returns the sizes and limits.
     pub const fn config(&self) -> &StmConfig {
         &self.config
     }
 
-    /// Changes how long the launches that follow may take.
+    /// Changes the time limit of the following launches.
     pub const fn set_time_limit(&mut self, limit: Option<Duration>) {
         self.config.time_limit = limit;
     }
 
-    /// Bytes of device memory that the metadata takes.
+    /// Returns the number of bytes of device memory that the metadata takes.
     pub fn metadata_bytes(&self) -> u64 {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock of a memory that no launch has used, as so many rounds
-    /// of commits would: for tests of what happens when versions run out.
+    /// Sets the clock of a memory that no launch has used to the value after
+    /// `to` joint commits, for tests of what happens when versions run out. The
+    /// clock must not go back: a cell whose version is above the clock can
+    /// never be read.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
         self.globals.write(clock, &to.to_le_bytes())
     }
 
-    /// The shape of the launches.
+    /// Returns the shape of the launches.
     pub const fn shape(&self) -> Launch {
         self.launch
     }
 
     /// Launches a kernel whose parameters hold this memory's
-    /// [handle](Self::handle), waits for it, and checks what it left: no
-    /// fault, no lock held, no version above the clock, commits plus aborts
-    /// equal to attempts. Returns the time the kernel ran and its statistics.
+    /// [handle](Self::handle), waits for it, and returns the time the kernel
+    /// ran and its statistics.
+    ///
+    /// After the launch it checks that there was no fault, that commits plus
+    /// aborts equal attempts, that the sequence lock and the coarse lock are
+    /// free, and that in the lock table no lock is held and no version is above
+    /// the clock. It does not check the cells of arrays or the headers of sums,
+    /// which belong to their own buffers: the versions of `fast` are in the
+    /// cells, so for `fast` this check sees none of its locks.
+    /// [`TxArray::download`](super::TxArray::download) and
+    /// [`Sums::download`](super::Sums::download) report a cell that is owned
+    /// and a row with pending additions.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],
-    /// [`Error::OutOfRange`]), [`Error::Timeout`], [`Error::Corrupt`] (then,
-    /// and from then on), or an error of the device.
+    /// [`Error::OutOfRange`]), [`Error::Timeout`], [`Error::Corrupt`] (from
+    /// this and every later launch), or an error of the device.
     ///
     /// # Safety
-    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, of the one
+    /// 1. `params` holds a [handle](Self::handle) of this `Stm`, for the one
     ///    algorithm that all its launches use;
-    /// 2. every array in it is of a buffer on the same device that lives until
-    ///    this returns;
-    /// 3. as for [`Device::launch`].
+    /// 2. every array in it belongs to a buffer on the same device that lives
+    ///    until this returns;
+    /// 3. the obligations of [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
@@ -304,12 +327,13 @@ impl<D: Device> Stm<D> {
                 .cast(),
             after: self.config.time_limit,
         });
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         let time = match unsafe { self.device.launch::<K>(&launch, params) } {
             Ok(time) => time,
             Err(error) => {
                 if matches!(error, Error::Panicked { .. }) {
-                    // Locks may be held, and words half-written.
+                    // Locks may be held, and values may be written back in
+                    // part.
                     self.corrupt = Some(error.to_string());
                 }
                 return Err(error);
@@ -334,10 +358,10 @@ impl<D: Device> Stm<D> {
         Ok((time, statistics))
     }
 
-    /// Clears the queue, the stop flag, the fault and the statistics; clock
-    /// and versions stay.
+    /// Resets the queue, the stop flag, the fault and the statistics; the clock
+    /// and the versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
-        // A launch that was stopped leaves lanes in the queue.
+        // A launch that was stopped leaves tickets in the queue.
         let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
         self.globals.write(queue, &[0; 8])?;
         let from = offset_of!(Globals, stop);
@@ -381,7 +405,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// The statistics, and how many lanes stopped with work left.
+    /// Returns the statistics, and the number of lanes that stopped with work
+    /// left.
     fn statistics(&self) -> Result<(Statistics, u64), Error> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         self.globals
@@ -404,7 +429,7 @@ impl<D: Device> Stm<D> {
         Ok((statistics, sums[Counter::Unfinished as usize]))
     }
 
-    /// What must hold after every launch, whatever the kernel did.
+    /// Checks what must hold after every launch, whatever the kernel did.
     fn check(&mut self, statistics: &Statistics) -> Result<(), Error> {
         let what = self.find_corruption(statistics)?;
         match what {
@@ -453,5 +478,5 @@ impl<D: Device> Stm<D> {
     }
 }
 
-/// How much of the lock table is looked at in one piece.
+/// The number of bytes of the lock table that are checked in one piece.
 const CHUNK_BYTES: usize = 1 << 24;

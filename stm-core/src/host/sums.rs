@@ -10,10 +10,10 @@ use std::format;
 use std::vec;
 use std::vec::Vec;
 
-/// `rows` rows of `row_len` elements of `T`, for transactions of any algorithm:
-/// all of them take the same layout ([`TSums`]).
+/// `rows` rows of `row_len` sums of type `T`, for transactions of any
+/// algorithm, as all of them use the same layout ([`TSums`]).
 ///
-/// What a launch leaves, the next one goes on from, under whatever algorithm.
+/// A launch continues with what the one before left, under whatever algorithm.
 #[derive(Debug)]
 pub struct Sums<D: Device, T> {
     memory: D::Memory,
@@ -23,17 +23,17 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-/// Rows that are copied in one piece have about so many bytes.
+/// The approximate number of bytes of the rows that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
 
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
-    /// Zeros; `what` names the rows in an error.
+    /// Makes rows of zeros; `what` names them in an error.
     ///
     /// # Panics
-    /// If `row_len` is 0 or above [`ROW_LEN_MAX`].
+    /// It panics if `row_len` is 0 or above 2^20.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         rows: usize,
@@ -61,13 +61,13 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    /// Rows with the elements of `data`, one row after the other.
+    /// Makes rows with the elements of `data`, one row after the other.
     ///
     /// # Panics
-    /// As [`Self::zeroed`], and if `data` does not end with a row.
+    /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         row_len: u32,
@@ -80,27 +80,28 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(sums)
     }
 
-    /// Bytes that rows take; `None` above what a number holds.
+    /// Returns the number of bytes that rows take, or `None` if it does not fit
+    /// the type.
     pub fn bytes_of(rows: u64, row_len: u32) -> Option<u64> {
         rows.checked_mul(8 * row_words::<T>(row_len))
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Elements of a row.
+    /// Returns the number of elements of a row.
     pub const fn row_len(&self) -> u32 {
         self.row_len
     }
 
-    /// Bytes of device memory.
+    /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes() as u64
     }
 
-    /// The word that a history names an element by.
+    /// Returns the word by which a history names an element.
     pub fn word(&self, row: usize, column: u32) -> WordAddress {
         self.view().word(row as u64, column)
     }
@@ -120,10 +121,10 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Replaces all elements, one row after the other.
     ///
     /// # Panics
-    /// If `data` has another length than all rows.
+    /// It panics if the length of `data` is not that of all rows.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -151,7 +152,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Sets all elements to zero.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -160,7 +161,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a row has additions pending, which no launch
-    /// leaves; or of the device.
+    /// leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let row_bytes = self.row_bytes();
         let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
@@ -186,9 +187,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(data)
     }
 
-    /// A view for transactions, to put into a kernel's parameters. It must not
-    /// be used after the rows are gone, which `Device::launch` makes its caller
-    /// promise.
+    /// Returns a view for transactions, as a kernel parameter. It must not be
+    /// used after the rows are freed, which the caller of `Device::launch`
+    /// promises.
     pub fn view(&self) -> TSums<T> {
         // SAFETY: the memory has the rows, with no additions pending; that they
         // live while a kernel runs is what the caller of `launch` promises.

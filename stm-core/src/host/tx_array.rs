@@ -1,4 +1,4 @@
-//! An array that transactions share, in whichever layout their algorithm wants.
+//! An array that transactions access, in whichever layout their algorithm uses.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::{Layout, View};
@@ -13,11 +13,13 @@ use std::vec;
 use std::vec::Vec;
 
 /// `len` elements of `T` in the memory of a device, for transactions of any
-/// algorithm: their layout is a value, and can be changed.
+/// algorithm: the layout is a value and can be changed.
 ///
-/// The versions of cells belong to one [`Stm`](super::Stm): before another one
-/// uses them, write the data anew ([`Self::upload`], [`Self::clear`] or
-/// [`Self::arrange`]). They then are older than every transaction.
+/// The versions of cells belong to one [`Stm`](super::Stm). Before another one
+/// accesses them, write the data anew ([`Self::upload`], [`Self::clear`] or
+/// [`Self::arrange`]), which makes the cells older than every transaction.
+/// Otherwise the cells may be newer than the other `Stm`'s clock, and its
+/// transactions abort for ever.
 #[derive(Debug)]
 pub struct TxArray<D: Device, T> {
     device: D,
@@ -28,14 +30,14 @@ pub struct TxArray<D: Device, T> {
     element: PhantomData<T>,
 }
 
-/// How much is copied in one piece.
+/// The number of bytes that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
 
 impl<D: Device, T: Pod + Element> TxArray<D, T> {
-    /// `len` zeros; `what` names the array in an error.
+    /// Makes `len` zeros; `what` names the array in an error.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         layout: Layout,
@@ -52,10 +54,10 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         })
     }
 
-    /// A copy of `data`.
+    /// Makes an array with a copy of `data`.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         layout: Layout,
@@ -67,22 +69,22 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         Ok(array)
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The word that a history names element `i` by.
+    /// Returns the word by which a history names element `i`.
     pub fn word(&self, i: usize) -> WordAddress {
         let place = self
             .memory
@@ -91,24 +93,24 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         WordAddress::of(place.cast::<T>().cast_const())
     }
 
-    /// Bytes of device memory.
+    /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes() as u64
     }
 
-    /// Makes the layout the one that algorithm `A` wants, and every version of
-    /// a cell zero; the elements keep their values.
+    /// Changes the layout to that of algorithm `A` and sets every version of a
+    /// cell to zero; the elements keep their values.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
         self.arrange_as(<A::Array<T> as View<T>>::LAYOUT)
     }
 
-    /// As [`Self::arrange`], for a layout.
+    /// Does the same as [`Self::arrange`], given a layout.
     ///
     /// # Errors
-    /// Too little memory, or of the device.
+    /// The device has too little memory, or reports another error.
     pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
         if layout == Layout::Plain && self.layout == layout {
             return Ok(());
@@ -124,10 +126,10 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Replaces all elements.
     ///
     /// # Panics
-    /// If `data` has another length.
+    /// It panics if `data` has another length.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -150,7 +152,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Sets all elements to zero.
     ///
     /// # Errors
-    /// Of the device.
+    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -158,8 +160,8 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Copies all elements to the host.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a cell is held by a transaction, which no launch
-    /// leaves; or of the device.
+    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
+    /// or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let stride = self.layout.stride::<T>();
         let mut data = Vec::with_capacity(self.len);
@@ -178,12 +180,12 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         Ok(data)
     }
 
-    /// A view for transactions of algorithm `A`, to put into a kernel's
-    /// parameters. It must not be used after the array is gone, which
-    /// `Device::launch` makes its caller promise.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
+    /// It must not be used after the array is freed, which the caller of
+    /// `Device::launch` promises.
     ///
     /// # Panics
-    /// If the layout is another than the algorithm's ([`Self::arrange`]).
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]).
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
         assert_eq!(
             self.layout,
@@ -226,7 +228,7 @@ fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
     }
 }
 
-/// The value of an element, or `None` for a cell that is held.
+/// Returns the value of an element, or `None` for a cell that is owned.
 fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     let word = |at: usize, len: usize| {
         let mut word = [0; 8];

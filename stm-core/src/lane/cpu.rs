@@ -1,4 +1,5 @@
-//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, a warp of one.
+//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one
+//! lane.
 //!
 //! Every PTX order has a C11 counterpart at least as strong here. A warp of
 //! one makes each warp operation the identity on its own bit.
@@ -10,8 +11,8 @@ use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// A barrier that can be broken: whoever waits for a thread that panicked must
-/// not wait for ever.
+/// A barrier that can be broken, so that no thread waits for ever for one that
+/// panicked.
 #[derive(Debug)]
 struct Rendezvous {
     threads: u32,
@@ -24,10 +25,10 @@ struct Arrivals {
     arrived: u32,
     generation: u64,
     broken: bool,
-    /// Whether the predicate of one that has arrived holds.
+    /// Says whether the predicate of any thread that has arrived holds.
     any: bool,
-    /// The same of all that met last. It stays until each of them has left:
-    /// only then can all have arrived again.
+    /// The result of the last vote. It stays until every thread has left, as
+    /// only then can all arrive again.
     any_last: bool,
 }
 
@@ -36,13 +37,13 @@ impl Rendezvous {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for all threads; `false` if the barrier is broken.
+    /// Waits for all threads and returns `false` if the barrier is broken.
     fn wait(&self) -> bool {
         self.vote(false).is_some()
     }
 
-    /// Waits for all threads: whether `predicate` holds for any. `None` if the
-    /// barrier is broken.
+    /// Waits for all threads and returns whether `predicate` holds for any of
+    /// them, or `None` if the barrier is broken.
     fn vote(&self, predicate: bool) -> Option<bool> {
         let mut state = self.state();
         state.arrived += 1;
@@ -66,8 +67,8 @@ impl Rendezvous {
     }
 }
 
-/// What the threads of one block share. A team of OS threads uses it for one
-/// block after another.
+/// The state that the threads of one block have in common. A team of OS threads
+/// uses it for one block after another.
 #[derive(Debug)]
 pub struct Block {
     rendezvous: Rendezvous,
@@ -76,15 +77,17 @@ pub struct Block {
     current: AtomicU64,
 }
 
-/// No block is left.
+/// The value that says that no block is left.
 const NO_BLOCK: u64 = u64::MAX;
 
-/// What a thread unwinds with that met a broken barrier: not a panic of its own.
+/// The payload with which a thread unwinds that met a broken barrier; it is not
+/// a panic of its own.
 #[derive(Debug)]
 pub struct BrokenBlock;
 
 impl Block {
-    /// A block of `threads` with `shared_words` 32-bit words of shared memory.
+    /// Makes a block of `threads` threads with `shared_words` 32-bit words of
+    /// shared memory.
     pub fn new(threads: u32, shared_words: u32) -> Self {
         Self {
             rendezvous: Rendezvous {
@@ -103,16 +106,16 @@ impl Block {
         }
     }
 
-    /// Lets go whoever waits at a barrier, now and from now on.
+    /// Releases the threads that wait at a barrier, now and from now on.
     pub fn break_up(&self) {
         self.rendezvous.state().broken = true;
         self.rendezvous.changed.notify_all();
     }
 
-    /// The next block for the team: drawn by thread 0, taken by all; `None` if
-    /// there is none, or the team is broken up. Shared memory is cleared in
-    /// between, so that a kernel that forgets to initialise it finds zeros and
-    /// not the last block's data.
+    /// Returns the next block for the team, which thread 0 draws and all
+    /// threads run, or `None` if there is none or the team is broken up. It
+    /// clears shared memory in between, so that a kernel that forgets to
+    /// initialise it finds zeros and not the data of the last block.
     pub fn next(&self, thread: u32, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
         if !self.rendezvous.wait() {
             return None;
@@ -137,13 +140,13 @@ impl Block {
 pub struct StopFlag<'a>(&'a AtomicU32);
 
 impl StopFlag<'_> {
-    /// The flag at `p`.
+    /// Makes the flag at `p`.
     ///
     /// # Safety
-    /// `p` is an aligned word, live for the lifetime chosen, that kernels
-    /// reach through `Lane` only.
+    /// `p` is an aligned word that is live for the lifetime chosen and that
+    /// kernels access only through `Lane`.
     pub unsafe fn new(p: *mut u32) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         Self(unsafe { AtomicU32::from_ptr(p) })
     }
 
@@ -165,12 +168,13 @@ pub struct CpuLane<'a> {
 }
 
 impl<'a> CpuLane<'a> {
-    /// Thread `thread_index` of block `block_index`.
+    /// Makes the lane of thread `thread_index` of block `block_index`.
     ///
     /// # Safety
-    /// As for [`crate::host::Device::launch`]: what the code run on the lane
-    /// reaches through it is live and touched by nothing else; and no other
-    /// lane of this place in the same grid runs at the same time.
+    /// The obligations are those of [`crate::host::Device::launch`]: what the
+    /// code run on the lane accesses through it is live and accessed by nothing
+    /// else. Besides, no other lane with the same place in the same grid runs
+    /// at the same time.
     pub unsafe fn new(
         block: &'a Block,
         thread_index: u32,
@@ -194,7 +198,7 @@ impl<'a> CpuLane<'a> {
     }
 }
 
-/// What a caller is told that has not asked.
+/// The panic message for a caller that has not asked first.
 const NO_WIDE_ATOMICS: &str = "a CPU lane has no 128-bit atomics: ask has_wide_atomics() first";
 
 macro_rules! atomic {
@@ -345,7 +349,7 @@ impl Lane for CpuLane<'_> {
             }
         }
     }
-    /// No: stable Rust has no atomic of 128 bits.
+    /// Returns `false`, as stable Rust has no atomic of 128 bits.
     #[inline(always)]
     fn has_wide_atomics(&self) -> bool {
         false
@@ -390,7 +394,7 @@ impl Lane for CpuLane<'_> {
         }
     }
     unsafe fn barrier(&self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.barrier_any(false) };
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
@@ -429,7 +433,7 @@ impl Lane for CpuLane<'_> {
     }
     #[inline(always)]
     fn pause(&self, _ns: u32) {
-        // Waits are for a thread that may not be running: give it the core.
+        // A wait may be for a thread that is not running, so give it the core.
         std::thread::yield_now();
     }
 }

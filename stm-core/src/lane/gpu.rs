@@ -1,8 +1,9 @@
 //! The GPU's [`Lane`]: each method is one PTX instruction, written out.
 //!
-//! Inline PTX is used for every memory operation because `core`'s atomics are
+//! Inline PTX is used for every memory operation, because `core`'s atomics are
 //! always `.sys`-scoped and LLVM 22 drops the order of every read-modify-write
-//! but compare-and-swap. Warp operations go through LLVM's intrinsics instead,
+//! except compare-and-swap. Warp operations go through LLVM's intrinsics
+//! instead,
 //! because those are marked convergent and `asm!` is not: the compiler may
 //! move or duplicate an `asm!` block into divergent code.
 //!
@@ -34,28 +35,30 @@ unsafe extern "C" {
     fn activemask() -> u32;
 }
 
-/// The thread that executes this code. A zero-sized token: everything about it
-/// is in special registers. `MUTANT` is the seeded defect that it runs with;
-/// what ships has none. `P` observes its transactions. `WIDE` says whether the GPU has atomics of 128 bits,
-/// which `sm_90` is the first to have: an entry point with it goes into a module
-/// for `sm_90`.
+/// The thread that executes this code. It is a zero-sized token, as everything
+/// about the thread is in special registers. `P` observes its transactions,
+/// `MUTANT` is the seeded defect that it runs with (what ships has none), and
+/// `WIDE` says whether the GPU has atomics of 128 bits. `sm_90` is the first
+/// with these, so an entry point that uses them goes into a module for `sm_90`.
 #[derive(Clone, Copy)]
 pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(
     PhantomData<P>,
 );
 
 impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
-    /// The calling thread's lane.
+    /// Returns the calling thread's lane.
     ///
     /// # Safety
-    /// Call it from a kernel launched with a one-dimensional grid and blocks.
+    /// It must be called from a kernel launched with a one-dimensional grid and
+    /// blocks.
     #[inline(always)]
     pub unsafe fn current() -> Self {
         Self(PhantomData)
     }
 }
 
-/// The `.global` address of a generic pointer (no instruction on any GPU).
+/// Returns the `.global` address of a generic pointer (no instruction on any
+/// GPU).
 #[inline(always)]
 fn global<T>(p: *const T) -> u64 {
     let address: u64;
@@ -67,7 +70,8 @@ fn global<T>(p: *const T) -> u64 {
     address
 }
 
-/// The `.shared` address of 32-bit word `i` of the dynamic shared memory.
+/// Returns the `.shared` address of 32-bit word `i` of the dynamic shared
+/// memory.
 #[inline(always)]
 fn shared(i: u32) -> u32 {
     let base: u32;
@@ -200,9 +204,9 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
                 options(nostack));
         }
     }
-    // A predicate would not do: ptxas makes a branch of it, and waits for the
-    // result at its end. A choice in Rust would not do either: LLVM makes a
-    // branch of it, with the operation on both sides.
+    // A predicate would not do here, as ptxas makes it a branch and waits for
+    // the result at the end of it. Neither would a selection in Rust, as LLVM
+    // makes it a branch with the operation on both sides.
     #[inline(always)]
     unsafe fn cas_relaxed_64_if(
         &self,
@@ -242,8 +246,8 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     fn has_wide_atomics(&self) -> bool {
         WIDE
     }
-    // There are no registers of 128 bits to name: a `.b128` of the block's own
-    // is made of two halves, or taken apart.
+    // Inline assembly cannot name registers of 128 bits, so each block makes
+    // its own `.b128` of two halves, or takes it apart.
     #[inline(always)]
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
         let (low, high): (u64, u64);
@@ -305,7 +309,7 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
                 p = in(reg64) global(p), options(nostack));
         }
     }
-    // As `cas_relaxed_64_if`.
+    // This works as `cas_relaxed_64_if` does.
     #[inline(always)]
     unsafe fn cas_relaxed_128_if(
         &self,

@@ -1,5 +1,5 @@
-//! Macros that write out the methods of a GPU's lane which differ only in width and
-//! instruction.
+//! Macros that write out those methods of a GPU's lane that differ only in
+//! width and instruction.
 
 macro_rules! load {
     ($name:ident, $ty:ty, $reg:ident, $op:literal) => {

@@ -1,8 +1,8 @@
-//! Where a kernel runs: one GPU thread's view of its machine.
+//! The machines that a kernel runs on, each seen as one thread of a launch.
 //!
-//! A [`Lane`] is a closed vocabulary. Each memory method is one PTX
-//! instruction with its order and scope spelled out, named for what it does;
-//! there is no `Ordering` argument to get wrong. Everything above this module
+//! A [`Lane`] is a closed vocabulary. Each memory method is one PTX instruction
+//! whose name spells out its order and scope; there is no `Ordering` argument
+//! to get wrong. Everything above this module
 //! is written against the trait, so the same source runs on the GPU
 //! (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under
 //! any simulator that implements the trait.
@@ -14,9 +14,9 @@
 //!
 //! | space | methods | order and scope |
 //! | --- | --- | --- |
-//! | global, shared between threads | `load_*`, `store_*`, `cas_*`, `exchange_*`, `fetch_*`, `add_*` | as named, `.gpu` |
+//! | global, accessed by several threads | `load_*`, `store_*`, `cas_*`, `exchange_*`, `fetch_*`, `add_*` | as named, `.gpu` |
 //! | global, private to one lane (the transaction's logs) | `private_*` | none |
-//! | block-shared | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
+//! | shared memory of a block | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
 //!
 //! # Warps
 //!
@@ -35,9 +35,9 @@ mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 
-/// Leaves a comment of one line in the assembly of a device build, for whoever reads
-/// it: the crates of kernels tell the splitter of the PTX the files of their entry
-/// points by it.
+/// Leaves a comment of one line in the assembly of a device build. By such
+/// comments the crates of kernels tell the splitter of the PTX which files
+/// their entry points go into.
 #[macro_export]
 macro_rules! ptx_note {
     ($($part:expr),* $(,)?) => {
@@ -72,49 +72,51 @@ macro_rules! ptx_note {
 ///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
-    /// What observes the transactions that lanes of this machine run.
+    /// The type of the probe of the transactions that lanes of this machine
+    /// run.
     type Probe: Probe;
 
-    /// What observes the transactions that this lane runs.
+    /// Returns the probe of the transactions that this lane runs.
     fn probe(&self) -> Self::Probe;
 
-    /// Index of this thread in its block, 0 to `block_dim - 1`.
+    /// Returns the index of this thread in its block, 0 to `block_dim - 1`.
     fn thread_index(&self) -> u32;
-    /// Index of this block in the grid, 0 to `grid_dim - 1`.
+    /// Returns the index of this block in the grid, 0 to `grid_dim - 1`.
     fn block_index(&self) -> u32;
-    /// Threads in a block.
+    /// Returns the number of threads in a block.
     fn block_dim(&self) -> u32;
-    /// Blocks in the grid.
+    /// Returns the number of blocks in the grid.
     fn grid_dim(&self) -> u32;
-    /// Lanes in a full warp, 1 to 32.
+    /// Returns the number of lanes in a full warp, 1 to 32.
     fn warp_width(&self) -> u32;
 
-    /// Index of this lane in its warp.
+    /// Returns the index of this lane in its warp.
     #[inline(always)]
     fn lane_index(&self) -> u32 {
         self.thread_index() % self.warp_width()
     }
-    /// Index of this warp in its block.
+    /// Returns the index of this warp in its block.
     #[inline(always)]
     fn warp_index(&self) -> u32 {
         self.thread_index() / self.warp_width()
     }
-    /// Index of this thread in the grid.
+    /// Returns the index of this thread in the grid.
     #[inline(always)]
     fn grid_thread(&self) -> u64 {
         u64::from(self.block_index()) * u64::from(self.block_dim()) + u64::from(self.thread_index())
     }
-    /// Threads in the grid.
+    /// Returns the number of threads in the grid.
     #[inline(always)]
     fn grid_threads(&self) -> u64 {
         u64::from(self.grid_dim()) * u64::from(self.block_dim())
     }
-    /// This lane's bit in a warp mask.
+    /// Returns this lane's bit in a warp mask.
     #[inline(always)]
     fn lane_bit(&self) -> u32 {
         1 << self.lane_index()
     }
-    /// The lanes that exist in this warp; a block's last warp may be short.
+    /// Returns the mask of the lanes that exist in this warp; a block's last
+    /// warp may be short.
     #[inline(always)]
     fn warp_mask(&self) -> u32 {
         let width = self.warp_width();
@@ -159,29 +161,30 @@ pub trait Lane {
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns
     /// nothing, so nothing waits.
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
-    /// [`Self::load_relaxed_64`] if `on`, else nothing, and `otherwise`. On a
-    /// GPU a predicate and no branch, so that several are in flight together.
+    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a
+    /// GPU it is a predicate and no branch, so that several loads are in flight
+    /// together.
     #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_64(p) }
         } else {
             otherwise
         }
     }
-    /// [`Self::store_relaxed_64`] if `on`; a predicate and no branch.
+    /// Does [`Self::store_relaxed_64`] if `on`, by a predicate and no branch.
     #[inline(always)]
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_64(p, v) };
         }
     }
-    /// [`Self::cas_relaxed_64`] if `on`, else nothing, and the result is of no
-    /// meaning. On a GPU there is no branch, which would wait for the result:
-    /// else the operation is on `idle`, a word that nobody else uses and whose
-    /// value nobody needs.
+    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless.
+    /// On a GPU there is no branch, which would wait for the result: if not
+    /// `on`, the operation is made on `idle`, a word that nobody else uses and
+    /// whose value nobody needs.
     #[inline(always)]
     unsafe fn cas_relaxed_64_if(
         &self,
@@ -193,25 +196,27 @@ pub trait Lane {
     ) -> u64 {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_64(p, expected, new) }
         } else {
             expected
         }
     }
-    /// [`Self::fetch_or_relaxed_64`] if `on`, else nothing; as above.
+    /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as
+    /// [`Self::cas_relaxed_64_if`].
     #[inline(always)]
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fetch_or_relaxed_64(p, v) }
         } else {
             0
         }
     }
-    /// Whether the lane has the operations of 128 bits below; the same for all
-    /// lanes of a device. Where it has not, they must not be called.
+    /// Returns whether the lane has the operations of 128 bits below, which is
+    /// the same for all lanes of a device. Where it does not, they must not be
+    /// called.
     fn has_wide_atomics(&self) -> bool;
     /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in
     /// one access.
@@ -220,27 +225,27 @@ pub trait Lane {
     unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]);
     /// `atom.relaxed.gpu.cas` of 128 bits; returns the words found.
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
-    /// [`Self::load_relaxed_128`] if `on`, else nothing, and zeros; a predicate
-    /// and no branch.
+    /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a
+    /// predicate and no branch.
     #[inline(always)]
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_128(p) }
         } else {
             [0; 2]
         }
     }
-    /// [`Self::store_relaxed_128`] if `on`; a predicate and no branch.
+    /// Does [`Self::store_relaxed_128`] if `on`, by a predicate and no branch.
     #[inline(always)]
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_128(p, v) };
         }
     }
-    /// [`Self::cas_relaxed_128`] if `on`, else nothing; `idle` as for
-    /// [`Self::cas_relaxed_64_if`], of 128 bits.
+    /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as
+    /// [`Self::cas_relaxed_64_if`]; `idle` has 128 bits.
     #[inline(always)]
     unsafe fn cas_relaxed_128_if(
         &self,
@@ -252,7 +257,7 @@ pub trait Lane {
     ) -> [u64; 2] {
         let _ = idle;
         if on {
-            // SAFETY: the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_128(p, expected, new) }
         } else {
             expected
@@ -270,7 +275,8 @@ pub trait Lane {
     /// `st` of 64 bits that only this lane reads.
     unsafe fn private_store_64(&self, p: *mut u64, v: u64);
 
-    /// Dynamic shared memory of this block, in 32-bit words.
+    /// Returns the number of 32-bit words of this block's dynamic shared
+    /// memory.
     fn shared_words(&self) -> u32;
     /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_load_32(&self, i: u32) -> u32;
@@ -280,11 +286,12 @@ pub trait Lane {
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
     /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
-    /// `bar.sync 0`: every thread of the block arrives before any goes on, and
-    /// what each wrote before is seen by all after.
+    /// `bar.sync 0`: every thread of the block arrives before any continues,
+    /// and everything that a thread wrote before is visible to all of them
+    /// afterwards.
     unsafe fn barrier(&self);
-    /// `bar.red.or.pred 0`: a [`Self::barrier`], and whether `predicate` holds
-    /// for any thread of the block; the same for all of them.
+    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
+    /// thread of the block whether `predicate` holds for any of them.
     unsafe fn barrier_any(&self, predicate: bool) -> bool;
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
@@ -295,22 +302,25 @@ pub trait Lane {
     unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32;
     /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
     unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32;
-    /// `bar.warp.sync`: the lanes of `mask` wait for each other; what each
-    /// wrote before is seen by all of them after.
+    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything
+    /// that one wrote before is visible to all of them afterwards.
     unsafe fn sync_warp(&self, mask: u32);
-    /// `activemask`: the lanes that happen to run together here, the same for
-    /// each of them. Other lanes of the warp may come later, so it is a hint and
-    /// no proof of convergence; but those that it names may meet in warp
-    /// operations with it as the mask, as long as they go the same way.
+    /// `activemask`: returns the mask of the lanes that happen to run together
+    /// here, the same to each of them. Other lanes of the warp may arrive
+    /// later, so it is a hint and no proof of convergence. The lanes that it
+    /// names may take part in warp operations with it as the mask as long as
+    /// they follow the same control flow.
     fn active_mask(&self) -> u32;
 
-    /// `%clock64`: a cycle counter of this multiprocessor (CPU: nanoseconds).
+    /// `%clock64`: returns a cycle counter of this multiprocessor (on the CPU,
+    /// nanoseconds).
     fn clock(&self) -> u64;
-    /// Gives way for about `ns` nanoseconds inside a wait (`nanosleep`; on the
+    /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the
     /// CPU, yields the core).
     fn pause(&self, ns: u32);
 
-    /// Whether a seeded defect is switched on: never on a machine that ships.
+    /// Returns whether a seeded defect is switched on, which it never is on a
+    /// machine that ships.
     #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
@@ -318,13 +328,13 @@ pub trait Lane {
 }
 
 impl Mutant {
-    /// Whether the defect is switched on here.
+    /// Returns whether the defect is switched on here.
     #[inline(always)]
     pub fn on<L: Lane>(self, lane: &L) -> bool {
         lane.mutant(self)
     }
 
-    /// The fence that this defect leaves out.
+    /// Fences, unless the defect that omits this fence is switched on.
     #[inline(always)]
     pub(crate) fn fence<L: Lane>(self, lane: &L) {
         if !self.on(lane) {
@@ -333,13 +343,15 @@ impl Mutant {
     }
 }
 
-/// Whether the lane's transactions are recorded: a constant on a GPU.
+/// Returns whether the lane's transactions are recorded, which is a constant on
+/// a GPU.
 #[inline(always)]
 pub(crate) fn records<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::RECORDS && lane.probe().records()
 }
 
-/// Whether the time of the lane's transactions is taken: a constant on a GPU.
+/// Returns whether the lane's transactions are timed, which is a constant on a
+/// GPU.
 #[inline(always)]
 pub(crate) fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()

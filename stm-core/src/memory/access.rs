@@ -1,13 +1,13 @@
-//! How a lane reaches a word by its address.
+//! How a lane loads and stores a word, given its address.
 
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 
 impl WordAddress {
-    /// Loads the word, relaxed; the bits zero-extended.
+    /// Loads the word, relaxed, with its bits zero-extended.
     ///
     /// # Safety
-    /// The address was made from a pointer to a live shared word.
+    /// The address was made from a pointer to a live transactional word.
     #[inline(always)]
     pub unsafe fn load<L: Lane>(self, lane: &L) -> u64 {
         // SAFETY: live, by the caller; width and alignment come from the type.
@@ -23,7 +23,7 @@ impl WordAddress {
     /// Stores the low bits of `v` that the word holds, relaxed.
     ///
     /// # Safety
-    /// The address was made from a pointer to a live shared word.
+    /// The address was made from a pointer to a live transactional word.
     #[inline(always)]
     pub unsafe fn store<L: Lane>(self, lane: &L, v: u64) {
         // SAFETY: live, by the caller; width and alignment come from the type.
@@ -36,7 +36,7 @@ impl WordAddress {
         }
     }
 
-    /// Loads the word, which is a `T`, relaxed.
+    /// Loads the word, which must be a `T`, relaxed.
     ///
     /// # Safety
     /// The address was made from a pointer to a live `T` in device memory.
@@ -52,10 +52,10 @@ impl WordAddress {
         }
     }
 
-    /// Loads the word, which is a `T`, acquire.
+    /// Loads the word, which must be a `T`, with acquire.
     ///
     /// # Safety
-    /// As for [`Self::load_relaxed`].
+    /// The obligations are those of [`Self::load_relaxed`].
     #[inline(always)]
     pub(crate) unsafe fn load_acquire<L: Lane, T: Element>(self, lane: &L) -> T {
         // SAFETY: live, by the caller; T is as wide as the word loaded.

@@ -3,14 +3,14 @@
 
 use crate::memory::word::WordAddress;
 
-/// The filter: one bit for each address added. It may claim a word that was
+/// A filter with one bit for each address added. It may claim a word that was
 /// never added; it never misses one that was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Bloom(u64);
 
 impl Bloom {
-    /// The filter over no address.
+    /// The filter over no addresses.
     pub(crate) const EMPTY: Self = Self(0);
 
     #[inline(always)]
@@ -27,7 +27,7 @@ impl Bloom {
         self.0 |= Self::bit(address);
     }
 
-    /// Whether the address may have been added.
+    /// Returns whether the address may have been added.
     #[inline(always)]
     pub(crate) const fn may_contain(self, address: WordAddress) -> bool {
         self.0 & Self::bit(address) != 0

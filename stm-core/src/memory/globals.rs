@@ -1,17 +1,19 @@
-//! The metadata that all transactions share, each piece on its own cache line.
+//! The global metadata of a transactional memory, each piece on its own cache
+//! line.
 
 use crate::lane::Lane;
 use crate::observe::probe::ProbeBuffer;
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
 
-/// Copies of the statistics, so that warps seldom add to the same word.
+/// The number of copies of the statistics, so that warps rarely add to the same
+/// word.
 pub const STATISTICS_STRIPES: u32 = 64;
 
-/// Counters of one stripe of the statistics.
+/// The number of counters in one copy of the statistics.
 pub const COUNTERS: usize = 32;
 
-/// What a counter of the statistics counts; aborts by reason follow
+/// The counters of the statistics. Those of aborts by reason follow
 /// [`Counter::AbortsFrom`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
@@ -26,24 +28,25 @@ pub enum Counter {
     GaveUp = 3,
     /// Lanes that were told to stop with work left.
     Unfinished = 4,
-    /// The first reason's counter; reason `r` is at `AbortsFrom + r`.
+    /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
     Rounds = 24,
-    /// Lanes that made one, summed over the rounds.
+    /// Lanes that made an attempt, summed over the rounds.
     RoundLanes = 25,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
 const _: () = assert!((Counter::RoundLanes as usize) < COUNTERS);
 
-/// The clock, and on the same line what is read with it.
+/// The clock, and on the same line the queue, which is loaded with it.
 #[repr(C, align(128))]
 pub struct Clock {
-    /// The global clock: updates committed, or rounds of them (`g_clock`).
+    /// The global clock: the number of updates committed, or of warps' joint
+    /// commits (`g_clock`).
     pub now: u64,
-    /// The queue of transactions that have failed for long: how many have
-    /// joined it in the upper half, how many have left in the lower one.
+    /// The queue of transactions that keep failing: the number of tickets drawn
+    /// in the upper half, the number of tickets served in the lower half.
     pub queue: u64,
 }
 
@@ -56,20 +59,22 @@ pub struct Line<T>(pub T);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultRecord {
-    /// Which fault, claimed by compare-and-swap; the rest is the claimant's.
+    /// The number of the fault, claimed by compare-and-swap; only the claimant
+    /// stores the other fields.
     pub reason: u32,
-    /// The limit met: the set's capacity in entries.
+    /// The limit that was met: the set's capacity in entries.
     pub limit: u32,
-    /// The index asked for, if out of range.
+    /// The index, if it was out of range.
     pub index: u64,
-    /// The length of the array, if out of range.
+    /// The length of the array, if the index was out of range.
     pub len: u64,
-    /// The transaction's number in its `for_each` range, or the thread's.
+    /// The transaction's number in its `for_each` range, or the thread's
+    /// number.
     pub transaction: u64,
 }
 
 impl FaultRecord {
-    /// No fault.
+    /// The record of no fault.
     pub const NONE: Self = Self {
         reason: 0,
         limit: 0,
@@ -79,26 +84,26 @@ impl FaultRecord {
     };
 }
 
-/// Everything shared but the lock table. All zero at the start.
+/// All global metadata except the lock table. It is all zero at the start.
 #[repr(C)]
 pub struct Globals {
     /// The clock and the queue.
     pub clock: Clock,
-    /// The sequence lock of `vbv`: odd while a writer is in.
+    /// The sequence lock of `vbv`, which is odd while a writer writes back.
     pub sequence: Line<u64>,
     /// The lock of `cgl`.
     pub coarse_lock: Line<u32>,
-    /// Nonzero tells every lane to stop at its next attempt.
+    /// The stop flag: nonzero tells every lane to stop at its next attempt.
     pub stop: Line<u32>,
     /// The first fault.
     pub fault: Line<FaultRecord>,
     /// The statistics.
     pub statistics: [Line<[u64; COUNTERS]>; STATISTICS_STRIPES as usize],
-    /// Where the probe of the launch writes, if it has one.
+    /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
 }
 
-/// Adds to a counter, without waiting for it.
+/// Adds to a counter without waiting for the result.
 ///
 /// # Safety
 /// `globals` is live.

@@ -2,11 +2,11 @@
 //!
 //! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is
 //! the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
-//! read-/write-set organization"), so a warp that appends together writes one
-//! run of memory. One warp's region, with `w` lanes, capacities `r` and `c`
-//! for reads and writes:
+//! read-/write-set organization"), so the stores of a warp that appends
+//! together are coalesced. The region of one warp with `w` lanes and capacities
+//! of `r` reads and `c` writes:
 //!
-//! | words of 64 bits | what |
+//! | words of 64 bits | contents |
 //! | --- | --- |
 //! | `w * r` | read set: addresses |
 //! | `w * r` | read set: values |
@@ -16,54 +16,58 @@
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
 //! | `w / 2` | whether the lane is in a transaction, 32 bits |
 //!
-//! The versioned algorithms have no lock log. Of its bucket heads they use the
-//! first four of each lane for operations that shall do nothing
-//! (`Logs::idle_pair`), and in a block's first warp some behind those, by which
-//! the threads of a team tell each other words (`Logs::place_of_block`).
+//! The versioned algorithms have no lock log. They use the first four of its
+//! bucket heads of each lane as the target of operations that must have no
+//! effect (`Logs::idle_pair`), and in a block's first warp some that follow,
+//! through which the threads of a team broadcast words
+//! (`Logs::place_of_block`).
 //!
-//! Nothing is ever cleared: counts in registers say what is valid.
+//! Invariant: nothing is ever cleared; counts in registers say which entries
+//! are valid.
 
 use crate::lane::Lane;
 use crate::memory::word::WordAddress;
 
-/// Buckets of a lock log: the heads of as many lists.
+/// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;
 
-/// 64-bit words of a block's place ([`Logs::place_of_block`]).
+/// The number of 64-bit words of a block's place ([`Logs::place_of_block`]).
 pub(crate) const PLACE_WORDS: u64 = 3;
 
-/// Bucket heads of a lane that make up its idle pair of 64-bit words.
+/// The number of bucket heads of a lane that make up its idle pair of 64-bit
+/// words.
 const IDLE_HEADS: usize = 4;
 
-/// How many entries each log of one transaction holds.
+/// The number of entries of each log of one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Capacity {
-    /// Distinct words read. `cgl` keeps no read set and never finds it full.
+    /// The number of distinct words read. `cgl` keeps no read set and never
+    /// finds it full.
     pub reads: u32,
-    /// Distinct words written.
+    /// The number of distinct words written.
     pub writes: u32,
 }
 
 impl Capacity {
-    /// Entries of the lock log: a stripe for each read and each write, so it
-    /// cannot fill before a set does.
+    /// Returns the number of entries of the lock log: one for each read and
+    /// each write, so that it cannot be full before a set is.
     #[inline(always)]
     pub const fn locks(self) -> u32 {
-        // Host code may ask about capacities that no launch takes.
+        // The host may ask about capacities that no launch accepts.
         self.reads.saturating_add(self.writes)
     }
 
-    /// 64-bit words of one warp's region.
+    /// Returns the number of 64-bit words of one warp's region.
     pub const fn warp_words(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
-        // The heads and the open mark are 32 bits: a warp of one lane still
-        // gets whole words.
+        // The heads and the mark of an open transaction are 32 bits each; a
+        // warp of one lane still gets whole words.
         lane * warp_width as u64 + ((BUCKETS as u64 + 1) * warp_width as u64).div_ceil(2)
     }
 }
 
-/// One lane's share of its warp's region.
+/// The logs of one lane, interleaved with those of its warp.
 #[derive(Clone, Copy)]
 pub(crate) struct Logs {
     lane_base: *mut u64,
@@ -72,11 +76,11 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// The calling lane's logs in a region for the whole launch.
+    /// Returns the calling lane's logs in the region of the whole launch.
     ///
     /// # Safety
     /// `region` points to `capacity.warp_words(width)` words for every warp of
-    /// the launch, that nothing else uses while the kernel runs.
+    /// the launch, which nothing else uses while the kernel runs.
     #[inline(always)]
     pub(crate) unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
         let (base, heads) = Self::of_warp(lane, lane.warp_index(), region, capacity);
@@ -87,7 +91,8 @@ impl Logs {
         }
     }
 
-    /// Where the logs of a warp of the block begin, and its bucket heads.
+    /// Returns where the logs of a warp of the block begin, and where its
+    /// bucket heads are.
     #[inline(always)]
     fn of_warp<L: Lane>(
         lane: &L,
@@ -106,13 +111,14 @@ impl Logs {
         (base, heads)
     }
 
-    /// Words that the threads of a block share, `PLACE_WORDS` of them: where the
-    /// first warp has the bucket heads of its lock logs, behind its lanes' idle
-    /// pairs.
+    /// Returns the place of the block: `PLACE_WORDS` words that its threads
+    /// broadcast through. They are among the bucket heads of the first warp's
+    /// lock logs, behind the idle pairs of its lanes.
     ///
     /// # Safety
-    /// As for [`Self::of_lane`], for an algorithm without lock logs; the threads
-    /// of the block reach them by 64-bit accesses that are not private.
+    /// The obligations are those of [`Self::of_lane`], for an algorithm without
+    /// lock logs; the threads of the block access the words by 64-bit accesses
+    /// that are not private.
     #[inline(always)]
     pub(crate) unsafe fn place_of_block<L: Lane>(
         lane: &L,
@@ -127,7 +133,7 @@ impl Logs {
             .cast()
     }
 
-    /// Marks the lane as in a transaction; `false` if it was already.
+    /// Marks the lane as in a transaction; returns `false` if it was already.
     #[inline(always)]
     pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: the word after the heads, in the lane's own column.
@@ -139,27 +145,27 @@ impl Logs {
         }
     }
 
-    /// Takes the mark back.
+    /// Removes the mark.
     #[inline(always)]
     pub(crate) fn close<L: Lane>(&self, lane: &L) {
         // SAFETY: the word after the heads, in the lane's own column.
         unsafe { lane.private_store_32(self.head(lane, BUCKETS), 0) }
     }
 
-    /// How much the logs hold.
+    /// Returns how many entries the logs hold.
     #[inline(always)]
     pub(crate) const fn capacity(&self) -> Capacity {
         self.capacity
     }
 
-    /// Row `i` of the region, in this lane's column.
+    /// Returns the address of row `i` of the region, in this lane's column.
     #[inline(always)]
     fn row<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.lane_base
             .wrapping_add(i as usize * lane.warp_width() as usize)
     }
 
-    /// Entry `i` of the read set.
+    /// Returns the place of entry `i` of the read set.
     #[inline(always)]
     pub(crate) fn read<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         PairSlot {
@@ -168,7 +174,7 @@ impl Logs {
         }
     }
 
-    /// Entry `i` of the write set.
+    /// Returns the place of entry `i` of the write set.
     #[inline(always)]
     pub(crate) fn write<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         let first = 2 * self.capacity.reads;
@@ -178,34 +184,35 @@ impl Logs {
         }
     }
 
-    /// Field `column` of entry `i` of the versioned algorithms, whose array
-    /// takes the place of all three logs: as many entries as the lock log has,
-    /// of three fields each.
+    /// Returns the address of field `column` of entry `i` of the versioned
+    /// algorithms. Their array takes the place of all three logs: it has as
+    /// many entries as the lock log, of three fields each.
     #[inline(always)]
     pub(crate) fn entry<L: Lane>(&self, lane: &L, column: u32, i: u32) -> *mut u64 {
         self.row(lane, column * self.capacity.locks() + i)
     }
 
-    /// Two words that the versioned algorithms use for nothing, and nobody else
-    /// meanwhile: of the lock log's heads, which they do not keep. Aligned to 16
-    /// bytes where a warp has an even number of lanes.
+    /// Returns two words that the versioned algorithms use as targets without
+    /// effect. They are bucket heads of the lock log, which these algorithms do
+    /// not keep, and are aligned to 16 bytes where a warp has an even number of
+    /// lanes.
     #[inline(always)]
     pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
         const { assert!(BUCKETS as usize >= IDLE_HEADS) }
-        // Four heads for each lane, from the first lane's first head on: the
-        // lane's own column begins at its index.
+        // Each lane has four heads, counted from the first lane's first head;
+        // the lane's own column begins at its index.
         self.heads
             .wrapping_add((IDLE_HEADS - 1) * lane.lane_index() as usize)
             .cast()
     }
 
-    /// Entry `i` of the lock log.
+    /// Returns the address of entry `i` of the lock log.
     #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
     }
 
-    /// The head of bucket `bucket` of the lock log.
+    /// Returns the head of bucket `bucket` of the lock log.
     #[inline(always)]
     pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
         self.heads
@@ -213,7 +220,7 @@ impl Logs {
     }
 }
 
-/// Where one address-and-value pair is kept.
+/// The place of one pair of address and value.
 #[derive(Clone, Copy)]
 pub(crate) struct PairSlot {
     address: *mut u64,
@@ -244,7 +251,7 @@ impl PairSlot {
         unsafe { lane.private_store_64(self.value, value) }
     }
 
-    /// The address of a stored pair.
+    /// Returns the address of a stored pair.
     ///
     /// # Safety
     /// The slot was stored in this attempt.
@@ -254,7 +261,7 @@ impl PairSlot {
         WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
     }
 
-    /// The value of a stored pair.
+    /// Returns the value of a stored pair.
     ///
     /// # Safety
     /// The slot was stored in this attempt.

@@ -1,5 +1,16 @@
-//! Where bits lie: words and their versions, the lock table, the metadata that all
-//! transactions share, and the logs of each lane.
+//! The layout of memory: where each bit lies.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `word`, `access` | the address of a transactional word, and how a lane loads and stores it |
+//! | `version` | versions, lock words and cell words |
+//! | `stripe` | the map from an address to an entry of the lock table |
+//! | [`globals`] | the clock, the queue and the rest of the global metadata |
+//! | `logs` | the logs of each lane |
+//! | `bloom` | the filter over the words of a set |
+//!
+//! Invariant: everything here is all zero at the start, except the logs, whose
+//! contents never matter before they are stored.
 
 pub(crate) mod access;
 pub(crate) mod bloom;

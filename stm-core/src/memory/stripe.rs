@@ -1,13 +1,13 @@
-//! From an address to the version lock that manages it.
+//! Stripes: the map from an address to the version lock that manages it.
 
 /// The number of a stripe's entry in the lock table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 #[repr(transparent)]
 pub struct Stripe(pub u32);
 
-/// The stripe hash: drop the bits inside a stripe, keep the low bits of the
-/// rest, as the paper does ("the 2nd-21st of address bits" for 2^20 locks and
-/// one-word stripes, section 3.1). Neighbouring stripes get neighbouring
+/// The stripe hash. It drops the bits inside a stripe and keeps the low bits of
+/// the rest, as the paper does ("the 2nd-21st of address bits" for 2^20 locks
+/// and one-word stripes, section 3.1). Neighbouring stripes get neighbouring
 /// locks, so a coalesced access has coalesced locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
@@ -17,11 +17,12 @@ pub struct StripeMap {
 }
 
 impl StripeMap {
-    /// The most locks a table may have, as a power of two: the lock log packs
-    /// a stripe and two bits into 32.
+    /// The binary logarithm of the largest number of locks in a table: the lock
+    /// log packs a stripe and two bits into 32.
     pub const LOCKS_LOG2_MAX: u32 = 30;
 
-    /// For 2^`locks_log2` locks and stripes of 2^`stripe_log2` bytes.
+    /// Makes the map for 2^`locks_log2` locks and stripes of 2^`stripe_log2`
+    /// bytes.
     pub const fn new(locks_log2: u32, stripe_log2: u32) -> Self {
         assert!(
             locks_log2 <= Self::LOCKS_LOG2_MAX,
@@ -33,13 +34,13 @@ impl StripeMap {
         }
     }
 
-    /// The stripe that holds the byte at `address`.
+    /// Returns the stripe of the byte at `address`.
     #[inline(always)]
     pub const fn stripe(self, address: u64) -> Stripe {
         Stripe((address >> self.shift) as u32 & self.mask)
     }
 
-    /// The number of locks in the table.
+    /// Returns the number of locks in the table.
     pub const fn locks(self) -> u64 {
         self.mask as u64 + 1
     }

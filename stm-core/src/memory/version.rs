@@ -1,4 +1,4 @@
-//! Versions and the words that lock a stripe.
+//! Versions, and the words that hold a version and a lock bit.
 
 /// A reading of the global clock: the number of updates committed so far.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -10,7 +10,7 @@ pub struct Version(pub u64);
 /// | bits | meaning |
 /// | --- | --- |
 /// | 63..1 | version: the clock at the last commit that wrote the stripe |
-/// | 0 | 1 while a committing transaction holds the stripe |
+/// | 0 | 1 while a committing transaction owns the stripe |
 ///
 /// 63 bits of version last 290 years at 10^9 commits a second; the 31 bits of
 /// the paper's words last two seconds.
@@ -19,22 +19,22 @@ pub struct Version(pub u64);
 pub(crate) struct LockWord(pub u64);
 
 impl LockWord {
-    /// The lock bit.
+    /// The bit that is set in a locked word.
     pub(crate) const LOCKED: u64 = 1;
 
-    /// An unlocked word.
+    /// Makes an unlocked word.
     #[inline(always)]
     pub(crate) const fn unlocked(version: Version) -> Self {
         Self(version.0 << 1)
     }
 
-    /// Whether a committing transaction holds the stripe.
+    /// Returns whether a committing transaction owns the stripe.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
-    /// The version, locked or not.
+    /// Returns the version, whether the word is locked or not.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 1)
@@ -46,50 +46,51 @@ impl LockWord {
 /// | bits | meaning |
 /// | --- | --- |
 /// | 63..33 | version: the clock at the last commit that wrote the cell |
-/// | 32 | 1 while a committing transaction holds the cell |
+/// | 32 | 1 while a committing transaction owns the cell |
 /// | 31..0 | the value of a 32-bit element; 0 for a 64-bit one, whose value is in the next word |
 ///
-/// 31 bits of version last for 2^31 rounds of committing warps, as the clock
-/// advances once a round. A commit beyond is a fault
-/// ([`Abort::VersionsUsedUp`](crate::Abort::VersionsUsedUp)), never a version
-/// that begins anew.
+/// 31 bits of version last for 2^31 commits of warps, as the clock advances
+/// once for all lanes of a warp that commit together. An H200 under full load
+/// uses them up in some 13 seconds of kernel time. A later commit is a fault
+/// ([`Abort::VersionsUsedUp`](crate::Abort::VersionsUsedUp)); versions never
+/// wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct CellWord(pub u64);
 
 impl CellWord {
-    /// The lock bit.
+    /// The bit that is set in a locked word.
     pub(crate) const LOCKED: u64 = 1 << 32;
 
     /// The last version that fits.
     pub(crate) const VERSION_MAX: Version = Version((1 << 31) - 1);
 
-    /// An unlocked word.
+    /// Makes an unlocked word.
     #[inline(always)]
     pub(crate) const fn unlocked(version: Version, value: u32) -> Self {
         Self(version.0 << 33 | value as u64)
     }
 
-    /// A word locked by the thread `owner`, of which 31 bits are kept in place
-    /// of the version. The value is still the one from before.
+    /// Makes a word that is locked by the thread `owner`, of whose number 31
+    /// bits replace the version. The value is still the old one.
     #[inline(always)]
     pub(crate) const fn locked(owner: u32, value: u32) -> Self {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)
     }
 
-    /// Whether a committing transaction holds the cell.
+    /// Returns whether a committing transaction owns the cell.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
-    /// The version of an unlocked word.
+    /// Returns the version of an unlocked word.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 33)
     }
 
-    /// The value of a 32-bit element.
+    /// Returns the value of a 32-bit element.
     #[inline(always)]
     pub(crate) const fn value(self) -> u32 {
         self.0 as u32

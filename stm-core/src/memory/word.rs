@@ -4,15 +4,15 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that fits one 32-bit or 64-bit word of shared memory: `u32`, `i32`,
-/// `f32`, `u64`, `i64`, `f64`. Compared by its bits, so that a `NaN` equals
-/// itself and validation never mistakes it for a change.
+/// A type that fits one transactional word of 32 or 64 bits: `u32`, `i32`,
+/// `f32`, `u64`, `i64`, `f64`. Values are compared by their bits, so that a
+/// `NaN` equals itself and validation never mistakes it for a change.
 pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
-    /// Whether the word is 64 bits.
+    /// Says whether the word has 64 bits.
     const WIDE: bool;
-    /// The bits, zero-extended.
+    /// Returns the bits, zero-extended.
     fn to_bits64(self) -> u64;
-    /// The value with these bits.
+    /// Returns the value with these bits.
     fn from_bits64(bits: u64) -> Self;
 }
 
@@ -43,8 +43,8 @@ element!(u64, true, |v| v, |b| b);
 element!(i64, true, |v| v as u64, |b| b as i64);
 element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 
-/// The address of one shared word, with its width in bit 0 (words are at least
-/// 4-aligned, so the bit is free).
+/// The address of one transactional word, with its width in bit 0, which is
+/// free because words are aligned to at least 4 bytes.
 ///
 /// | bits | meaning |
 /// | --- | --- |
@@ -54,32 +54,32 @@ element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 pub struct WordAddress(pub(crate) u64);
 
 impl WordAddress {
-    /// The address of `*p`, or of the cell at `p` that holds a `T`.
+    /// Makes the address of `*p`, or of the cell at `p` that holds a `T`.
     #[inline(always)]
     pub fn of<T: Element>(p: *const T) -> Self {
         Self(p as u64 | T::WIDE as u64)
     }
 
-    /// The pointer that [`Self::of`] was given, for a word that is known to be a
-    /// `T`: the compiler then knows the bit that it takes away.
+    /// Returns the pointer that [`Self::of`] was given, for a word that is
+    /// known to be a `T`, so that the compiler knows which bit to clear.
     #[inline(always)]
     pub(crate) const fn pointer<T: Element>(self) -> *mut T {
         (self.0 ^ T::WIDE as u64) as *mut T
     }
 
-    /// From what [`Self::bits`] returned.
+    /// Makes the address from what [`Self::bits`] returned.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Address and width as one number.
+    /// Returns address and width as one number.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The byte address.
+    /// Returns the byte address.
     #[inline(always)]
     pub const fn address(self) -> u64 {
         self.0 & !1

@@ -1,5 +1,5 @@
-//! The layout of a lane's recording buffer: what a probe in a kernel appends,
-//! with plain stores, and the host decodes.
+//! The layout of a lane's recording buffer, which a probe in a kernel fills
+//! with plain stores and the host decodes.
 //!
 //! Lane `l` of a launch owns the 64-bit words from `l * words_per_lane` up to
 //! `(l + 1) * words_per_lane`:
@@ -10,8 +10,9 @@
 //! | 1.. | records, one after the other |
 //!
 //! A record that does not fit is left out, and so is every later one, but word
-//! 0 goes on counting. So a buffer is full exactly when word 0 is above
-//! `words_per_lane`, and then says how large it should have been.
+//! 0 keeps counting. So a buffer is full exactly when word 0 is above
+//! `words_per_lane`, and word 0 then says how large the buffer should have
+//! been.
 //!
 //! A record is a head word and the words that follow it. The head:
 //!
@@ -31,55 +32,57 @@
 //! | [`COMMIT_READ_ONLY`] | 0 | clock | after a commit without writes |
 //! | [`ABORT`] | reason | clock | after the attempt was given up |
 //!
-//! A word is an address with the width in bit 0 (`stm_core::word::WordAddress`):
-//! user-space addresses have at most 56 bits on the machines that run this. No
-//! tag is 0 or 0xFF, so that neither cleared nor poisoned memory is a record.
+//! A word is an address with the width in bit 0
+//! ([`WordAddress`](crate::WordAddress)); user-space addresses have at most 56
+//! bits on the machines that run this. No tag is 0 or 0xFF, so neither cleared
+//! nor poisoned memory is a record.
 
-/// An attempt begins.
+/// The tag of an attempt that begins.
 pub const BEGIN: u64 = 0xB1;
-/// A read returned a value.
+/// The tag of a read that returned a value.
 pub const READ: u64 = 0xB2;
-/// A write was accepted.
+/// The tag of a write that was accepted.
 pub const WRITE: u64 = 0xB3;
-/// An update committed.
+/// The tag of an update that committed.
 pub const COMMIT: u64 = 0xB4;
-/// A transaction without writes committed.
+/// The tag of a transaction without writes that committed.
 pub const COMMIT_READ_ONLY: u64 = 0xB5;
-/// An attempt ended without committing.
+/// The tag of an attempt that ended without committing.
 pub const ABORT: u64 = 0xB6;
-/// An addition was accepted.
+/// The tag of an addition that was accepted.
 pub const ADD: u64 = 0xB7;
-/// An addition of floats was accepted.
+/// The tag of an addition of floats that was accepted.
 pub const ADD_FLOAT: u64 = 0xB8;
 
-/// Bit position of the tag in a head word.
+/// The bit position of the tag in a head word.
 pub const TAG_SHIFT: u32 = 56;
 /// The bits of a head word that hold the operand.
 pub const OPERAND_MASK: u64 = (1 << TAG_SHIFT) - 1;
-/// Words before the first record.
+/// The number of words before the first record.
 pub const HEADER_WORDS: u64 = 1;
 
-/// The head word of a record. An operand above 56 bits loses its upper bits.
+/// Makes the head word of a record. An operand above 56 bits loses its upper
+/// bits.
 #[inline(always)]
 pub const fn head(tag: u64, operand: u64) -> u64 {
     debug_assert!(operand <= OPERAND_MASK);
     tag << TAG_SHIFT | operand & OPERAND_MASK
 }
 
-/// The tag of a head word.
+/// Returns the tag of a head word.
 #[inline(always)]
 pub const fn tag(head: u64) -> u64 {
     head >> TAG_SHIFT
 }
 
-/// The operand of a head word.
+/// Returns the operand of a head word.
 #[inline(always)]
 pub const fn operand(head: u64) -> u64 {
     head & OPERAND_MASK
 }
 
-/// Words in a record with this tag, the head included; `None` for what is no
-/// tag.
+/// Returns the number of words of a record with this tag, including the head,
+/// or `None` for a value that is no tag.
 #[inline(always)]
 pub const fn record_words(tag: u64) -> Option<u64> {
     match tag {
@@ -89,8 +92,8 @@ pub const fn record_words(tag: u64) -> Option<u64> {
     }
 }
 
-/// Words that a lane needs to record `attempts` attempts of at most `events`
-/// reads and writes each.
+/// Returns how many words a lane needs to record `attempts` attempts of at most
+/// `events` reads and writes each.
 pub const fn words_needed(attempts: u64, events: u64) -> u64 {
     HEADER_WORDS + attempts * (2 + 2 * events + 3)
 }

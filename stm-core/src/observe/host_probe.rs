@@ -1,4 +1,4 @@
-//! The probe of the host's lanes, which is chosen at run time.
+//! The probe of the host's lanes, which chooses between the others at run time.
 
 use crate::lane::Lane;
 use crate::observe::phase::Phase;
@@ -6,8 +6,8 @@ use crate::observe::probe::{Event, Observation, Probe, ProbeBuffer};
 use crate::observe::profiler::Stretches;
 use crate::observe::recorder::Recording;
 
-/// The probe of lanes that run on the host, chosen at run time: kernels are
-/// compiled there once, and not once for each probe.
+/// The probe of lanes that run on the host, chosen at run time, so that each
+/// kernel is compiled there once and not once for each probe.
 #[derive(Clone, Copy, Debug)]
 pub struct HostProbe {
     observation: Observation,
@@ -21,11 +21,12 @@ impl HostProbe {
         buffer: ProbeBuffer::NONE,
     };
 
-    /// The probe of a launch that is observed so, into this buffer.
+    /// Makes the probe of a launch with this observation, which writes into
+    /// `buffer`.
     ///
     /// # Safety
-    /// While lanes with it run, the buffer has a part for each of them, zero
-    /// before the first launch, that nobody else uses.
+    /// While lanes with this probe run, the buffer has a part for each of them,
+    /// which is zero before the first launch and which nobody else uses.
     pub const unsafe fn new(observation: Observation, buffer: ProbeBuffer) -> Self {
         Self {
             observation,
@@ -33,25 +34,26 @@ impl HostProbe {
         }
     }
 
-    /// How it observes.
+    /// Returns the kind of observation.
     pub const fn observation(self) -> Observation {
         self.observation
     }
 
-    /// Where it writes.
+    /// Returns the buffer that the probe writes into.
     pub const fn buffer(self) -> ProbeBuffer {
         self.buffer
     }
 }
 
-/// What a lane of the host keeps for its probe.
+/// The state that a lane of the host keeps for its probe.
 #[derive(Clone, Copy, Debug)]
 pub struct HostCursor {
     recording: Recording,
     stretches: Stretches,
 }
 
-// What is seldom wanted is out of line: the silent run is what is measured.
+// The observing paths are out of line, because the silent run is the one
+// measured.
 impl Probe for HostProbe {
     const RECORDS: bool = true;
     const TIMES: bool = true;
@@ -71,7 +73,7 @@ impl Probe for HostProbe {
             recording: Recording::NONE,
             stretches: Stretches::NONE,
         };
-        // SAFETY: the caller's of `new`.
+        // SAFETY: the caller of `new` promises it.
         unsafe {
             match self.observation {
                 Observation::Silent => {}

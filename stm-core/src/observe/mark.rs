@@ -1,8 +1,8 @@
-//! The mark that a seam in the code is.
+//! The macro that marks the end of a phase, for a profiling probe.
 
-/// Marks a seam in the code of the transaction `$tx`: what came before was of
-/// the phase named. On a GPU the test is of a constant, and the code without
-/// such a probe is the same to the byte.
+/// Marks a boundary in the code of the transaction `$tx`: the time before it
+/// belongs to the phase named. On a GPU the condition is a constant, so the
+/// code of a kernel without a profiler is the same to the byte.
 macro_rules! mark {
     ($tx:expr, $phase:ident) => {
         if $crate::lane::times($tx.lane) {

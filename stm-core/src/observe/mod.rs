@@ -1,5 +1,15 @@
-//! What observes transactions: probes that record histories or take times, and the
-//! seeded defects with which the checks are checked.
+//! Observation of transactions: probes that record histories or measure time,
+//! and the seeded defects that test the checks themselves.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `probe` | [`Probe`], the interface through which a transaction reports its [`Event`]s |
+//! | `recorder`, `history_layout` | the probe that records histories, and the layout of its buffer |
+//! | `profiler`, `phase`, `mark` | the probe that measures time, the phases, and the macro at their boundaries |
+//! | `host_probe` | the probe of the host's lanes, which is chosen at run time |
+//! | `mutant` | the seeded defects |
+//!
+//! Invariant: a silent kernel on a GPU contains no code of this module.
 
 pub mod history_layout;
 pub mod host_probe;

@@ -1,27 +1,28 @@
-//! Where a lane's time goes: the breakdown of Figure 5 of Xu et al. 2014.
+//! Phases: where a lane spends its time, after Figure 5 of Xu et al. 2014.
 //!
-//! [`Profiler`](crate::observe::Profiler) is a probe that reads the lane's clock at the seams of a
-//! transaction's code. A reading is a mark: the stretch since the last one is
-//! added to the phase that the mark names. Stretches follow one another without
-//! a gap, so that the phases add up to the lane's time from its first
-//! transaction to its last, exactly; the host checks that for every lane.
+//! [`Profiler`](crate::observe::Profiler) is a probe that reads the lane's
+//! clock at the boundaries of a transaction's phases. Each reading is a mark:
+//! the time since the previous mark is added to the phase that the mark names.
+//! As no time is left out, the phases add up exactly to the lane's time from
+//! its first transaction to its last, and the host checks this for every lane.
 //!
 //! | phase | what falls into it |
 //! | --- | --- |
 //! | [`Phase::Native`] | the program's own code, inside of transactions and between them |
 //! | [`Phase::Initialisation`] | emptying the sets, taking a snapshot |
 //! | [`Phase::Buffering`] | keeping the read set, the write set and the lock log, looking up own writes |
-//! | [`Phase::Consistency`] | a read's value with its order and its lock word, waiting for a locked stripe, validation |
+//! | [`Phase::Consistency`] | loading a value with its order and its lock word, waiting for a locked stripe, validation |
 //! | [`Phase::Locks`] | acquiring, retrying and releasing locks; with one lock for all, waiting for it or for the lane's turn |
 //! | [`Phase::Commit`] | storing the writes, advancing the clock |
-//! | [`Phase::Aborted`] | attempts that did not commit, from begin to end, and backing off after them |
-//! | [`Phase::Warp`] | waiting where the lanes of a warp meet: for those with a longer way |
+//! | [`Phase::Aborted`] | attempts that did not commit, from begin to end, and the backoff after them |
+//! | [`Phase::Warp`] | waiting at warp operations for lanes that take longer |
 //!
-//! The last is not the paper's, whose figure has no place for that wait.
+//! The paper's figure has no counterpart of the last one.
 //!
-//! A load is not waited for where it is issued but where its value is first
-//! needed, and its time falls to the phase that waits. Lanes of a warp that
-//! part inside a phase and meet again before its end have the same time in it.
+//! A lane does not wait for a load where it is issued but where its value is
+//! first needed, so the time counts in the phase that waits. Lanes of a warp
+//! that diverge inside a phase and reconverge before its end have the same time
+//! in it.
 //!
 //! # Layout
 //!
@@ -29,12 +30,12 @@
 //!
 //! | word | meaning |
 //! | --- | --- |
-//! | [`OPENED`] | its clock when its first transaction began to be run |
-//! | [`CLOSED`] | its clock when its last one had ended |
-//! | [`OPENS`] | how many times it came to run transactions; 0 for a lane that ran none |
+//! | [`OPENED`] | the lane's clock when it began to run its first transaction |
+//! | [`CLOSED`] | the lane's clock when its last transaction had ended |
+//! | [`OPENS`] | how many times the lane began to run transactions; 0 for a lane that ran none |
 //! | [`PHASES`].. | the sums, by [`Phase`] |
 
-/// What a lane spends its time on.
+/// A phase that a lane spends time in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Phase {
@@ -44,7 +45,7 @@ pub enum Phase {
     Initialisation = 1,
     /// Keeping the sets.
     Buffering = 2,
-    /// Keeping what was read consistent.
+    /// Keeping the values read consistent.
     Consistency = 3,
     /// Acquiring and releasing locks.
     Locks = 4,
@@ -57,10 +58,10 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// How many there are.
+    /// The number of phases.
     pub const COUNT: usize = 8;
 
-    /// All of them, in the order of their numbers.
+    /// All phases, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Native,
         Self::Initialisation,
@@ -72,7 +73,7 @@ impl Phase {
         Self::Warp,
     ];
 
-    /// The name in output.
+    /// Returns the name of the phase in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
@@ -87,13 +88,14 @@ impl Phase {
     }
 }
 
-/// Word of a lane's row: its clock at its first transaction.
+/// The word of a row that holds the lane's clock at its first transaction.
 pub const OPENED: usize = 0;
-/// Word of a lane's row: its clock after its last transaction.
+/// The word of a row that holds the lane's clock after its last transaction.
 pub const CLOSED: usize = 1;
-/// Word of a lane's row: how many times it came to run transactions.
+/// The word of a row that counts how many times the lane began to run
+/// transactions.
 pub const OPENS: usize = 2;
-/// Words of a lane's row from which on the sums are.
+/// The first word of a row that holds a sum.
 pub const PHASES: usize = 3;
-/// Words of a lane's row.
+/// The number of words of a row.
 pub const ROW_WORDS: usize = PHASES + Phase::COUNT;

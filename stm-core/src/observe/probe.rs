@@ -1,16 +1,23 @@
-//! What a transaction tells an observer: histories, to be checked for opacity,
-//! and the phases of its code, to be timed.
+//! The interface between a transaction and its observer, which records
+//! histories to be checked for opacity or measures the phases of the code.
 //!
-//! A probe belongs to the machine ([`Lane::Probe`]), and not to the algorithm or
-//! the kernel. A GPU has an entry point for each kind: [`Silent`] ones, which
-//! ship and have no code for observers, those with a [`Recorder`], and those with a
-//! [`Profiler`](crate::observe::profiler::Profiler). On the host one instance of a kernel
-//! serves all three, and a lane's [`HostProbe`] says at run time which it is.
+//! A probe belongs to the machine ([`Lane::Probe`]), and not to the algorithm
+//! or the kernel. A GPU has an entry point for each kind: [`Silent`] ones,
+//! which ship and contain no code for observers, those with a
+//! [`Recorder`](crate::observe::Recorder), and those with a
+//! [`Profiler`](crate::observe::profiler::Profiler). On the host one instance
+//! of a kernel serves all three, and a lane's
+//! [`HostProbe`](crate::observe::HostProbe) says at run time which it is.
 //!
-//! A recorder lets each lane append what its transactions do to a buffer of its
-//! own in device memory, in the layout of [`crate::observe::history_layout`]. It uses
-//! plain stores. The clock that it notes at the begin and the end of an attempt
-//! is loaded with acquire, an order that silent kernels do not have there.
+//! With a recorder, each lane appends its transactions' events by plain stores
+//! to its own buffer in device memory, in the layout of
+//! [`crate::observe::history_layout`].
+//!
+//! Observation is not free of side effects on the memory order: the clock in
+//! the begin and end events is loaded with acquire, which a silent kernel does
+//! not do there. This extra acquire can hide that an acquire is missing in the
+//! protocol, because it orders the reads that follow. A test of such an order
+//! must run the silent kernel and check the values that it sees.
 
 use crate::lane::Lane;
 use crate::memory::version::Version;
@@ -18,10 +25,10 @@ use crate::memory::word::WordAddress;
 use crate::observe::phase::Phase;
 use crate::tx::abort::Abort;
 
-/// Something that happened in an attempt.
+/// An event of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// The attempt begins; the clock before its first action.
+    /// The attempt begins; the value is the clock before its first action.
     Begin(Version),
     /// A read from memory returned this value.
     Read(WordAddress, u64),
@@ -29,37 +36,40 @@ pub enum Event {
     Write(WordAddress, u64),
     /// An addition was accepted.
     Add(WordAddress, u64),
-    /// An addition of floats was accepted: what it makes of the word depends on
-    /// an order that nobody knows.
+    /// An addition of floats was accepted. The resulting value is not recorded,
+    /// as it depends on the order of the additions.
     AddFloat(WordAddress),
-    /// An update committed, as this version; the clock after.
+    /// An update committed with this version; the second value is the clock
+    /// afterwards.
     Commit(Version, Version),
-    /// The attempt committed without writes; the clock after.
+    /// The attempt committed without writes; the value is the clock afterwards.
     CommitReadOnly(Version),
-    /// The attempt ended without effect; the clock after.
+    /// The attempt ended without effect; the second value is the clock
+    /// afterwards.
     Abort(Abort, Version),
 }
 
-/// What observes the transactions of a launch.
+/// The kind of observation of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Observation {
-    /// Nothing does.
+    /// Nothing observes the launch.
     #[default]
     Silent,
-    /// A history is recorded ([`Recorder`]).
+    /// A history is recorded ([`Recorder`](crate::observe::Recorder)).
     Record,
-    /// The time of each phase is taken ([`crate::observe::profiler::Profiler`]).
+    /// The time of each phase is measured
+    /// ([`crate::observe::profiler::Profiler`]).
     Profile,
 }
 
-/// Where a probe of a launch writes: a part for each lane. All zero for
-/// [`Observation::Silent`].
+/// The buffer that the probe of a launch writes into, with a part for each
+/// lane. It is all zero for [`Observation::Silent`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeBuffer {
     /// The first word of the first lane's part.
     pub base: *mut u64,
-    /// Words of each lane's part.
+    /// The number of words of each lane's part.
     pub words_per_lane: u64,
 }
 
@@ -70,7 +80,7 @@ impl ProbeBuffer {
         words_per_lane: 0,
     };
 
-    /// Loads a buffer's place from the metadata.
+    /// Loads the description of the buffer from the metadata.
     ///
     /// # Safety
     /// `place` is live, and nobody writes it while the kernel runs.
@@ -86,7 +96,7 @@ impl ProbeBuffer {
         }
     }
 
-    /// The first word of the calling lane's part.
+    /// Returns the first word of the calling lane's part.
     #[inline(always)]
     pub(crate) fn of_lane<L: Lane>(self, lane: &L) -> *mut u64 {
         self.base
@@ -102,28 +112,30 @@ unsafe impl Sync for ProbeBuffer {}
 
 /// An observer of the transactions that a lane runs.
 pub trait Probe: Copy {
-    /// Whether it may want events. What is only made for them is under this.
+    /// Says whether it may want events. Code that exists only for events
+    /// depends on this constant.
     const RECORDS: bool;
 
-    /// Whether it may want marks. Without, a mark is no code at all.
+    /// Says whether it may want marks. If not, a mark compiles to no code at
+    /// all.
     const TIMES: bool;
 
-    /// Where a lane's part of the buffer ends, while the lane runs.
+    /// The position of a lane in its part of the buffer while the lane runs.
     type Cursor: Copy;
 
-    /// Whether it wants events.
+    /// Returns whether it wants events.
     #[inline(always)]
     fn records(self) -> bool {
         Self::RECORDS
     }
 
-    /// Whether it wants marks.
+    /// Returns whether it wants marks.
     #[inline(always)]
     fn times(self) -> bool {
         Self::TIMES
     }
 
-    /// The calling lane's cursor.
+    /// Opens the calling lane's part of the buffer.
     ///
     /// # Safety
     /// `place` is live and holds a buffer that has a part for each lane, zero
@@ -134,19 +146,19 @@ pub trait Probe: Copy {
     /// Observes an event.
     fn record<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, event: Event);
 
-    /// Marks a seam in the code: what the lane did since the last mark, or since
-    /// `open`, was of this phase.
+    /// Marks the end of a phase: the lane's time since the last mark, or since
+    /// `open`, belongs to `phase`.
     fn spent<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, phase: Phase);
 
-    /// What was marked since the last call was an attempt that aborted, or it
-    /// was not, and the phases keep it.
+    /// Settles the time marked since the last call. If `aborted`, all of it
+    /// counts as an aborted attempt; else the phases keep it.
     fn settle(self, cursor: &mut Self::Cursor, aborted: bool);
 
-    /// Leaves the cursor where the next `open` finds it.
+    /// Stores the cursor where the next `open` finds it.
     fn close<L: Lane>(self, lane: &L, cursor: Self::Cursor);
 }
 
-/// Observes nothing: zero bytes, no code.
+/// The probe that observes nothing; it takes no memory and no code.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

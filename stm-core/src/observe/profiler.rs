@@ -1,11 +1,11 @@
-//! The probe that takes the time of each phase.
+//! The probe that measures the time of each phase.
 
 use crate::lane::Lane;
 use crate::observe::phase::{CLOSED, OPENED, OPENS, PHASES, Phase};
 use crate::observe::probe::{Event, Probe, ProbeBuffer};
 
-/// A probe that measures the phases of every lane, in rows of [`ROW_WORDS`]
-/// words.
+/// A probe that measures the phases of every lane, in rows of
+/// [`ROW_WORDS`](crate::observe::phase::ROW_WORDS) words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profiler;
 
@@ -16,14 +16,15 @@ pub struct Stretches {
     row: *mut u64,
     /// The clock at the last mark.
     since: u64,
-    /// Sums since the last settling, which may be an aborted attempt's.
+    /// The sums since the last settling, which may belong to an attempt that
+    /// aborts.
     open: [u64; Phase::COUNT],
-    /// Sums until then.
+    /// The sums up to the last settling.
     settled: [u64; Phase::COUNT],
 }
 
 impl Stretches {
-    /// Of a lane whose time is not taken.
+    /// The sums of a lane whose time is not measured.
     pub(crate) const NONE: Self = Self {
         row: core::ptr::null_mut(),
         since: 0,
@@ -43,11 +44,12 @@ impl Stretches {
         unsafe { lane.private_store_64(self.row.wrapping_add(i), v) };
     }
 
-    /// Goes on with the lane's row; what lies between two openings is native.
+    /// Continues the lane's row; the time between two openings counts as
+    /// native.
     ///
     /// # Safety
-    /// As for [`Probe::open`], of the buffer itself, which has rows of
-    /// [`ROW_WORDS`] words.
+    /// The obligations are those of [`Probe::open`], for the buffer itself,
+    /// which has rows of [`ROW_WORDS`](crate::observe::phase::ROW_WORDS) words.
     #[inline(always)]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let mut cursor = Self {
@@ -111,7 +113,7 @@ impl Probe for Profiler {
 
     #[inline(always)]
     unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Stretches {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
     #[inline(always)]

@@ -1,21 +1,30 @@
-//! The probe that records a history.
+//! The probe that records a history, for the opacity checker of `verify`.
+//!
+//! A recorded kernel is not quite the kernel that ships. Its begin and end
+//! events load the clock with acquire
+//! ([`Algorithm::now`](crate::algorithm::Algorithm::now)), and such a load can
+//! hide that the protocol itself lacks an acquire: what the silent kernel would
+//! read too early, the recorded one reads in order. A recorded history
+//! therefore proves nothing about the acquire at the begin of an attempt (E1,
+//! F1); only runs of the silent kernel can.
 
 use crate::lane::Lane;
 use crate::observe::history_layout as layout;
 use crate::observe::phase::Phase;
 use crate::observe::probe::{Event, Probe, ProbeBuffer};
 
-/// Records every event of every lane. A part that fills up goes on counting
-/// what it would have needed, so that the host can say so.
+/// Records every event of every lane. When a lane's part is full, its recording
+/// keeps counting the words that it would have needed, so that the host can
+/// report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorder;
 
-/// Where a lane records.
+/// The position of a lane in its part of the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
     part: *mut u64,
     words: u64,
-    /// The next word to be written, from the part's front.
+    /// The index of the next word to be written, from the start of the part.
     at: u64,
 }
 
@@ -27,10 +36,10 @@ impl Recording {
         at: 0,
     };
 
-    /// Goes on with the calling lane's part.
+    /// Continues the calling lane's part.
     ///
     /// # Safety
-    /// As for [`Probe::open`], of the buffer itself.
+    /// The obligations are those of [`Probe::open`], for the buffer itself.
     #[inline(always)]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let part = buffer.of_lane(lane);
@@ -92,7 +101,7 @@ impl Probe for Recorder {
 
     #[inline(always)]
     unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Recording {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { Recording::open(lane, ProbeBuffer::load(lane, place)) }
     }
     #[inline(always)]

@@ -1,4 +1,13 @@
-//! Running transactions: the loops that begin, retry, count and give up.
+//! The loops around attempts: they begin, retry, count and give up.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `single` | `atomically` and `for_each`, the loops of single lanes |
+//! | `team` | the same for teams |
+//! | `throttle` | the contention manager: the width of a warp, and the queue |
+//! | `outcome` | the result of an attempt, and the counts of a lane |
+//!
+//! The calls of an attempt itself are in `tx`.
 
 pub(crate) mod outcome;
 pub(crate) mod single;

@@ -1,38 +1,42 @@
-//! How an attempt ended, and the counts that a lane keeps.
+//! The result of an attempt for the loop around it, and the counts that a lane
+//! keeps.
 
 use crate::lane::Lane;
 use crate::memory::globals::{self, Counter};
 use crate::tx::stm_ref::StmRef;
 
-/// What became of an attempt, for the loop around it.
+/// The result of an attempt, for the loop around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Committed.
+    /// The transaction committed.
     Committed,
-    /// Ended for good without effect: cancelled, given up, faulted or stopped.
+    /// The transaction ended for good without effect: it was cancelled, given
+    /// up, faulted or stopped.
     Ended,
-    /// To be tried again, unless the lane is told to stop.
+    /// The transaction must be retried, unless the lane is told to stop.
     Retry,
 }
 
-/// Rounds after which a warp adds its counts to the launch's.
+/// The number of rounds after which a warp adds its counts to those of the
+/// launch.
 const FLUSH_ROUNDS: u32 = 1 << 26;
 
-/// A lane's counts, kept in registers until its loop ends.
+/// The counts of a lane, kept in registers until its loop ends.
 ///
-/// 32 bits, half the registers: they are flushed before they are full.
+/// They have 32 bits, which takes half the registers, and are flushed before
+/// they overflow.
 pub(crate) struct Counts {
     /// Attempts begun.
     pub(crate) attempts: u32,
-    /// Those that committed.
+    /// Attempts that committed.
     pub(crate) commits: u32,
-    /// Those that committed without a write.
+    /// Attempts that committed without a write.
     pub(crate) read_only: u32,
     /// Rounds in which a lane of the warp made an attempt.
     pub(crate) rounds: u32,
-    /// Attempts made in them, by all lanes of the warp.
+    /// Attempts in these rounds, by all lanes of the warp.
     pub(crate) round_lanes: u32,
-    /// Whether the lane is told to stop.
+    /// Says whether the lane is told to stop.
     pub(crate) stopped: bool,
 }
 
@@ -46,28 +50,31 @@ impl Counts {
         stopped: false,
     };
 
-    /// Counts the lane as told to stop with work left.
+    /// Counts the lane as one that was told to stop with work left.
     #[inline(always)]
     pub(crate) fn unfinished<L: Lane, A>(lane: &L, stm: &StmRef<A>) {
         // SAFETY: the globals are live (StmRef::from_raw).
         unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
     }
 
-    /// Counts what so many lanes do, each in its turn or all together.
+    /// Counts a round of `lanes` lanes, which made their attempts one after the
+    /// other or together.
     #[inline(always)]
     pub(crate) fn round(&mut self, lanes: u32, in_turn: bool) {
         self.rounds += if in_turn { lanes } else { 1 };
         self.round_lanes += lanes;
     }
 
-    /// Whether it is time to flush: a block's round adds up to 1,024 lanes.
+    /// Returns whether it is time to flush; a block's round adds up to 1,024
+    /// lanes.
     #[inline(always)]
     pub(crate) const fn full(&self) -> bool {
         self.rounds >= FLUSH_ROUNDS || self.round_lanes >= u32::MAX / 2
     }
 
-    /// Adds the counts to the launch's, and begins anew. The rounds, which every
-    /// lane of the warp has counted, are added by the one that is the `first`.
+    /// Adds the counts to those of the launch and resets them. Every lane of
+    /// the warp has counted the rounds, so only the lane that is the `first`
+    /// adds them.
     #[inline(always)]
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter, n: u32| {

@@ -1,10 +1,19 @@
-//! Running transactions: the loops that begin, retry, count and give up.
+//! The loops of single lanes: they begin attempts, retry, count and give up.
 //!
-//! [`StmRef::for_each`] goes in warp-wide rounds. Lanes that retry on their own
-//! drift apart under independent thread scheduling, until each runs alone; so
-//! every round begins together, every lane with work makes one attempt, those
-//! that got through commit together, and a lane that committed takes its next
-//! transaction in the next round.
+//! [`StmRef::for_each`] proceeds in warp-wide rounds:
+//!
+//! 1. All lanes of the warp meet.
+//! 2. Every lane with work that the queue and the throttle admit makes one
+//!    attempt.
+//! 3. The lanes whose closure succeeded commit together.
+//! 4. A lane that committed takes its next transaction in the next round; one
+//!    that met a conflict retries.
+//!
+//! The rounds are there because lanes that retry on their own diverge for good
+//! under independent thread scheduling, until each runs alone.
+//!
+//! Invariant: all lanes of a warp pass the same number of rounds; a lane
+//! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
@@ -21,21 +30,21 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// Attempts of a lane between two looks at the stop flag.
+/// The number of attempts of a lane between two checks of the stop flag.
 const STOP_POLL_ATTEMPTS: u32 = 16;
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.
     ///
-    /// The lanes of a warp that call this go their own ways; a loop over many
-    /// transactions is several times faster as [`Self::for_each`].
-    /// Transactions do not nest: one begun inside another on the same memory is
-    /// [`Abort::Nested`], a fault.
+    /// The lanes of a warp that call this run independently; for many
+    /// transactions, a loop by [`Self::for_each`] is several times faster.
+    /// Transactions do not nest: to begin one inside another on the same memory
+    /// is [`Abort::Nested`], a fault.
     ///
     /// # Errors
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
-    /// given up after `retries_max` conflicts (the last one), met a fault that
-    /// the host will report, or the launch was told to stop.
+    /// given up after `retries_max` conflicts (the last conflict), met a fault
+    /// that the host will report, or the launch was told to stop.
     #[inline(always)]
     pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
@@ -62,7 +71,7 @@ impl<A: Algorithm> StmRef<A> {
             }
             let mut result = Self::execute(&mut tx, &mut body);
             if result.is_ok()
-                // SAFETY: the lane alone.
+                // SAFETY: the mask names the lane alone.
                 && let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) })
             {
                 result = Err(abort);
@@ -110,10 +119,12 @@ impl<A: Algorithm> StmRef<A> {
         self.for_each_then(lane, range, body, |_| {});
     }
 
-    /// As [`Self::for_each`], with work outside of transactions: the lane whose
-    /// transaction `i` has ended, committed or for good without effect, calls
-    /// `then(i)` before its next one, under no lock and with no snapshot open.
-    // The steps of one round, in their order; parts of it have no name of their own.
+    /// Does [`Self::for_each`] with work outside of transactions: when a lane's
+    /// transaction `i` has ended, by a commit or for good without effect, the
+    /// lane calls `then(i)` before its next transaction, while it owns no lock
+    /// and has no snapshot.
+    // The steps of one round follow in their order; parts of them have no name
+    // of their own.
     #[allow(clippy::too_many_lines)]
     #[inline(always)]
     pub fn for_each_then<L: Lane, F, G>(
@@ -143,8 +154,8 @@ impl<A: Algorithm> StmRef<A> {
                 )
             }
         };
-        // SAFETY: these lanes go through the rounds together, and a lane without
-        // work stays until all have none. Every thread of the launch calls it.
+        // SAFETY: these lanes pass the rounds together, and a lane without work
+        // stays until all have none. Every thread of the launch calls this.
         let warp = unsafe { WarpCrew::of(all) };
         // A launch may have far more threads than work.
         let observed = records(lane) || times(lane);
@@ -196,7 +207,7 @@ impl<A: Algorithm> StmRef<A> {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
                         let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
                         if end.is_ok() {
-                            // SAFETY: the lane alone.
+                            // SAFETY: the mask names the lane alone.
                             end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
                         }
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
@@ -215,11 +226,12 @@ impl<A: Algorithm> StmRef<A> {
                 let ready = warp.vote(lane, end.is_ok());
                 if end.is_ok() {
                     mark!(tx, Warp);
-                    // SAFETY: those that are ready go on here together.
+                    // SAFETY: the lanes that are ready continue from here
+                    // together.
                     end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
                 }
                 if A::SCHEDULED {
-                    // Together again, whatever became of each.
+                    // All lanes meet again, however their attempts ended.
                     warp.meet(lane);
                 }
                 if go {
@@ -249,7 +261,8 @@ impl<A: Algorithm> StmRef<A> {
         counts.flush(lane, self, first);
     }
 
-    /// Waits until the lane may begin; `false` if it is told to stop.
+    /// Waits until the lane may begin an attempt; returns `false` if it is told
+    /// to stop.
     #[inline(always)]
     pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
         while !ticket.admits(tx.lane, A::load_queue_and_snapshot(tx)) {
@@ -261,15 +274,17 @@ impl<A: Algorithm> StmRef<A> {
         true
     }
 
-    /// The queue's word.
+    /// Loads the queue's word.
     #[inline(always)]
     pub(crate) fn load_queue<L: Lane>(&self, lane: &L) -> u64 {
-        // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing, and is
-        // seen eventually; a lane that has drawn a ticket sees at least that.
+        // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing and is
+        // seen eventually; a lane that has drawn a ticket sees at least its
+        // own.
         unsafe { lane.load_relaxed_64(self.queue()) }
     }
 
-    /// Joins the queue after many conflicts, and leaves it at the end.
+    /// Joins the queue after many conflicts, and leaves it when the transaction
+    /// has ended.
     #[inline(always)]
     pub(crate) fn join_or_leave_queue<L: Lane>(
         &self,
@@ -288,7 +303,7 @@ impl<A: Algorithm> StmRef<A> {
         }
     }
 
-    /// Reports a transaction begun inside another.
+    /// Reports a transaction that began inside another one.
     #[inline(always)]
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {
         let record = FaultRecord {
@@ -309,7 +324,7 @@ impl<A: Algorithm> StmRef<A> {
         tx.begin()?;
         let mut result = body(tx);
         mark!(tx, Native);
-        // A closure that swallowed a failure has still failed.
+        // A closure that swallowed a failure has failed nevertheless.
         if let Some(abort) = tx.failed {
             result = Err(abort);
         } else if tx.doomed {
@@ -321,7 +336,7 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    /// Counts an attempt and says what follows from it.
+    /// Counts an attempt and returns what follows from its result.
     #[inline(always)]
     pub(crate) fn conclude<L: Lane>(
         &self,
@@ -363,8 +378,9 @@ impl<A: Algorithm> StmRef<A> {
         let mut outcome = Outcome::Ended;
         if abort.is_fault() {
             // Every read was validated when it was made, so the attempt saw a
-            // state that existed, and run alone in that state it would have
-            // met the same fault: no doomed attempt is mistaken for one.
+            // state that existed, and run alone in that state it would have met
+            // the same fault. A doomed attempt is never mistaken for one that
+            // is wrong.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
                 limit: if abort == Abort::WriteSetFull {
@@ -394,9 +410,9 @@ impl<A: Algorithm> StmRef<A> {
         outcome
     }
 
-    /// How long a lane on its own waits before its next attempt: longer with
-    /// every conflict, and different for each lane, so that two lanes that met
-    /// once do not meet for ever.
+    /// Returns how long a lane on its own backs off before its next attempt:
+    /// longer with every conflict, and differently for each lane, so that two
+    /// lanes that met once do not meet for ever.
     #[inline(always)]
     pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
         let spread = (lane.grid_thread() as u32)

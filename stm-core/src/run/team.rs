@@ -1,6 +1,9 @@
-//! Running the transactions of teams: the retry loop, once for all lanes of a
-//! warp, or all threads of a block. The leader, the first of them, asks the
-//! queue, counts and decides; what it decides, it tells the others.
+//! The loops of teams: they retry a transaction once for all lanes of a warp,
+//! or all threads of a block. The leader, the first member, loads the queue,
+//! counts and decides, and broadcasts its decisions to the others.
+//!
+//! Invariant: every branch around a vote or a broadcast is the same for all
+//! members.
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
@@ -14,24 +17,25 @@ use crate::tx::team::{TeamTx, agree};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// A team at work. Ticket, conflicts and counts are the leader's.
+/// A team that runs transactions. The ticket, the conflicts and the counts are
+/// the leader's.
 struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
     ticket: Ticket,
     conflicts: u32,
     counts: Counts,
-    /// Whether the lane's logs were free.
+    /// Says whether the lane's logs were free.
     opened: bool,
-    /// Whether the launch is to stop; the same in all lanes.
+    /// Says whether the launch is to stop, the same in all lanes.
     stopped: bool,
 }
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction by the calling warp until it commits. All lanes of
-    /// the warp call it together, and get the same verdict; each gets what its
-    /// own closure returned. Only with an algorithm that has
-    /// [`Algorithm::TEAMS`]; with others it is [`Abort::NoTeams`], a fault.
+    /// the warp call it together and get the same verdict; each gets what its
+    /// own closure returned. It needs an algorithm with [`Algorithm::TEAMS`];
+    /// under others it is [`Abort::NoTeams`], a fault.
     ///
     /// ```
     /// use stm_core::{Lane, StmRef, TxResult, View, algorithm::Algorithm};
@@ -52,8 +56,9 @@ impl<A: Algorithm> StmRef<A> {
     /// ```
     ///
     /// # Errors
-    /// As `atomically`'s, for the team as a whole; and [`Abort::TeamOverlap`],
-    /// a fault, if two lanes used one word and one of them wrote it.
+    /// The errors of `atomically`, for the team as a whole, and
+    /// [`Abort::TeamOverlap`], a fault, if two lanes accessed one word and one
+    /// of them wrote it.
     #[inline(always)]
     pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
@@ -62,17 +67,17 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, WarpCrew, R, F>(lane, body)
     }
 
-    /// [`Self::team`] of all threads of the block, which call it together: there
-    /// may be any number of them. Their last warp need not be full, and on the
-    /// CPU too they are all in it.
+    /// Does [`Self::team`] by all threads of the block, which call it together.
+    /// There may be any number of them, and the last warp need not be full. On
+    /// the CPU, too, the team is all threads of the block.
     ///
-    /// The threads meet at the block's barrier (`Lane::barrier`), several times
-    /// for each call on the transaction: so the warps of a block make no other
-    /// use of it meanwhile, and the closure has no branch around a call that
-    /// some threads take and others do not.
+    /// The threads meet at the block's barrier (`Lane::barrier`) several times
+    /// for each call on the transaction. The warps of a block therefore must
+    /// make no other use of the barrier during the transaction, and a branch of
+    /// the closure around a call must be the same for all threads.
     ///
     /// # Errors
-    /// As [`Self::team`].
+    /// The errors are those of [`Self::team`].
     #[inline(always)]
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
@@ -96,9 +101,9 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
-    /// As [`Self::for_each_team`], of numbers that are the calling warp's own:
-    /// it runs a transaction for each in `range`, whatever others do. All lanes
-    /// of the warp call it with the same range.
+    /// Does [`Self::for_each_team`] for numbers of the calling warp's own: it
+    /// runs a transaction for each number in `range`, whatever other warps do.
+    /// All lanes of the warp call it with the same range.
     #[inline(always)]
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -107,8 +112,8 @@ impl<A: Algorithm> StmRef<A> {
         self.each_from::<L, WarpCrew, F>(lane, range, 1, body);
     }
 
-    /// [`Self::for_each_team`] with the blocks of the launch as its teams; see
-    /// [`Self::team_of_block`].
+    /// Does [`Self::for_each_team`] with the blocks of the launch as its teams;
+    /// see [`Self::team_of_block`].
     #[inline(always)]
     pub fn for_each_block_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -117,7 +122,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
-    /// One transaction by the calling crew.
+    /// Runs one transaction by the calling crew.
     #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
@@ -132,7 +137,7 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    /// Those of a range, spread over the launch's crews.
+    /// Runs the transactions of a range, spread over the crews of the launch.
     #[inline(always)]
     fn each<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -142,7 +147,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each_from::<L, C, F>(lane, first..range.end, C::count(lane), body);
     }
 
-    /// Those of a range at every `stride`.
+    /// Runs the transactions of a range from its start at every `stride`.
     #[inline(always)]
     fn each_from<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
     where
@@ -189,7 +194,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         }
     }
 
-    /// The end of the team's work, with some left undone or not.
+    /// Ends the team's work; some of it may be left undone.
     #[inline(always)]
     fn part(mut self, unfinished: bool) {
         let lane = self.tx.lane();
@@ -205,8 +210,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         lane.probe().close(lane, self.tx.tx.cursor);
     }
 
-    /// Attempts at one transaction, until it has ended or the launch is to
-    /// stop: then the outcome is `Retry`.
+    /// Attempts one transaction until it has ended or the launch is to stop; in
+    /// the latter case the outcome is `Retry`.
     #[inline(always)]
     fn run<R, F>(&mut self, transaction: u64, body: &mut F) -> (Outcome, TxResult<R>)
     where
@@ -225,7 +230,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         }
     }
 
-    /// Waits until the team may begin; `false` if the launch is to stop.
+    /// Waits until the team may begin an attempt; returns `false` if the launch
+    /// is to stop.
     #[inline(always)]
     fn admitted(&mut self) -> bool {
         let mut admitted = true;
@@ -247,7 +253,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         self.begin()?;
         let result = body(&mut self.tx);
         let tx = &mut self.tx;
-        // A closure that swallowed a failure has still failed.
+        // A closure that swallowed a failure has failed nevertheless.
         let mine = match (&result, tx.tx.failed) {
             (_, Some(abort)) | (&Err(abort), _) => Err(abort),
             (Ok(_), None) => Ok(()),
@@ -273,7 +279,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         A::team_begin(tx, self.tx.crew)
     }
 
-    /// The leader counts the attempt and says what follows from it.
+    /// Lets the leader count the attempt, and returns what follows from its
+    /// result.
     #[inline(always)]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;

@@ -1,41 +1,58 @@
-//! How many transactions run at a time: the warp's width, and the queue.
+//! The contention manager of the scheduled algorithms: the width of each warp,
+//! and the queue.
 //!
-//! *Width.* A warp lets so many of its lanes make an attempt in a round. More
-//! than five in eight of them aborted: half as many next time. Nearly none:
-//! twice as many. At one lane that aborts still, the warp pauses, longer each time.
+//! *Width.* The width is how many lanes of a warp may make an attempt in a
+//! round. It halves after a round in which more than five in eight of them
+//! aborted, and doubles after one in which nearly none did. At a width of one
+//! lane that still aborts, the warp backs off, longer each time.
 //!
-//! *Queue.* A transaction that has met `queue_after` conflicts in a row joins
-//! a queue that all threads share. From when a round's lanes see that anybody
-//! stands in it, they begin no attempt but that of the transaction at its head.
-//! Attempts that had begun end after finitely many steps, so the head soon runs
-//! alone, and commits: no schedule of the lanes keeps it from that. This is what
-//! frees the algorithm from livelock and starvation; the width only makes the
+//! *Queue.* A transaction that has met `queue_after` conflicts in a row joins a
+//! queue, one for the whole launch. Once the lanes of a round see that it is
+//! not empty, they begin no attempt except that of the transaction at its head.
+//! Attempts that had begun end after finitely many steps, so after a while the
+//! head runs alone; then its words are free and stand still, and it commits and
+//! leaves. This prevents livelock and starvation; the width only makes the
 //! queue rare.
 //!
-//! The queue is a word on the clock's line: tickets drawn in its upper half,
-//! tickets served in its lower one.
+//! The argument has a condition: **the head must be able to finish when it runs
+//! alone**. It does not hold
+//!
+//! - for a closure that waits by returning a conflict of its own until another
+//!   transaction has written something: such a transaction draws a ticket,
+//!   becomes the head, and keeps out the very transaction that it waits for, so
+//!   the launch makes no progress;
+//! - for cells whose versions come from another `Stm` and are above this one's
+//!   clock: every read of them finds a version newer than any snapshot, and no
+//!   attempt ever succeeds.
+//!
+//! In either case the tickets behind the head are not served until the head
+//! gives up after `retries_max` conflicts, if such a limit is set, or the launch
+//! is stopped, for example by its time limit.
+//!
+//! The queue is a word on the clock's cache line: the number of tickets drawn
+//! is in its upper half, the number of tickets served in its lower half.
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 
-/// Conflicts in a row at width 1 after which pauses grow no longer.
+/// The number of conflicts in a row at width 1 after which pauses stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
-/// The first pause at width 1, about.
+/// The approximate length of the first pause at width 1.
 const PAUSE_NS: u32 = 256;
-/// Between two looks at the queue.
+/// The time between two polls of the queue.
 const QUEUE_NS: u32 = 500;
 
-/// A lane's place in the queue.
+/// A lane's ticket for the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticket(Option<u32>);
 
 impl Ticket {
-    /// Not in the queue.
+    /// The ticket of a lane that is not in the queue.
     pub(crate) const NONE: Self = Self(None);
 
-    /// Whether the lane may begin an attempt, by the queue's word, loaded after
-    /// the lane drew its ticket: it is at the head, or it has no ticket and
-    /// nobody is in the queue.
+    /// Returns whether the lane may begin an attempt, given the queue's word
+    /// loaded after the lane drew its ticket: either it is the head, or it has
+    /// no ticket and the queue is empty.
     #[inline(always)]
     pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
         let (drawn, served) = ((queue >> 32) as u32, queue as u32);
@@ -43,14 +60,14 @@ impl Ticket {
         admitted || Mutant::QueueIgnored.on(lane)
     }
 
-    /// Joins the queue.
+    /// Joins the queue by drawing a ticket.
     ///
     /// # Safety
     /// `queue` is live.
     #[inline(always)]
     pub(crate) unsafe fn draw<L: Lane>(&mut self, lane: &L, queue: *mut u64) {
         if self.0.is_none() {
-            // SAFETY: live. Relaxed, as above.
+            // SAFETY: live. Relaxed: it orders nothing, as in `load_queue`.
             let word = unsafe { lane.fetch_add_relaxed_64(queue, 1 << 32) };
             self.0 = Some((word >> 32) as u32);
         }
@@ -63,33 +80,34 @@ impl Ticket {
     #[inline(always)]
     pub(crate) unsafe fn leave<L: Lane>(&mut self, lane: &L, queue: *mut u64) {
         if self.0.take().is_some() {
-            // SAFETY: live. Relaxed, as above. 2^32 tickets of one launch do
-            // not happen: each costs its lane many aborts.
+            // SAFETY: live. Relaxed, as above. A launch does not draw 2^32
+            // tickets, as each costs its lane many aborts.
             unsafe { lane.add_relaxed_64(queue, 1) };
         }
     }
 
-    /// Waits a little between two looks at the queue.
+    /// Waits a little between two polls of the queue.
     #[inline(always)]
     pub(crate) fn wait<L: Lane>(lane: &L) {
         lane.pause(QUEUE_NS);
     }
 }
 
-/// How many lanes of the warp make an attempt at a time. The same in all of
-/// its lanes.
+/// The number of lanes of the warp that make an attempt at a time, the same in
+/// all of its lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Width {
     now: u32,
     max: u32,
-    /// The lane that is first in line.
+    /// The lane whose turn is first.
     turn: u32,
-    /// Rounds of one lane that aborted, in a row.
+    /// The number of rounds in a row in which one lane made an attempt and
+    /// aborted.
     alone: u32,
 }
 
 impl Width {
-    /// All lanes, or at most so many.
+    /// Begins with all lanes, or at most `max`.
     #[inline(always)]
     pub(crate) fn new(max: u32) -> Self {
         Self {
@@ -100,21 +118,21 @@ impl Width {
         }
     }
 
-    /// Whether the calling lane is among those of `admitted` that have their
-    /// turn.
+    /// Returns whether the calling lane is among those of `admitted` that have
+    /// their turn.
     #[inline(always)]
     pub(crate) fn takes<L: Lane>(&self, lane: &L, admitted: u32) -> bool {
-        // The mask seen from the lane that is first in line.
+        // This is the mask as seen from the lane whose turn is first.
         let place = lane.lane_index().wrapping_sub(self.turn) % 32;
         let before = admitted.rotate_right(self.turn) & !(u32::MAX << place);
         before.count_ones() < self.now
     }
 
-    /// Learns from a round in which `failed` of `tried` lanes aborted, and
-    /// pauses if nothing else helps.
+    /// Adapts the width to a round in which `failed` of `tried` lanes aborted,
+    /// and backs off if the width cannot shrink any more.
     #[inline(always)]
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
-        // Those that had their turn go to the end of the line.
+        // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;
         if 8 * failed > 5 * tried {
             if tried == 1 {

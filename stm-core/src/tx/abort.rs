@@ -1,9 +1,12 @@
-//! Why an attempt at a transaction ended without committing.
+//! The reasons for which an attempt at a transaction ends without committing.
 
-/// Why an attempt did not commit. Carried out of the transaction's closure by
-/// `?`, counted by reason.
+/// The reason why an attempt did not commit. `?` carries it out of the
+/// transaction's closure, and the statistics count it.
 ///
-/// The first four are conflicts: the attempt is made again. [`Abort::User`]
+/// The first four are conflicts, after which the transaction is attempted
+/// again. A conflict is for the algorithm to report: a closure must not return
+/// one of its own to wait for something, as the transaction then joins the
+/// queue and keeps others from running (see `run/throttle.rs`). [`Abort::User`]
 /// ends the transaction for good, without effect. The rest are errors of the
 /// program: the launch stops and the host reports them.
 ///
@@ -12,15 +15,15 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u32)]
 pub enum Abort {
-    /// A stripe stayed locked by a committing transaction for longer than a
-    /// read waits.
+    /// A word stayed locked by a committing transaction for longer than a read
+    /// polls.
     ReadLocked = 0,
-    /// A word read earlier has changed, so the attempt no longer saw one
+    /// A word read earlier has changed, so the attempt would no longer see one
     /// consistent state.
     ReadStale = 1,
-    /// The locks for the commit could not be had in the allowed number of tries.
+    /// The commit could not acquire its locks in the allowed number of tries.
     CommitLocked = 2,
-    /// A word read has changed when the commit looked at it again.
+    /// The validation of the commit found that a word read has changed.
     CommitStale = 3,
     /// The transaction's own code cancelled it.
     User = 4,
@@ -30,17 +33,18 @@ pub enum Abort {
     /// The write set is full: the transaction writes more words than the launch
     /// gave it room for.
     WriteSetFull = 6,
-    /// An index past the end of its array.
+    /// An index was past the end of its array.
     OutOfRange = 7,
     /// The launch was told to stop: a fault elsewhere, or the time limit.
     Stopped = 8,
     /// A transaction was begun inside another one on the same memory.
     Nested = 9,
-    /// A commit whose version does not fit into a versioned cell.
+    /// The version of a commit did not fit into a cell.
     VersionsUsedUp = 10,
-    /// Two lanes of a team wrote the same word, or one read what another wrote.
+    /// Two lanes of a team wrote the same word, or one read a word that another
+    /// wrote.
     TeamOverlap = 11,
-    /// A team's transaction with an algorithm that has none.
+    /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 12,
 }
 
@@ -65,7 +69,7 @@ impl Abort {
         Self::NoTeams,
     ];
 
-    /// The reason's name in tables and JSON.
+    /// Returns the reason's name in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ReadLocked => "read_locked",
@@ -84,13 +88,13 @@ impl Abort {
         }
     }
 
-    /// Whether another attempt may succeed.
+    /// Returns whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
         (self as u32) <= Self::CommitStale as u32
     }
 
-    /// Whether the reason is an error of the program.
+    /// Returns whether the reason is an error of the program.
     #[inline(always)]
     pub const fn is_fault(self) -> bool {
         matches!(
@@ -106,5 +110,5 @@ impl Abort {
     }
 }
 
-/// What a transactional operation returns.
+/// The result of a transactional operation.
 pub type TxResult<T> = Result<T, Abort>;

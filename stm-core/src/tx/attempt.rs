@@ -1,4 +1,12 @@
-//! A transaction in progress, as its own code sees it.
+//! One attempt at a transaction, as the transaction's own code sees it.
+//!
+//! The user's closure calls [`Tx`]; `Tx` checks indices, reports events to the
+//! probe, remembers the first failure, and leaves everything else to the
+//! [`Algorithm`].
+//!
+//! Invariants: an attempt that has failed does not commit, whatever the closure
+//! returns; the state of the attempt (`attempt`) is touched by its algorithm
+//! alone.
 
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::array::view::View;
@@ -13,24 +21,25 @@ use crate::observe::probe::{Event, Probe};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
 
-/// One attempt at a transaction: what [`StmRef::atomically`] and
-/// [`StmRef::for_each`] hand to their closure.
+/// One attempt at a transaction, which [`StmRef::atomically`] and
+/// [`StmRef::for_each`] pass to their closure.
 ///
-/// Reads see one consistent state, own writes included; writes are buffered
-/// until the commit. Every operation returns a [`TxResult`]: pass an `Err` on
-/// with `?`. An attempt that has failed must not go on, and one whose closure
-/// swallows the error still does not commit.
+/// All reads see one consistent state, including the attempt's own writes;
+/// writes are buffered until the commit. Every operation returns a
+/// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
+/// continue, and it does not commit even if its closure swallows the error.
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
     pub(crate) logs: Logs,
-    /// What the algorithm keeps of the attempt: its sets and its snapshot.
+    /// The algorithm's state of the attempt: its sets and its snapshot.
     pub(crate) attempt: A::Attempt<'a>,
     /// The first failure; an attempt that has one cannot commit.
     pub(crate) failed: Option<Abort>,
-    /// For [`Mutant::DoomedGoesOn`]: the attempt failed and was not told.
+    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
+    /// closure was not told.
     pub(crate) doomed: bool,
-    /// Where the probe of this lane stands.
+    /// The position of this lane's probe.
     pub(crate) cursor: <L::Probe as Probe>::Cursor,
     /// The version of a commit, for the probe.
     pub(crate) version: Version,
@@ -39,7 +48,7 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
-    /// An attempt not yet begun.
+    /// Makes an attempt that has not begun.
     #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
@@ -54,8 +63,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             attempt: A::attempt(scratch, sum_scratch),
             failed: None,
             doomed: false,
-            // SAFETY: the metadata is live (StmRef::from_raw), and the host has put
-            // a fit buffer there.
+            // SAFETY: the metadata is live (StmRef::from_raw), and the host has
+            // put a suitable buffer there.
             cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
             version: Version(0),
             out_of_range: (0, 0),
@@ -65,7 +74,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> TxResult<()> {
-        // What came before is no attempt's, whatever becomes of this one.
+        // The time before belongs to no attempt, however this one ends.
         if times(self.lane) {
             if A::GRANULE == Granule::LaneInTurn {
                 self.spent(Phase::Locks); // until it was its turn
@@ -79,19 +88,19 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::begin(self)
     }
 
-    /// Marks a seam in the code, for a probe that takes times.
+    /// Marks the end of a phase, for a probe that measures time.
     #[inline(always)]
     pub(crate) fn spent(&mut self, phase: Phase) {
         self.lane.probe().spent(self.lane, &mut self.cursor, phase);
     }
 
-    /// Says whether what was marked was an aborted attempt.
+    /// Settles the marked time as that of an aborted attempt or not.
     #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
         self.lane.probe().settle(&mut self.cursor, aborted);
     }
 
-    /// Tells the probe, if there is one.
+    /// Reports an event to the probe, if there is one.
     #[inline(always)]
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
@@ -101,7 +110,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Notes the version of a commit, for the probe.
+    /// Records the version of a commit, for the probe.
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
@@ -109,8 +118,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Remembers the first failure, so that a closure that swallows it does
-    /// not commit.
+    /// Records the first failure, so that a closure that swallows it does not
+    /// commit.
     #[inline(always)]
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.failed = Some(abort);
@@ -125,19 +134,19 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Loads of a locked word before a read aborts.
+    /// Returns the number of polls of a locked word before a read aborts.
     #[inline(always)]
     pub(crate) fn read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::READ_POLLS)
     }
 
-    /// The same of a team.
+    /// Returns the same number for a team.
     #[inline(always)]
     pub(crate) fn team_read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::TEAM_READ_POLLS)
     }
 
-    /// The word of element `i`, or an abort that names the index.
+    /// Returns the word of element `i`, or an abort that names the index.
     #[inline(always)]
     fn locate<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<WordAddress> {
         if i < array.len() {
@@ -158,13 +167,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Reads several elements, 32 at most, with their loads in flight
-    /// together. The same as reading one after the other, and faster.
+    /// Reads several elements, 32 at most, with their loads in flight together.
+    /// It has the effect of reading one after the other, and is faster.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    // By constant indices: an iterator over an array moves it to the stack, on
-    // a GPU byte by byte.
+    /// The errors are those of [`Self::read`].
+    // All indices are constants: an iterator over an array would move it to the
+    // stack, on a GPU byte by byte.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     pub fn read_many<T: Element, const N: usize>(
@@ -184,7 +193,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
         }
         if past < N {
-            // One of them; which, the report says.
+            // The report names one of them.
             let mut at = 0;
             for k in 0..N {
                 if past == k {
@@ -196,7 +205,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.read_words(core::array::from_fn(|k| array.word(i[k])))
     }
 
-    /// [`Self::read_many`] of words that exist.
+    /// Does [`Self::read_many`] for words that exist.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn read_words<T: Element, const N: usize>(
@@ -231,15 +240,15 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
         }
         if own != 0 {
-            // A written word among several was loaded from memory as well,
-            // and nobody looked at what was there.
+            // A written word among several was loaded from memory as well, and
+            // the value found there is not used.
             return Ok(self.overlay(own, Self::copied(words), v));
         }
         Ok(v)
     }
 
-    /// A copy of the addresses: an array that is indexed by a variable is in
-    /// memory, and the one that the fast path uses shall be in registers.
+    /// Copies the addresses: an array with a variable index is kept in memory,
+    /// and the one that the fast path uses must stay in registers.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
@@ -250,8 +259,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         at
     }
 
-    /// Which of the words that `candidates` names were written: the filter
-    /// over the write set has false positives.
+    /// Returns which of the words that `candidates` names were written, as the
+    /// filter over the write set has false positives.
     #[inline(always)]
     fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
         let mut own = 0;
@@ -266,7 +275,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         own
     }
 
-    /// The values with those of own writes in place.
+    /// Returns the values with the attempt's own writes in place.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
@@ -295,7 +304,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Writes `array[i]`, to take effect when the transaction commits.
+    /// Writes `array[i]`; the write takes effect when the transaction commits.
     ///
     /// # Errors
     /// A full write set, or an index past the end: pass it on with `?`.
@@ -319,12 +328,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(())
     }
 
-    /// Writes the first `count` of several elements. The same as writing one
-    /// after the other; faster for elements that were read together, in this
-    /// order and last.
+    /// Writes the first `count` of several elements. It has the effect of
+    /// writing one after the other, and is faster for elements that were the
+    /// last ones read, together and in this order.
     ///
     /// # Errors
-    /// As [`Self::write`]; then some of them may be written.
+    /// The errors are those of [`Self::write`]; some of the elements may then
+    /// be written.
     #[inline(always)]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
@@ -336,32 +346,42 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.put_many(array, i, values, count, false)
     }
 
-    /// Writes `array[i]`, a word that is *captured* (Dragojević, Ni and
-    /// Adl-Tabatabai 2009), such as a field of a new node: no other transaction
-    /// reads or writes it but one that has come to it by reading a word that
-    /// this transaction wrote (`write`, not `init`).
+    /// Writes `array[i]`, a *captured* word (Dragojević, Ni and Adl-Tabatabai
+    /// 2009), such as a field of a new node: no other transaction reads or
+    /// writes it unless it has reached it by reading a word that this
+    /// transaction wrote by `write` (not by `init`).
     ///
-    /// Under `fast` and `fast-table` the word is stored at once: it costs no
+    /// Under `fast` and `fast-table` the word is stored at once: this costs no
     /// lock, no room in a set and no time at the commit, and an attempt that
-    /// aborts leaves what it stored. Under the others it is a write.
+    /// aborts leaves the value that it stored. Under the other algorithms it is
+    /// a write.
     ///
-    /// A word that another transaction reads or writes in spite of this may
-    /// show it a state that never was. A node that was taken out of a structure
-    /// may be used again when every transaction that could have found it has
-    /// ended.
+    /// The word must be private to this transaction before it commits, whatever
+    /// becomes of any attempt. A node from a **transactional free list must
+    /// not** be filled by `init`: two attempts may both read the same free node
+    /// from the list, and the doomed one would store its value into the node
+    /// that the other one has published, which corrupts committed data without
+    /// any error. Fill such nodes with `write`. Nodes that are drawn outside of
+    /// transactions, for example from a range that belongs to this
+    /// transaction's number, are captured.
+    ///
+    /// For the same reason a node that was removed from a structure must not be
+    /// filled by `init` again during the launch: a doomed transaction that
+    /// found it before may still own its words and restore them, and a kernel
+    /// has no means of knowing that all such transactions have ended.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[inline(always)]
     pub fn init<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         self.init_many(array, [i], [value], 1)
     }
 
-    /// [`Self::init`] of the first `count` of several elements, no two of them
-    /// the same.
+    /// Does [`Self::init`] for the first `count` of several elements, no two of
+    /// which may be the same.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[inline(always)]
     pub fn init_many<T: Element, const N: usize>(
         &mut self,
@@ -373,7 +393,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.put_many(array, i, values, count, true)
     }
 
-    /// The two above, and [`Self::write_many`].
+    /// Does the work of [`Self::write_many`], [`Self::init`] and
+    /// [`Self::init_many`].
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn put_many<T: Element, const N: usize>(
@@ -415,7 +436,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
             return end;
         }
-        // Copies, so that the arrays themselves stay in registers.
+        // These are copies, so that the arrays themselves stay in registers.
         let (mut at, mut new) = ([0; N], [0; N]);
         for k in 0..N {
             (at[k], new[k]) = (i[k], bits[k]);
@@ -436,13 +457,13 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// `return tx.cancel();`
     ///
     /// # Errors
-    /// Always [`Abort::User`].
+    /// It is always [`Abort::User`].
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.fail(Abort::User)
     }
 
-    /// The lane that runs the transaction.
+    /// Returns the lane that runs the transaction.
     #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.lane

@@ -1,5 +1,5 @@
-//! Who makes up a team, and how its members vote, tell each other words, and
-//! meet.
+//! Crews: the members of a team, and how they vote, broadcast words and
+//! synchronise.
 //!
 //! The transactions of teams are written once, against [`Crew`]:
 //!
@@ -7,19 +7,21 @@
 //! | --- | --- | --- |
 //! | members | the lanes of a warp | the threads of a block |
 //! | vote | `vote.sync.ballot` | `bar.red.or` |
-//! | tell | `shfl.sync` | a word of the block's place, between two barriers |
-//! | meet | `bar.warp.sync` | `bar.sync` |
-//! | order of memory | by meeting | by each of the three |
+//! | broadcast | `shfl.sync` | a word of the block's place, between two barriers |
+//! | barrier | `bar.warp.sync` | `bar.sync` |
+//! | memory order | by the barrier | by each of the three |
 //!
-//! `gather`, `vote`, `all`, `one_of`, `told` and its like, and `meet` are called by
-//! all members, the same number of times and in the same order: what they branch
-//! on is the same for all, the result of a vote or something told.
+//! All members call `gather`, `vote`, `all`, `one_of`, `told`, `told_32`,
+//! `told_bits` and `meet` the same number of times and in the same order. Every
+//! branch around such a call must therefore be the same for all members, which
+//! holds for the result of a vote or a broadcast.
 //!
 //! # The place of a block
-//! A few words of global memory in the logs of the block's first warp
-//! (`Logs::place_of_block`). Who speaks stores, all meet, all load, all meet;
-//! so nobody stores what others still load. Who may speak, of several who want
-//! to, is the one that finds the claim free; it frees it when all have tried.
+//! The place is a few words of global memory in the logs of the block's first
+//! warp (`Logs::place_of_block`). The speaker stores, all threads pass a
+//! barrier, all load, and all pass a barrier, so nobody stores what others
+//! still load. If several threads want to speak, the one that finds the claim
+//! free does; it frees the claim when all have tried.
 
 use crate::lane::Lane;
 use crate::memory::logs::{Logs, PLACE_WORDS};
@@ -27,7 +29,8 @@ use crate::observe::mutant::Mutant;
 use crate::tx::stm_ref::StmRef;
 
 mod sealed {
-    /// The crews are those of this module.
+    /// Seals [`Crew`](super::Crew), whose only implementations are in this
+    /// module.
     pub trait Sealed {}
     impl Sealed for super::WarpCrew {}
     impl Sealed for super::BlockCrew {}
@@ -35,84 +38,86 @@ mod sealed {
 
 /// The members of a team: a type parameter of [`TeamTx`](crate::TeamTx).
 pub trait Crew: Copy + sealed::Sealed {
-    /// What a vote came to.
+    /// The result of a vote.
     type Votes: Copy;
-    /// One of the members, for what it tells the others.
+    /// One of the members, whose words are broadcast.
     type Speaker: Copy;
 
-    /// The crew that the calling thread is in. All members call it together.
+    /// Returns the crew of the calling thread. All members call it together.
     fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self;
 
-    /// The number of the crew in the launch.
+    /// Returns the number of the crew in the launch.
     fn number<L: Lane>(lane: &L) -> u64;
 
-    /// How many crews the launch has.
+    /// Returns the number of crews in the launch.
     fn count<L: Lane>(lane: &L) -> u64;
 
-    /// How many members it has.
+    /// Returns the number of members.
     fn size<L: Lane>(self, lane: &L) -> u32;
 
-    /// The calling member's place, 0 to `size - 1`.
+    /// Returns the calling member's place, 0 to `size - 1`.
     fn rank<L: Lane>(self, lane: &L) -> u32;
 
-    /// The leader, the first member.
+    /// Returns the leader, the first member.
     fn leader<L: Lane>(self, lane: &L) -> Self::Speaker;
 
-    /// The member of a rank.
+    /// Returns the member with this rank.
     fn member<L: Lane>(self, lane: &L, rank: u32) -> Self::Speaker;
 
-    /// The leader's thread in the grid.
+    /// Returns the number of the leader's thread in the grid.
     fn leader_thread<L: Lane>(self, lane: &L) -> u64;
 
-    /// Whether the calling member is the one.
+    /// Returns whether the calling member is `one`.
     fn is<L: Lane>(self, lane: &L, one: Self::Speaker) -> bool;
 
-    /// Asks all members.
+    /// Votes: collects `predicate` from all members.
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> Self::Votes;
 
-    /// Whether any of those who were asked said yes.
+    /// Returns whether any voter's predicate held.
     fn any(votes: Self::Votes) -> bool;
 
-    /// Whether all say yes.
+    /// Returns whether the predicate holds for all members.
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool;
 
-    /// One of those who said yes; some did. `predicate` is what the calling
-    /// member said.
+    /// Returns one of the members whose predicate held in the vote; there must
+    /// be one. `predicate` is the calling member's vote.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
-    /// The 64-bit words that a member passes, one or two, for all.
+    /// Broadcasts one or two 64-bit words of the member `by` to all.
     fn told<L: Lane, const K: usize>(self, lane: &L, by: Self::Speaker, v: [u64; K]) -> [u64; K];
 
-    /// The 32 bits that a member passes, for all.
+    /// Broadcasts 32 bits of the member `by` to all.
     fn told_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
 
-    /// The lowest `BITS` bits of what the leader passes, for all; it passes no
-    /// others.
+    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have
+    /// no others, to all.
     fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
 
-    /// Waits for all members; what each wrote before is seen by all after.
+    /// Waits for all members; everything that one wrote before is visible to
+    /// all afterwards.
     fn meet<L: Lane>(self, lane: &L);
 }
 
-/// Lanes of one warp: of a team, all lanes that the warp has.
+/// The lanes of one warp; in a team, all lanes that the warp has.
 #[derive(Clone, Copy, Debug)]
 pub struct WarpCrew {
     mask: u32,
 }
 
 impl WarpCrew {
-    /// The lanes of a mask: a token that lets them vote, tell each other words and
-    /// meet.
+    /// Makes the crew of a mask: a token that lets the lanes vote, broadcast
+    /// words and synchronise.
     ///
     /// # Safety
-    /// The mask names the calling lane, and each lane that it names makes such a
-    /// token of the same mask and uses it in the same calls, in the same order.
+    /// The mask names the calling lane, and each lane that it names makes such
+    /// a token of the same mask and uses it in the same calls, in the same
+    /// order.
     #[inline(always)]
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
     }
 
-    /// The lanes, as a warp's mask.
+    /// Returns the lanes, as a warp's mask.
     #[inline(always)]
     pub(crate) const fn mask(self) -> u32 {
         self.mask
@@ -120,14 +125,15 @@ impl WarpCrew {
 }
 
 impl Crew for WarpCrew {
-    /// The lanes that said yes.
+    /// The lanes whose predicate held.
     type Votes = u32;
     /// A lane's index.
     type Speaker = u32;
 
     #[inline(always)]
     fn gather<L: Lane, A>(lane: &L, _stm: &StmRef<A>) -> Self {
-        // SAFETY: all lanes of the warp call it together (trait), and what follows.
+        // SAFETY: all lanes of the warp call this together (trait), and so they
+        // do what follows.
         unsafe { Self::of(lane.warp_mask()) }
     }
 
@@ -224,12 +230,13 @@ impl Crew for WarpCrew {
 /// The threads of a block, any number of them.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCrew {
-    /// The claim, and after it the words told; [`PLACE_WORDS`] in all.
+    /// The claim, followed by the words that are broadcast; [`PLACE_WORDS`] in
+    /// all.
     place: *mut u64,
 }
 
 impl BlockCrew {
-    /// Word `k` of those told.
+    /// Returns the place of word `k` of a broadcast.
     #[inline(always)]
     const fn word(self, k: usize) -> *mut u64 {
         self.place.wrapping_add(1 + k)
@@ -237,9 +244,9 @@ impl BlockCrew {
 }
 
 impl Crew for BlockCrew {
-    /// Whether anybody said yes.
+    /// Says whether any thread's predicate held.
     type Votes = bool;
-    /// Whether it is the calling thread.
+    /// Says whether the calling thread is the member.
     type Speaker = bool;
 
     #[inline(always)]
@@ -248,7 +255,7 @@ impl Crew for BlockCrew {
         // algorithms, which alone have teams, use no part of it for lock logs.
         let place = unsafe { Logs::place_of_block(lane, stm.region, stm.capacity) };
         if lane.thread_index() == 0 {
-            // Free, whatever another algorithm has left there.
+            // The claim is freed, whatever another algorithm has left there.
             // SAFETY: a word of the place. Relaxed: a vote comes before a claim.
             unsafe { lane.store_relaxed_64(place, 0) };
         }
@@ -320,8 +327,9 @@ impl Crew for BlockCrew {
 
     #[inline(always)]
     fn one_of<L: Lane>(self, lane: &L, _votes: bool, predicate: bool) -> bool {
-        // SAFETY: a word of the place. Relaxed: it orders nothing; the vote
-        // came after it was freed, and another comes before the next claim.
+        // SAFETY: a word of the place. Relaxed: it orders nothing; a vote
+        // followed when the claim was freed, and another comes before the next
+        // claim.
         unsafe {
             let first = predicate && lane.cas_relaxed_64(self.place, 0, 1) == 0;
             lane.barrier();
@@ -360,7 +368,7 @@ impl Crew for BlockCrew {
         v as u32
     }
 
-    /// By votes, which are faster than a way to memory and back.
+    /// It uses votes, which are faster than a round trip to memory.
     #[inline(always)]
     fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
         let leads = self.leader(lane);

@@ -1,5 +1,14 @@
-//! One transaction as its own code sees it: by a lane ([`attempt`]), by a team
-//! ([`team`]), and the handle that a kernel begins them with ([`stm_ref`]).
+//! One attempt at a transaction, as the transaction's own code sees it.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | [`attempt`] | `Tx`, the attempt of one lane; `sums` adds its operations on sums |
+//! | [`team`] | `TeamTx`, the attempt of a team |
+//! | [`crew`] | the members of a team, and how they vote, broadcast and synchronise |
+//! | [`stm_ref`] | `StmRef`, the handle through which a kernel begins transactions |
+//! | [`abort`] | `Abort`, the reasons for which an attempt ends without committing |
+//!
+//! The loops that begin and commit attempts are in `run`.
 
 pub(crate) mod abort;
 pub(crate) mod attempt;

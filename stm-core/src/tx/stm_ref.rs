@@ -1,4 +1,4 @@
-//! The kernel's handle on the metadata.
+//! The kernel's handle on the metadata of a transactional memory.
 
 use crate::lane::Lane;
 use crate::memory::globals::{self, Counter, Globals};
@@ -8,29 +8,30 @@ use crate::observe::probe::ProbeBuffer;
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
 
-/// How often a wait looks before it gives up, and an acquisition tries.
-/// The paper's waits are unbounded; on a warp that runs in lockstep, a lane
-/// that waits for ever can keep the one it waits for from running.
+/// Limits of waits and retries: how often a wait polls, and how often a commit
+/// tries to acquire its locks. The paper's waits are unbounded; on a warp in
+/// lockstep, a lane that waits for ever can keep the very lane that it waits
+/// for from running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RetryLimits {
-    /// Looks at a locked word before a read aborts; 0 for as many as suit the
-    /// algorithm ([`Algorithm::READ_POLLS`], [`Algorithm::TEAM_READ_POLLS`]).
+    /// Polls of a locked word before a read aborts; 0 for the default of the
+    /// algorithm (`Algorithm::READ_POLLS`, `Algorithm::TEAM_READ_POLLS`).
     pub read_polls: u32,
-    /// Tries at the locks before a commit aborts.
+    /// Attempts to acquire the locks before a commit aborts.
     pub acquire_tries: u32,
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,
-    /// Conflicts in a row before a transaction of a scheduled algorithm stands
-    /// in the queue, at whose head it runs alone; 1 or more.
+    /// Conflicts in a row before a transaction of a scheduled algorithm joins
+    /// the queue, at whose head it runs alone; 1 or more.
     pub queue_after: u32,
-    /// Lanes of a warp that make an attempt at a time, at most, with a
-    /// scheduled algorithm; 1 or more.
+    /// The largest number of lanes of a warp that make an attempt at a time
+    /// with a scheduled algorithm; 1 or more.
     pub lanes_max: u32,
 }
 
 impl RetryLimits {
-    /// What `StmConfig` has, if nothing is said.
+    /// The defaults of `StmConfig`.
     pub const DEFAULT: Self = Self {
         read_polls: 0,
         acquire_tries: 8,
@@ -46,8 +47,9 @@ impl Default for RetryLimits {
     }
 }
 
-/// The metadata of a transactional memory whose algorithm is `A`: `Copy`, and
-/// part of a kernel's parameters. The host's `Stm` owns what it points to.
+/// The metadata of a transactional memory with algorithm `A`: a `Copy` handle
+/// that is part of a kernel's parameters. The host's `Stm` owns the metadata
+/// that it points to.
 #[repr(C)]
 pub struct StmRef<A> {
     pub(crate) globals: *mut Globals,
@@ -66,7 +68,8 @@ unsafe impl<A> Send for StmRef<A> {}
 // SAFETY: as above.
 unsafe impl<A> Sync for StmRef<A> {}
 
-// By hand: a derive would ask for `A: Clone`, which is beside the point.
+// The implementation is by hand, as a derive would require `A: Clone` without
+// need.
 #[allow(clippy::expl_impl_clone_on_copy)]
 impl<A> Clone for StmRef<A> {
     fn clone(&self) -> Self {
@@ -86,12 +89,12 @@ impl<A> core::fmt::Debug for StmRef<A> {
 }
 
 impl<A> StmRef<A> {
-    /// A handle on metadata in the memory of the device that will use it.
+    /// Makes a handle on metadata in the memory of the device that will use it.
     ///
     /// # Safety
     /// While a kernel uses the handle:
     /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first,
-    ///    and touched by transactions of one algorithm only;
+    ///    and accessed by transactions of one algorithm only;
     /// 2. `region` has [`Capacity::warp_words`] words for each warp launched.
     pub unsafe fn from_raw(
         globals: *mut Globals,
@@ -115,8 +118,8 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// Loads of a locked word before a read aborts: as many as were asked for, or
-    /// those that suit the algorithm.
+    /// Returns the number of polls of a locked word before a read aborts: the
+    /// configured number, or else `own`, the default of the algorithm.
     #[inline(always)]
     pub(crate) const fn read_polls_or(&self, own: u32) -> u32 {
         match self.limits.read_polls {
@@ -125,64 +128,65 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// The calling lane's logs.
+    /// Returns the calling lane's logs.
     #[inline(always)]
     pub(crate) fn logs<L: Lane>(&self, lane: &L) -> Logs {
         // SAFETY: obligation 2 of `from_raw`.
         unsafe { Logs::of_lane(lane, self.region, self.capacity) }
     }
 
-    /// The version lock of a stripe.
+    /// Returns the version lock of a stripe.
     #[inline(always)]
     pub(crate) fn lock(&self, stripe: Stripe) -> *mut u64 {
-        // In the table: the map masks.
+        // The map masks, so the stripe is in the table.
         self.locks.wrapping_add(stripe.0 as usize)
     }
 
-    /// The version lock that manages an address.
+    /// Returns the version lock that manages an address.
     #[inline(always)]
     pub(crate) fn lock_of(&self, address: u64) -> *mut u64 {
         self.lock(self.map.stripe(address))
     }
 
-    /// The global clock.
+    /// Returns the global clock.
     #[inline(always)]
     pub(crate) fn clock(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.now) }
     }
 
-    /// The queue of transactions that have failed for long.
+    /// Returns the word of the queue of transactions that keep failing.
     #[inline(always)]
     pub(crate) fn queue(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.queue) }
     }
 
-    /// Where a probe writes.
+    /// Returns the description of the probe's buffer.
     #[inline(always)]
     pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { &raw const (*self.globals).probe.0 }
     }
 
-    /// The sequence lock.
+    /// Returns the sequence lock.
     #[inline(always)]
     pub(crate) fn sequence(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).sequence).cast() }
     }
 
-    /// The coarse lock.
+    /// Returns the coarse lock.
     #[inline(always)]
     pub(crate) fn coarse_lock(&self) -> *mut u32 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Whether the launch was told to stop: for kernels with loops around
-    /// their transactions. If so, the lane counts as one that left work undone,
-    /// which makes the launch a timeout to the host: ask while there is some.
+    /// Returns whether the launch was told to stop, for kernels with loops
+    /// around their transactions. If so, the lane is counted as one with work
+    /// left undone, which makes the launch a timeout to the host; so ask only
+    /// while there is work left.
     #[inline(always)]
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let told = self.told_to_stop(lane);
@@ -193,7 +197,7 @@ impl<A> StmRef<A> {
         told
     }
 
-    /// Whether the stop flag is up.
+    /// Returns whether the stop flag is raised.
     #[inline(always)]
     pub(crate) fn told_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).

@@ -1,4 +1,4 @@
-//! A transaction's operations on sums.
+//! The operations of a transaction on rows of sums.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
@@ -9,8 +9,8 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// The elements from `first` on, `count` of them, or an abort that names
-    /// the row or the element that there is not.
+    /// Returns the `count` elements from `first` on, or an abort that names the
+    /// row or the element that does not exist.
     #[inline(always)]
     fn run_of<T: Summand>(
         &mut self,
@@ -36,15 +36,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail(Abort::OutOfRange)
     }
 
-    /// Adds `delta` to element `column` of row `row`, when the transaction
+    /// Adds `delta` to element `column` of row `row` when the transaction
     /// commits.
     ///
     /// Under `fast` and `fast-table` additions do not conflict with each other.
-    /// Under the others, this is a read and a write.
+    /// Under the other algorithms this is a read and a write.
     ///
     /// # Errors
-    /// A full write set, an index past the end, or, under the others, what a
-    /// read returns: pass it on with `?`.
+    /// A full write set, an index past the end, or, under the other algorithms,
+    /// an error of a read: pass it on with `?`.
     #[inline(always)]
     pub fn add<T: Summand>(
         &mut self,
@@ -56,11 +56,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.add_many(sums, row, column, [delta], 1)
     }
 
-    /// Adds the first `count` of `deltas` to as many elements of row `row`, from
-    /// element `first` on. The same as adding one after the other, and faster.
+    /// Adds the first `count` of `deltas` to as many elements of row `row`,
+    /// from element `first` on. It has the effect of adding one after the
+    /// other, and is faster.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// The errors are those of [`Self::add`].
     #[inline(always)]
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
@@ -90,7 +91,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Under `fast` and `fast-table` this conflicts with additions to the whole
     /// row.
     ///
-    /// # Errors
     /// A conflict with another transaction, a full read set, or an index past
     /// the end: pass it on with `?`.
     #[inline(always)]
@@ -99,11 +99,11 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(v)
     }
 
-    /// Reads `count` elements of row `row` from element `first` on, `N` at most.
-    /// What is past `count` in the result is of no meaning.
+    /// Reads `count` elements of row `row` from element `first` on, `N` at
+    /// most. The elements of the result from `count` on are meaningless.
     ///
     /// # Errors
-    /// As [`Self::read_sum`].
+    /// The errors are those of [`Self::read_sum`].
     #[inline(always)]
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
@@ -127,7 +127,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         values
     }
 
-    /// [`Algorithm::add_many`] by reads and writes of plain words.
+    /// Does [`Algorithm::add_many`] by reads and writes of plain words.
     #[inline(always)]
     pub(crate) fn add_by_writes<T: Summand, const N: usize>(
         &mut self,
@@ -146,7 +146,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Tells the probe of additions.
+    /// Reports additions to the probe.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
@@ -171,7 +171,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Tells the probe of sums read.
+    /// Reports sums read to the probe.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(

@@ -1,20 +1,21 @@
-//! One transaction run by a team: the lanes of a warp together, or the threads
-//! of a block ([`Crew`]).
+//! One attempt at a transaction by a team: the lanes of a warp together, or the
+//! threads of a block ([`Crew`]).
 //!
-//! For long transactions. Each lane reads and writes words of its own, next to
-//! those of its neighbours if the program sees to it, so that all of them go to
-//! memory at once; all share one snapshot, one commit, and one verdict.
+//! Teams are for long transactions. Each lane reads and writes words of its
+//! own, so if the program assigns neighbouring words to neighbouring lanes,
+//! their accesses are coalesced. All lanes have one snapshot, one commit and
+//! one verdict in common.
 //!
-//! Every call on a [`TeamTx`] is made by all lanes of the team, in the same
-//! order; a lane with nothing to do in one passes `None`. What a call finds is
-//! the lane's own, but an error is everybody's: if a word of one lane makes the
+//! All lanes of the team make every call on a [`TeamTx`], in the same order; a
+//! lane with nothing to do in a call passes `None`. The result of a call is the
+//! lane's own, but an error is everybody's: if a word of one lane makes the
 //! attempt fail, all lanes get that `Err`, and all pass it on with `?`. Between
-//! the calls the lanes may vote and tell each other words.
+//! the calls the lanes may vote and broadcast words.
 //!
-//! A word belongs to one lane: what a lane has written, the others do not see
-//! before the commit. That two lanes write one word, or one reads what another
-//! writes, is found by the commit: [`Abort::TeamOverlap`], a fault. Any number
-//! may read a word that none writes.
+//! A word belongs to one lane: the others do not see a lane's writes before the
+//! commit. If two lanes write one word, or one reads a word that another
+//! writes, the commit detects it: [`Abort::TeamOverlap`], a fault. Any number
+//! of lanes may read a word that none writes.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::View;
@@ -26,19 +27,19 @@ use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 
-/// One attempt at a transaction, as a lane of the team that makes it sees it:
-/// what [`StmRef::team`] and [`StmRef::for_each_team`] hand to their closure,
-/// and with the threads of a block as the crew, [`StmRef::team_of_block`] and
-/// [`StmRef::for_each_block_team`].
+/// One attempt at a transaction, as each lane of the team that makes it sees
+/// it. [`StmRef::team`] and [`StmRef::for_each_team`] pass it to their closure,
+/// and with the threads of a block as the crew, so do [`StmRef::team_of_block`]
+/// and [`StmRef::for_each_block_team`].
 pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
     /// The lanes of the team.
     pub(crate) crew: C,
 }
 
-/// The result of the team, of which each lane brings its own: a conflict, if
-/// there is one, before any other reason. What one lane did wrong counts only
-/// if all have seen a state that existed.
+/// Agrees on the team's result, given each lane's own: a conflict, if any lane
+/// has one, comes before any other reason. An error of one lane counts only if
+/// all lanes have seen a state that existed.
 #[inline(always)]
 pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut Tx<'_, L, A>,
@@ -68,7 +69,7 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
 }
 
 impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
-    /// An attempt not yet begun, by the crew that the calling lane is in.
+    /// Makes an attempt that has not begun, for the crew of the calling lane.
     #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
@@ -82,19 +83,20 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Whether the calling lane speaks for the team.
+    /// Returns whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
     }
 
-    /// The lowest `BITS` bits of what the leader passes; it passes no others.
+    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have
+    /// no others.
     #[inline(always)]
     pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
         self.crew.told_bits::<L, BITS>(self.tx.lane, v)
     }
 
-    /// Notes what became of the call, which is the same for all lanes.
+    /// Records the result of a call, which is the same for all lanes.
     #[inline(always)]
     fn noted(&mut self, result: TxResult<()>) -> TxResult<()> {
         if let Err(abort) = result {
@@ -103,9 +105,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         result
     }
 
-    /// Tells the probe what each lane did with its words, in the leader's
-    /// buffer: there the team is one transaction. Word by word, and of one word
-    /// lane by lane.
+    /// Reports to the probe what each lane did with its words, word by word and
+    /// then lane by lane, in the leader's buffer, where the team is one
+    /// transaction.
     #[inline(always)]
     fn observe<const N: usize>(
         &mut self,
@@ -136,8 +138,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Which of the indices are there and in range; the first that is not is
-    /// the lane's error.
+    /// Returns which of the indices are present and in range; the first that is
+    /// out of range is the lane's error.
     #[inline(always)]
     fn within<T: Element, const N: usize>(
         &mut self,
@@ -158,11 +160,12 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         (active, mine)
     }
 
-    /// Reads `array[i]`, or nothing. All lanes of the team call it together.
+    /// Reads `array[i]` if there is an index. All lanes of the team call it
+    /// together.
     ///
     /// # Errors
-    /// Of any lane: a conflict with another transaction, a full read set, or an
-    /// index past the end. Pass it on with `?`.
+    /// The error of any lane: a conflict with another transaction, a full read
+    /// set, or an index past the end. Pass it on with `?`.
     #[inline(always)]
     pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: Option<u64>) -> TxResult<Option<T>> {
         let [v] = self.read_many(array, [i])?;
@@ -173,8 +176,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// flight together. All lanes of the team call it together.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    // By constant indices, as in Tx::read_many.
+    /// The errors are those of [`Self::read`].
+    // All indices are constants, as in Tx::read_many.
     #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     pub fn read_many<T: Element, const N: usize>(
@@ -209,12 +212,12 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }))
     }
 
-    /// Writes `array[i]`, to take effect when the transaction commits, or
-    /// nothing. All lanes of the team call it together.
+    /// Writes `array[i]` if there is an index; the write takes effect when the
+    /// transaction commits. All lanes of the team call it together.
     ///
     /// # Errors
-    /// Of any lane: a full write set, or an index past the end. Pass it on with
-    /// `?`.
+    /// The error of any lane: a full write set, or an index past the end. Pass
+    /// it on with `?`.
     #[inline(always)]
     pub fn write<T: Element>(
         &mut self,
@@ -228,7 +231,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// together.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors are those of [`Self::write`].
     #[allow(clippy::needless_range_loop)] // as in Tx::read_many
     #[inline(always)]
     pub fn write_many<T: Element, const N: usize>(
@@ -255,31 +258,33 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         Ok(())
     }
 
-    /// Ends the transaction without effect, and without another attempt:
-    /// `return tx.cancel();` in all lanes of the team.
+    /// Ends the transaction without effect and without another attempt: `return
+    /// tx.cancel();` in all lanes of the team.
     ///
     /// # Errors
-    /// Always [`Abort::User`].
+    /// It is always [`Abort::User`].
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.tx.failed = Some(Abort::User);
         Err(Abort::User)
     }
 
-    /// Whether `predicate` holds for any lane of the team. All call it together.
+    /// Returns whether `predicate` holds for any lane of the team. All call it
+    /// together.
     #[inline(always)]
     pub fn any(&self, predicate: bool) -> bool {
         C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
-    /// Whether `predicate` holds for every lane of the team. All call it together.
+    /// Returns whether `predicate` holds for every lane of the team. All call
+    /// it together.
     #[inline(always)]
     pub fn all(&self, predicate: bool) -> bool {
         self.crew.all(self.tx.lane, predicate)
     }
 
-    /// What the lane of rank `rank`, the same for all, passes. All call it
-    /// together.
+    /// Broadcasts the value that the lane of rank `rank` passes; the rank is
+    /// the same for all lanes, which call this together.
     #[inline(always)]
     pub fn told_by(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
@@ -287,41 +292,43 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         v
     }
 
-    /// Waits for all lanes of the team, which call it together; what each wrote
-    /// before, other than by the transaction, is seen by all after.
+    /// Waits for all lanes of the team, which call this together. Everything
+    /// that one wrote before, other than by the transaction, is visible to all
+    /// afterwards.
     #[inline(always)]
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
     }
 
-    /// How many lanes the team has. On the CPU a warp has 1.
+    /// Returns the number of lanes of the team. On the CPU a warp has 1.
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.crew.size(self.tx.lane)
     }
 
-    /// The calling lane's place in the team, 0 to `size() - 1`.
+    /// Returns the calling lane's place in the team, 0 to `size() - 1`.
     #[inline(always)]
     pub fn rank(&self) -> u32 {
         self.crew.rank(self.tx.lane)
     }
 
-    /// The calling lane.
+    /// Returns the calling lane.
     #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.tx.lane
     }
 }
 
-/// What only the lanes of a warp have.
+/// Operations that only the lanes of a warp have.
 impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
-    /// The lanes of the team for which `predicate` holds. All call it together.
+    /// Returns the lanes of the team for which `predicate` holds. All lanes
+    /// call it together.
     #[inline(always)]
     pub fn ballot(&self, predicate: bool) -> u32 {
         self.crew.vote(self.tx.lane, predicate)
     }
 
-    /// The lanes of the team, as a warp's mask.
+    /// Returns the lanes of the team, as a warp's mask.
     #[inline(always)]
     pub const fn mask(&self) -> u32 {
         self.crew.mask()

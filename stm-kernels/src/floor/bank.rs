@@ -1,46 +1,47 @@
-//! Bank without transactions: see [`crate::bank`] for what one does.
+//! The bank without transactions; [`crate::bank`] describes what a transaction
+//! does.
 //!
-//! What a transfer moves does not depend on balances, so [`Additions`] leaves
-//! every account as transactions do, and the same replay verifies it. Its
-//! audits are plain loads and see sums that never were: they are counted in
-//! the findings, and the driver reports them.
+//! The amount of a transfer does not depend on balances, so [`Additions`]
+//! leaves every account as transactions do, and the same replay verifies it.
+//! Its audits are plain loads and see sums that never existed; the findings
+//! count them, and the driver reports them.
 
 use super::{at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
 use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
-/// The accesses of the bank with nothing that synchronises.
+/// The floor of the bank: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The bank by hand: two atomic additions a transfer.
+/// The rival of the bank: two atomic additions for each transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions;
 
-/// The parameters of both; the arrays are those of
+/// The parameters of both kernels; the arrays are those of
 /// [`BankParams`](crate::bank::BankParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The balances; as many as the plan has accounts.
     pub accounts: TArray<i32>,
-    /// The sum of each range (wrapping); not changed.
+    /// The sum of each range (wrapping); constant.
     pub sums: TArray<i32>,
-    /// The alias tables, empty if draws are uniform; not changed.
+    /// The alias tables, empty if draws are uniform; constant.
     pub tables: TArray<u64>,
-    /// What audits found.
+    /// The findings of the audits.
     pub findings: TArray<u64>,
-    /// The plan's accounts.
+    /// The number of accounts of the plan.
     pub accounts_drawn: u32,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: BankPlan,
 }
 
-/// All transactions; a transfer by `transfer`, which is given the addresses of
-/// two balances and the amount.
+/// Runs all transactions; a transfer calls `transfer` with the addresses of two
+/// balances and the amount.
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, transfer: impl Fn(*mut u32, *mut u32, u32)) {
     let plan = p.plan;

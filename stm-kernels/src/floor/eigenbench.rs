@@ -1,15 +1,16 @@
-//! EB without transactions: see [`crate::eigenbench`] for what one does.
+//! EB without transactions; [`crate::eigenbench`] describes what a transaction
+//! does.
 
 use super::{at, first};
 use crate::eigenbench::{BATCH, EigenbenchPlan, Sequence, checksum};
 use crate::entry::kernel;
 use stm_core::{Lane, TArray};
 
-/// The accesses of EB with nothing that synchronises.
+/// The floor of EB: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The parameters; the arrays are those of
+/// The parameters of the kernel; the arrays are those of
 /// [`EigenbenchParams`](crate::eigenbench::EigenbenchParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +25,13 @@ pub struct Params {
     pub checksums: TArray<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: EigenbenchPlan,
 }
 
-/// The array of `$value` for each `$j` below [`BATCH`]. Spelled out, because the
-/// compiler keeps a loop around the draw, and with it the array in memory.
+/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled
+/// out, because the compiler keeps a loop around the draw, and with it the
+/// array in memory.
 macro_rules! spelled {
     ($j:ident => $value:expr) => {
         spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
@@ -42,7 +44,8 @@ macro_rules! spelled {
     };
 }
 
-/// An array of shared words and its accesses; returns the sum of what was read.
+/// Does the accesses to an array that all lanes use, and returns the sum of the
+/// values read.
 #[inline(always)]
 fn shared<L: Lane>(
     lane: &L,
@@ -57,8 +60,8 @@ fn shared<L: Lane>(
     while k < count {
         // The last batch repeats the last word to its end.
         let at = spelled!(J => at(words, sequence.word((k + J).min(count - 1), len)));
-        // SAFETY: sequences draw words below the length, which `body` has looked
-        // for in the array.
+        // SAFETY: sequences draw words below the length, which `body` has
+        // checked against the array.
         let found = spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) });
         let _: [(); BATCH] = spelled!(J => {
             let value = found[J as usize];
@@ -81,8 +84,8 @@ impl Floor {
     fn body<L: Lane>(lane: &L, p: &Params) {
         let plan = p.plan;
         let me = lane.grid_thread();
-        // Arrays that the plan accesses are there; of the others, an address
-        // that nobody follows.
+        // The arrays that the plan accesses exist; for the others this is an
+        // address that is never accessed.
         let part = |array: &TArray<u32>, words: u32, used: bool| {
             let from = me * u64::from(words);
             if used {

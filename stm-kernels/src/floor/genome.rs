@@ -1,22 +1,24 @@
-//! GN-1 without transactions: see [`crate::genome`] for what one does.
+//! GN-1 without transactions; [`crate::genome`] describes what a transaction
+//! does.
 //!
-//! [`CasSet`] is the set one writes by hand: a slot is looked at first, as most
-//! segments are there already, and taken by a 32-bit compare-and-swap.
+//! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as
+//! most segments are in the set already, and claimed by a 32-bit
+//! compare-and-swap.
 
 use super::{at, first, for_each};
 use crate::entry::kernel;
 use crate::genome::{Segments, slot_of};
 use stm_core::{Lane, TArray};
 
-/// The accesses of GN-1 with nothing that synchronises.
+/// The floor of GN-1: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// GN-1 by hand.
+/// The rival of GN-1: a hand-written set.
 #[derive(Clone, Copy, Debug)]
 pub struct CasSet;
 
-/// The parameters of both.
+/// The parameters of both kernels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
@@ -24,12 +26,12 @@ pub struct Params {
     pub segments: Segments,
     /// The set: a segment's number plus one, or 0; a power of two of slots.
     pub slots: TArray<u32>,
-    /// Segments to insert.
+    /// The number of segments to insert.
     pub transactions: u64,
 }
 
-/// Inserts all segments; `take` is given a free slot and what to store there,
-/// and returns what the slot held: 0 if it took it.
+/// Inserts all segments. `take` gets a free slot and the value to store there,
+/// and returns what the slot held, which is 0 if the claim succeeded.
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
     let Some(slots) = first(&p.slots, 1) else {
@@ -43,7 +45,7 @@ fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
         while looks <= mask {
             let place = at(slots, slot as u32);
             // SAFETY: the mask keeps slots in the array. Relaxed: segments
-            // never change, and nothing else hangs on a slot.
+            // never change, and no other data depends on a slot.
             let mut held = unsafe { lane.load_relaxed_32(place) };
             if held == 0 {
                 held = take(place, mine + 1);

@@ -1,15 +1,16 @@
-//! HT without transactions: see [`crate::ht`] for what one does.
+//! HT without transactions; [`crate::ht`] describes what a transaction does.
 //!
-//! [`CasTable`] is the table one writes by hand: open addressing with linear
-//! probing, a 32-bit compare-and-swap for each slot looked at, from the one that
-//! a bucket's number would be on. It inserts each key by itself, where a transaction inserts all of its keys or none.
+//! [`CasTable`] is the table that one writes by hand: open addressing with
+//! linear probing from the slot that belongs to a bucket's number, with a
+//! 32-bit compare-and-swap for each slot probed. It inserts each key
+//! separately, where a transaction inserts all of its keys or none.
 
 use super::{at, first, for_each};
 use crate::entry::kernel;
 use crate::ht::bucket_of_key;
 use stm_core::{Lane, TArray};
 
-/// The accesses of HT with nothing that synchronises.
+/// The floor of HT: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
@@ -22,11 +23,11 @@ pub struct FloorParams {
     pub heads: TArray<u32>,
     /// The next link of each node.
     pub nexts: TArray<u32>,
-    /// The key of each node; not changed.
+    /// The key of each node; constant.
     pub keys: TArray<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// Keys of a transaction.
+    /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
 
@@ -40,20 +41,21 @@ pub struct CasTable;
 pub struct CasTableParams {
     /// The slots: a key, or `empty`.
     pub slots: TArray<u32>,
-    /// The keys to insert; not changed.
+    /// The keys to insert; constant.
     pub keys: TArray<u32>,
-    /// What no key is.
+    /// A value that is no key.
     pub empty: u32,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// Keys of a transaction.
+    /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
 
-/// Keys whose accesses are in flight together.
+/// The number of keys whose accesses are in flight together.
 const BATCH: usize = 4;
 
-/// The keys of nodes `node` to `node + BATCH`, repeating `last`.
+/// Loads the keys of nodes `node` to `node + BATCH`; past `last` it repeats
+/// that one.
 #[inline(always)]
 fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32); BATCH] {
     core::array::from_fn(|j| {
@@ -112,17 +114,17 @@ impl CasTable {
             return;
         };
         let insert = |slot: u32, key: u32| {
-            // SAFETY: slots are below the array's length. Relaxed: the key is
-            // all that a slot holds, and nothing else hangs on it.
+            // SAFETY: slots are below the array's length. Relaxed: a slot holds
+            // nothing but the key, and no other data depends on it.
             unsafe { lane.cas_relaxed_32(at(slots, slot), p.empty, key) }
         };
         for_each(lane, p.transactions, |i| {
             let mut node = i * keys_per_tx;
             let end = node + keys_per_tx;
             while node < end {
-                // The first look of all keys, in flight together; then the few
-                // that met another key go on. A key that is repeated meets
-                // itself.
+                // All keys probe their first slot with the loads in flight
+                // together; then the few that met another key continue. A key
+                // that is repeated finds itself.
                 let looked = batch(lane, keys, node, end - 1).map(|(_, key)| {
                     let slot = bucket_of_key(key, len);
                     (key, slot, insert(slot, key))

@@ -1,46 +1,48 @@
-//! KM without transactions: see [`crate::kmeans`] for what one does.
+//! KM without transactions; [`crate::kmeans`] describes what a transaction
+//! does.
 //!
-//! [`Additions`] adds each coordinate by itself. Additions of `f32` do not commute
-//! exactly and nobody knows their order, so its sums are right within what
-//! rounding may do, and not bit for bit.
+//! [`Additions`] adds each coordinate separately. Additions of `f32` do not
+//! commute exactly and their order is unknown, so its sums are right within
+//! rounding errors, and not bit for bit.
 
 use super::{first, for_each};
 use crate::entry::kernel;
 use crate::kmeans::{Search, load, store};
 use stm_core::{Lane, TArray};
 
-/// The accesses of KM with nothing that synchronises.
+/// The floor of KM: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// KM by hand: an atomic addition for each word of a row.
+/// The rival of KM: an atomic addition for each word of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions;
 
-/// The parameters of both; the arrays are those of
+/// The parameters of both kernels; the arrays are those of
 /// [`KMeansParams`](crate::kmeans::KMeansParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The points, by coordinate. Not changed.
+    /// The points, by coordinate; constant.
     pub points: TArray<f32>,
-    /// The old centres. Not changed.
+    /// The old centres; constant.
     pub centres: TArray<f32>,
     /// The new sums, a row of `dims + 1` words for each centre.
     pub rows: TArray<u32>,
     /// The centre of each point.
     pub members: TArray<u32>,
-    /// One word: how many points changed their centre.
+    /// One word: the number of points that changed their centre.
     pub changed: TArray<u64>,
-    /// Points of the launch.
+    /// The number of points of the launch.
     pub transactions: u64,
-    /// Centres, at least 1.
+    /// The number of centres, at least 1.
     pub clusters: u32,
-    /// Coordinates, at least 1.
+    /// The number of coordinates, at least 1.
     pub dims: u32,
 }
 
-/// All points; `add` is given the row of the nearest centre and the point.
+/// Runs all points and calls `add` with the row of the nearest centre and the
+/// point.
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
     let words = u64::from(p.dims) + 1;
@@ -69,13 +71,13 @@ fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
     }
 }
 
-/// Coordinate `j` of point `i`.
+/// Loads coordinate `j` of point `i`.
 #[inline(always)]
 fn coordinate<L: Lane>(lane: &L, p: &Params, i: u64, j: u32) -> f32 {
     f32::from_bits(load(lane, &p.points, u64::from(j) * p.members.len() + i))
 }
 
-/// Words in flight together.
+/// The number of words in flight together.
 const BATCH: usize = 8;
 
 impl Floor {
@@ -113,7 +115,7 @@ impl Additions {
     fn body<L: Lane>(lane: &L, p: &Params) {
         run(lane, p, |row, i| {
             // SAFETY: the words of the row, which `run` gives. Relaxed: the
-            // host reads after the launch, and nobody waits for the sums.
+            // host reads them after the launch, and no lane waits for the sums.
             unsafe { lane.fetch_add_relaxed_32(row, 1) };
             let mut j = 0;
             while j < p.dims {

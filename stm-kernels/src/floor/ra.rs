@@ -1,42 +1,42 @@
-//! RA without transactions: see [`crate::ra`] for what one does.
+//! RA without transactions; [`crate::ra`] describes what a transaction does.
 //!
 //! Amounts cancel and additions commute, so [`Additions`] leaves every word as
-//! transactions do, and the same replay verifies it. What it does not give is
-//! the state of several words at one time.
+//! transactions do, and the same replay verifies it. It gives no consistent
+//! state of several words at one time.
 
 use super::{at, first, for_each};
 use crate::entry::kernel;
 use crate::ra::RaPlan;
 use stm_core::{Element, Lane, TArray};
 
-/// The accesses of RA with nothing that synchronises.
+/// The floor of RA: its accesses without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The same with 64-bit words, as cells that hold a version beside each value:
-/// twice the memory.
+/// The same floor with 64-bit words, like cells that hold a version beside each
+/// value, which take twice the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct CellsFloor;
 
-/// RA by hand: an atomic addition for each word written.
+/// The rival of RA: an atomic addition for each word written.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions;
 
-/// The parameters of all three.
+/// The parameters of all three kernels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params<T: Element> {
-    /// The shared array; as many words as the plan has.
+    /// The array; as many words as the plan has.
     pub words: TArray<T>,
-    /// The plan's words.
+    /// The number of words of the plan.
     pub words_drawn: u32,
-    /// The plan's reads of a transaction, at least 1.
+    /// The number of reads of a transaction in the plan, at least 1.
     pub reads: u32,
-    /// The plan's writes of a transaction, at most `reads`.
+    /// The number of writes of a transaction in the plan, at most `reads`.
     pub writes: u32,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// What they do.
+    /// The plan of the transactions.
     pub plan: RaPlan,
 }
 
@@ -45,11 +45,12 @@ pub type WordParams = Params<u32>;
 /// The parameters with 64-bit words.
 pub type CellParams = Params<u64>;
 
-/// Accesses in flight together.
+/// The number of accesses in flight together.
 const BATCH: u32 = 16;
 
-/// The array of `$value` for each `$j` below [`BATCH`]. Spelled out, because the
-/// compiler keeps a loop of this length, and with it the array in memory.
+/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled
+/// out, because the compiler keeps a loop of this length, and with it the array
+/// in memory.
 macro_rules! spelled {
     ($j:ident => $value:expr) => {
         spelled!(@ $j $value; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -62,7 +63,8 @@ macro_rules! spelled {
     };
 }
 
-/// Loads all words of a transaction batch by batch, then stores what it writes.
+/// Loads all words of a transaction batch by batch, then stores the words that
+/// it writes.
 macro_rules! unsynchronised {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident) => {
         let Some(words) = first(&$p.words, u64::from($p.words_drawn)) else {
@@ -113,8 +115,8 @@ impl Additions {
             while k < p.reads {
                 let word = at(words, me.word(k));
                 // SAFETY: the plan draws words that the array has (`first`).
-                // Relaxed: the host reads after the launch. Nobody waits for
-                // either, as no result is used.
+                // Relaxed: the host reads them after the launch. No lane waits
+                // for either, as no result is used.
                 unsafe {
                     if k < p.writes {
                         lane.fetch_add_relaxed_32(word, me.delta(k));

@@ -1,15 +1,16 @@
-//! Step 4: claiming a path, by one thread or by a team.
+//! Step 4 of a router: claiming a path, by one thread or by a team.
 
 use super::{BATCH, FREE, RESERVED, Router, cell_of_path};
 use stm_core::algorithm::Algorithm;
 use stm_core::{Abort, Crew, Lane, TeamTx, TxResult};
 
-/// Cells of each lane of a team that go to memory together.
+/// The number of cells of each lane of a team whose loads are in flight
+/// together.
 const TEAM_BATCH: u32 = 4;
 
 impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
-    /// Whether the calling thread takes part in steps 3 and 4: thread 0, the
-    /// whole of the first warp, or of the block.
+    /// Returns whether the calling thread takes part in steps 3 and 4: thread
+    /// 0, the whole first warp, or the whole block.
     #[inline(always)]
     pub(super) fn concludes(&self) -> bool {
         if !A::TEAMS {
@@ -21,15 +22,15 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// Step 4, by those that conclude: the path that thread 0 has traced becomes
-    /// the request's, or nothing happens.
+    /// Does step 4, called by the threads that conclude: the path that thread 0
+    /// has traced becomes the request's, or nothing changes.
     #[inline(always)]
     pub(super) fn claim(&self, request: u32, path: *mut u32, cells: u32) -> TxResult<()> {
         let (lane, stm) = (self.lane, &self.p.stm);
         if !A::TEAMS {
             return self.claim_alone(request, path, cells);
         }
-        // They meet first: the path is there for all of them.
+        // They meet first, so that the path is visible to all of them.
         if BY_BLOCK {
             // SAFETY: all threads of the block claim the path.
             unsafe { lane.barrier() };
@@ -41,7 +42,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         }
     }
 
-    /// By thread 0.
+    /// Claims the path by thread 0.
     #[inline(always)]
     fn claim_alone(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
         let (lane, grid) = (self.lane, &self.p.grid);
@@ -50,7 +51,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             u64::from(unsafe { lane.private_load_32(path.wrapping_add(i as usize)) })
         };
         let last = cells - 1;
-        // The ends are the request's own, until a path takes them.
+        // The ends belong to the request until a path takes them.
         let open = |i: u32, found: u32| found == if i == 0 || i == last { RESERVED } else { FREE };
         self.p.stm.atomically(lane, |tx| {
             let mut i = 0;
@@ -78,7 +79,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         })
     }
 
-    /// By the lanes of a team, neighbours on the path by neighbouring lanes.
+    /// Claims the path by the lanes of a team; neighbouring lanes have
+    /// neighbouring cells.
     #[inline(always)]
     fn claim_as_team<C: Crew>(
         &self,

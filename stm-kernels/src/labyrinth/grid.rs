@@ -1,46 +1,48 @@
-//! Where the cells of a grid lie in memory; the host's side of the kernel.
+//! The layout of a grid's cells in memory; the host uses it too.
 
-/// The size of a grid, and where its cells lie.
+/// The size of a grid, and the layout of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridSize {
-    /// Cells of a row.
+    /// The number of cells of a row.
     pub x: u32,
-    /// Rows of a plane.
+    /// The number of rows of a plane.
     pub y: u32,
-    /// Planes.
+    /// The number of planes.
     pub z: u32,
 }
 
 impl GridSize {
-    /// The most cells of a grid, walls between rows and planes included.
+    /// The largest number of cells of a grid, including walls between rows and
+    /// planes.
     pub const CELLS_MAX: u64 = 1 << 30;
 
-    /// From a cell to the next in y.
+    /// Returns the distance from a cell to the next in y.
     pub const fn row(self) -> u64 {
         self.x as u64 + 1
     }
 
-    /// From a cell to the next in z.
+    /// Returns the distance from a cell to the next in z.
     pub const fn plane(self) -> u64 {
         self.row() * (self.y as u64 + 1)
     }
 
-    /// All cells, the walls after each row and each plane included.
+    /// Returns the number of all cells, including the walls after each row and
+    /// each plane.
     pub const fn cells(self) -> u64 {
         self.plane().saturating_mul(self.z as u64)
     }
 
-    /// The cells that a path may use.
+    /// Returns the number of cells that a path may use.
     pub const fn inner_cells(self) -> u64 {
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
-    /// The cell at a place inside the grid.
+    /// Returns the cell at a place inside the grid.
     pub const fn index(self, x: u32, y: u32, z: u32) -> u32 {
         (self.plane() * z as u64 + self.row() * y as u64 + x as u64) as u32
     }
 
-    /// The place of a cell: x, y, z.
+    /// Returns the place of a cell: x, y, z.
     pub const fn place(self, cell: u32) -> (u32, u32, u32) {
         let cell = cell as u64;
         let in_plane = cell % self.plane();
@@ -72,7 +74,7 @@ mod tests {
                 }
             }
         }
-        // One past the last of a row or a plane is no place inside the grid.
+        // One past the last of a row or a plane is not inside the grid.
         assert_eq!(size.place(size.index(4, 0, 0) + 1).0, 5);
         assert_eq!(size.place(size.index(0, 2, 0) + size.row() as u32).1, 3);
         assert_eq!(size.place(size.index(0, 1, 0) - 1).0, 5);

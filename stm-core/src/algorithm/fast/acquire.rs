@@ -1,9 +1,21 @@
-//! The commit of the versioned algorithms, step by step: locks, the clock,
-//! validation, stores.
+//! The first step of a commit of the versioned algorithms: acquiring the locks
+//! of all words written. The steps that follow are in [`super::commit`].
 //!
-//! What is seldom needed takes what it needs by value, so that the transaction
-//! itself stays in registers. It is inlined all the same: a call keeps what is
-//! live around it in memory, on the ways without the call too.
+//! 1. Compare-and-swap the version word of every written entry from the word
+//!    seen to its locked form; all swaps of a batch are in flight together.
+//! 2. A word written without having been read (a *blind* entry) is locked
+//!    whatever its version is.
+//! 3. If a swap fails because an earlier entry of this transaction owns the
+//!    word's lock already, the entry shares that lock. Any other failure
+//!    releases all locks and aborts.
+//!
+//! Invariant: on success every written entry owns its lock or shares that of an
+//! earlier entry; on failure nothing is owned.
+//!
+//! Rarely used functions take their arguments by value, so that the transaction
+//! itself stays in registers. They are inlined nevertheless: a call would keep
+//! the live values around it in memory even on the paths that do not make the
+//! call.
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::pairs::Pairs;
@@ -15,34 +27,35 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 
-/// Entries whose swaps are in flight together on a lane with atomics of 128 bits:
-/// each has a load of 128 bits, two swaps of which one is made, and more than
-/// twice the registers.
+/// The number of swaps in flight together on a lane with atomics of 128 bits.
+/// It is lower than [`BATCH`], as each entry has a load of 128 bits and two
+/// swaps of which one is made, and takes more than twice the registers.
 const WIDE_BATCH: usize = 4;
 
-/// Swaps in flight: what was found, and what was expected.
+/// Swaps in flight: the words found and the words expected.
 #[derive(Clone, Copy)]
 struct Swaps<S, const B: usize> {
-    /// Which entries have one, a bit for each.
+    /// The entries that have a swap, as a bit mask.
     which: u32,
     found: [u64; B],
     seen: [u64; B],
     storage: PhantomData<S>,
 }
 
-/// Swaps that have failed.
+/// The swaps that have failed.
 #[derive(Clone, Copy)]
 struct Lost {
-    /// Which, a bit for each.
+    /// The entries whose swap failed, as a bit mask.
     which: u32,
-    /// All of them may be of words that this transaction holds already.
+    /// Says whether all of them may be of words that this transaction owns
+    /// already.
     own: bool,
-    /// One of the words was locked.
+    /// Says whether one of the words was locked.
     held: bool,
 }
 
 impl Lost {
-    /// Why the commit aborts.
+    /// Returns the reason with which the commit aborts.
     #[inline(always)]
     const fn reason(self) -> Abort {
         if self.held {
@@ -52,7 +65,7 @@ impl Lost {
         }
     }
 
-    /// Those, and others that are `shift` entries further.
+    /// Combines these failures with those of entries `shift` places further on.
     #[inline(always)]
     fn and(self, others: Self, shift: u32) -> Self {
         Self {
@@ -64,19 +77,20 @@ impl Lost {
 }
 
 impl<S: Storage, const B: usize> Swaps<S, B> {
-    /// Not 0 if any has failed.
+    /// Returns 0 if none has failed, and another value otherwise.
     #[inline(always)]
     fn differing(&self) -> u64 {
         let mut differing = 0;
         for j in 0..B {
-            // No choice, of which the compiler would make a branch.
+            // There is no condition here, of which the compiler would make a
+            // branch.
             let mask = u64::from(self.which >> j & 1).wrapping_neg();
             differing |= (self.found[j] ^ self.seen[j]) & mask;
         }
         differing
     }
 
-    /// Which have failed, and on what.
+    /// Returns which swaps have failed, and why.
     #[inline(always)]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
         let mut lost = Lost {
@@ -101,17 +115,19 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Swaps the word of every written entry for its locked form.
+    /// Locks the word of every written entry.
     ///
     /// # Errors
-    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; then nothing is held.
+    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing
+    /// is owned.
     #[inline(always)]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let len = tx.attempt.set.len;
         let wide = S::PAIRS && lane.has_wide_atomics();
         if !tx.attempt.set.has_blind() {
-            // Most transactions are short: as many as there are, and no more.
+            // Most transactions are short, so the common case swaps no more
+            // entries than there are.
             if len <= 2 {
                 return Self::acquire_few::<L, 2>(tx);
             }
@@ -132,7 +148,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     (swaps.lost(lane), WIDE_BATCH)
                 }
                 (false, false) => {
-                    // Two batches, with all their swaps in flight together.
+                    // Two batches go together, with all their swaps in flight.
                     let one = Self::swap::<L, BATCH>(tx, i);
                     let two = Self::swap::<L, BATCH>(tx, i + BATCH as u32);
                     let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
@@ -153,7 +169,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// The same of at most `B` entries, none of them blind.
+    /// Does the same for at most `B` entries, none of them blind.
     #[inline(always)]
     fn acquire_few<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let len = tx.attempt.set.len;
@@ -169,12 +185,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if lost.own && Self::share(at, map, 0, lost.which) {
             return Ok(());
         }
-        // The sooner, the fewer others meet what is held in vain.
+        // The locks are released at once, so that fewer other transactions meet
+        // them.
         Self::restore_batch::<L, B>(at, map, len, 0, lost.which);
         Err(lost.reason())
     }
 
-    /// Swaps the words of the entries from `i` on, if there are any; none of
+    /// Starts the swaps of the entries from `i` on, if there are any; none of
     /// them is blind.
     #[inline(always)]
     fn swap<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
@@ -201,8 +218,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// [`Self::swap`] where some entries are blind: their words are locked
-    /// whatever is there.
+    /// Does the same as [`Self::swap`] for a batch with blind entries, whose
+    /// words are locked whatever they hold.
     #[inline(always)]
     fn swap_blind<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Swaps<S, B> {
         let lane = tx.lane;
@@ -225,7 +242,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let pairs = Self::pairs(tx, entries, which);
         for (j, &[now, _]) in pairs.now.iter().enumerate() {
             if (blind & pairs.which) >> j & 1 != 0 {
-                // As below: 0 if it is locked.
+                // A locked word counts as version 0, as below.
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
         }
@@ -241,14 +258,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
             });
             for j in 0..B {
-                // No choice, as in `Swaps::differing`.
+                // There is no condition here, as in `Swaps::differing`.
                 let mask = u64::from(apart >> j & 1).wrapping_neg();
                 found[j] = found[j] & !mask | before[j] & mask;
                 seen[j] = seen[j] & !mask | before[j] & !bit & mask;
             }
         } else {
-            // One that is locked is seen as version 0: the swap finds out who
-            // holds it.
+            // A locked word counts as version 0: the swap then fails and
+            // reports who owns it.
             for j in 0..B {
                 let word = S::version_word(map, word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
@@ -259,7 +276,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for (j, &seen) in seen.iter().enumerate() {
             if blind >> j & 1 != 0 {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 unsafe { at.put(Column::Seen, i + j as u32, seen) };
             }
         }
@@ -271,9 +288,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Compare-and-swaps of the version words of the entries in a mask, from
-    /// what was seen to the locked form, all in flight together: what was
-    /// found.
+    /// Compare-and-swaps the version words of the entries in a mask from the
+    /// words seen to their locked form, all in flight together, and returns the
+    /// words found.
     #[inline(always)]
     fn try_lock<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
@@ -304,7 +321,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::lock_pairs(tx, pairs, entries, seen, me, found)
     }
 
-    /// Which words are not as they were seen.
+    /// Returns which words differ from the words seen, as a bit mask.
     #[inline(always)]
     pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
         let mut differing = 0;
@@ -314,14 +331,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         differing
     }
 
-    /// Whether the entries of a batch whose swap has failed are all of words
-    /// that this transaction holds already; then they share its locks.
+    /// Returns whether all entries of a batch whose swap has failed are of
+    /// words that this transaction owns already; those entries then share the
+    /// locks.
     #[inline(always)]
     fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
             lost &= lost - 1;
-            // SAFETY: below the count, as the holder is.
+            // SAFETY: the entry and its holder are below the count.
             unsafe {
                 let entry = at.get(Column::Address, i);
                 at.put(Column::Address, i, entry | SHARES);
@@ -331,7 +349,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
                     if Self::is_whole(at.lane(), word_of(entry)) {
-                        // One cell, so one store: of the later value.
+                        // One cell takes one store, which must be of the later
+                        // value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }
                 } else {
@@ -342,8 +361,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// The entry before `end` that holds the lock of an entry's word. By
-    /// value, so that the transaction stays in registers.
+    /// Returns the entry before `end` that owns the lock of an entry's word. It
+    /// takes its arguments by value, so that the transaction stays in
+    /// registers.
     #[inline(always)]
     pub(crate) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
@@ -354,7 +374,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let word = S::version_word(map, word_of(entry));
         let mut i = 0;
         while i < end {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let other = unsafe { at.get(Column::Address, i) };
             if other & (WRITTEN | SHARES) == WRITTEN && S::version_word(map, word_of(other)) == word
             {

@@ -1,5 +1,10 @@
-//! The end of a commit of the versioned algorithms: the clock, validation, write-back
-//! and release. Acquiring is in [`super::acquire`].
+//! The later steps of a commit of the versioned algorithms: advancing the
+//! clock, validation, write-back and release. Acquiring the locks is in
+//! [`super::acquire`].
+//!
+//! Invariant: values are stored only after the validation has succeeded, so a
+//! commit that aborts has changed nothing but version words, and it restores
+//! those.
 
 use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
@@ -10,7 +15,8 @@ use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Advances the clock once for all members of the crew.
+    /// Advances the clock once for all members of the crew and returns the new
+    /// version.
     #[inline(always)]
     pub(crate) fn advance<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -24,7 +30,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(version)
     }
 
-    /// Whether every word read and not written is as it was seen.
+    /// Validates: returns whether every word read and not written is as it was
+    /// seen.
     #[inline(always)]
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
@@ -44,10 +51,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             while changed != 0 {
                 let k = i + changed.trailing_zeros();
                 changed &= changed - 1;
-                // SAFETY: below the count, as the holder is.
+                // SAFETY: the entry and its holder are below the count.
                 unsafe {
                     let entry = at.get(Column::Address, k);
-                    // Held by this transaction itself, from what was seen here.
+                    // This transaction itself owns the word, from the version
+                    // seen here.
                     match Self::holder(at, map, len, entry) {
                         Some(holder) if at.get(Column::Seen, holder) == at.get(Column::Seen, k) => {
                         }
@@ -60,14 +68,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// Gives back all that the transaction holds, as it was.
+    /// Releases all locks of the transaction with the words as they were seen.
     #[inline(always)]
     pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
     }
 
-    /// Gives back what the first `len` entries hold, as it was; those from
-    /// `first` on whose bits are in `lost` hold nothing.
+    /// Releases the locks of the first `len` entries with the words as they
+    /// were seen; those from `first` on whose bits are in `lost` own nothing.
     #[inline(always)]
     pub(crate) fn restore<L: Lane>(
         at: Entries<'_, L, INLINE>,
@@ -81,7 +89,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let without = if i >= first {
                 lost >> ((i - first) & 31)
             } else if S::PAIRS && at.lane().has_wide_atomics() && first - i < BATCH as u32 {
-                // The swaps' batches are shorter than these.
+                // The batches of the swaps are shorter than these.
                 lost << (first - i)
             } else {
                 0
@@ -91,7 +99,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Gives back what those of `B` entries from `i` on hold that are below
+    /// Releases the locks of those of `B` entries from `i` on that are below
     /// `len` and not in the mask `without`.
     #[inline(always)]
     pub(crate) fn restore_batch<L: Lane, const B: usize>(
@@ -119,15 +127,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             apart |= held(j) && !Self::is_whole(lane, word_of(entry));
         }
         if apart {
-            // ORDER(F6): who reads the old version from this store sees
-            // the value that goes with it, as from the store it replaces.
+            // ORDER(F6): whoever reads the old version from this store sees the
+            // value that belongs to it, as with the store that it replaces.
             Mutant::NoF6.fence(lane);
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: if held, of an element in range (Tx::locate), and the entry
-            // is below the count. Relaxed: a packed word is all there is to see;
-            // F6 precedes the others.
+            // SAFETY: an owned word is of an element in range (Tx::locate), and
+            // the entry is below the count. Relaxed: a packed word is
+            // everything there is to see; F6 precedes the others.
             unsafe {
                 if !Self::is_pair(lane, word) {
                     lane.store_relaxed_64_if(held(j), S::version_word(map, word), seen[j]);
@@ -138,7 +146,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Stores the new values, then the version words with the new version.
+    /// Writes back: stores the new values, then the version words with the new
+    /// version.
     #[inline(always)]
     pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version) {
         let lane = tx.lane;
@@ -170,8 +179,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Stores the new values of the entries from `i` on, packed ones and pairs
-    /// with their version; whether there are others.
+    /// Stores the new values of the entries from `i` on, those of packed words
+    /// and pairs together with their version, and returns whether there are
+    /// others.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn publish_batch<L: Lane, const B: usize>(
@@ -197,9 +207,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: the version word of an element in range (Tx::locate),
-            // locked by this transaction. Relaxed: a packed word, or a pair, is
-            // all there is to see.
+            // SAFETY: the version word is of an element in range (Tx::locate)
+            // and owned by this transaction. Relaxed: a packed word, or a pair,
+            // is everything there is to see.
             unsafe {
                 lane.store_relaxed_64_if(
                     written(j)
@@ -230,7 +240,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         apart
     }
 
-    /// Stores the version words that are apart from their values.
+    /// Stores the version words that are separate from their values.
     #[inline(always)]
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();

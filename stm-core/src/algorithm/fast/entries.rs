@@ -1,5 +1,8 @@
-//! Where the entries of an [`EntrySet`](super::entry_set::EntrySet) are: the first
-//! on the lane's stack, the others in its logs.
+//! Storage of the entries of an [`EntrySet`](super::entry_set::EntrySet): the
+//! first ones on the lane's stack, the others in its logs.
+//!
+//! Invariant: entry `i` has one place for the whole attempt, which depends on
+//! `i` alone.
 
 use crate::algorithm::contract::Scratch;
 use crate::lane::Lane;
@@ -7,31 +10,31 @@ use crate::memory::logs::{Capacity, Logs};
 use crate::memory::word::WordAddress;
 use core::mem::MaybeUninit;
 
-/// The entry is written.
+/// The flag of an entry that is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
-/// The entry was written without having been read.
+/// The flag of an entry that was written without having been read.
 pub(crate) const BLIND: u64 = 1 << 62;
-/// The lock of the entry's word is held by an earlier entry.
+/// The flag of an entry whose word's lock an earlier entry owns.
 pub(crate) const SHARES: u64 = 1 << 61;
 /// All flags.
 const FLAGS: u64 = WRITTEN | BLIND | SHARES;
 
-/// How many entries are looked at with their loads in flight together.
+/// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 8;
 
-/// A column of the array.
+/// A column of the entries.
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
-    /// Addresses with flags.
+    /// The addresses with their flags.
     Address = 0,
-    /// Words seen.
+    /// The words seen.
     Seen = 1,
-    /// Values.
+    /// The values.
     Value = 2,
 }
 
-/// The first `N` entries. Zeros at first, so that a whole batch may be loaded
-/// whatever the count is.
+/// The first `N` entries. They begin as zeros, so that a whole batch may be
+/// loaded whatever the count is.
 #[derive(Debug)]
 #[repr(C, align(16))]
 pub struct Inline<const N: usize>([[u64; N]; 3]);
@@ -41,23 +44,24 @@ impl<const N: usize> Scratch for Inline<N> {
     fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
         let words = place.as_mut_ptr().cast::<u64>();
         for i in 0..3 * N {
-            // Volatile, as otherwise the compiler sees one large fill, of which
-            // it makes a loop over bytes on a GPU.
+            // The stores are volatile, because the compiler otherwise combines
+            // them into one large fill, and turns that into a loop over bytes
+            // on a GPU.
             // SAFETY: `Inline` is that many words.
             unsafe { words.add(i).write_volatile(0) };
         }
-        // SAFETY: all of it was written.
+        // SAFETY: all of it has been written.
         unsafe { place.assume_init_mut() }
     }
 }
 
-/// The word address in an entry, without flags.
+/// Returns the word address in an entry, without flags.
 #[inline(always)]
 pub(crate) const fn word_of(entry: u64) -> WordAddress {
     WordAddress::from_bits(entry & !FLAGS)
 }
 
-/// Where the entries of a lane are.
+/// The places of a lane's entries.
 pub(crate) struct Entries<'a, L, const N: usize> {
     pub(crate) lane: &'a L,
     pub(crate) logs: Logs,
@@ -73,24 +77,23 @@ impl<L, const N: usize> Clone for Entries<'_, L, N> {
 impl<L, const N: usize> Copy for Entries<'_, L, N> {}
 
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
-    /// The entries of the calling lane.
+    /// Returns the entries of the calling lane.
     ///
-    /// # Safety
-    /// `logs` are the lane's, and `inline` is live and used through this alone,
-    /// while the result is in use.
+    /// `logs` are the lane's, and `inline` is live and used only through the
+    /// result while the result is in use.
     #[inline(always)]
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>) -> Self {
         Self { lane, logs, inline }
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
 
-    /// A word that nobody needs: where the logs would have the first entry,
-    /// which is on the stack.
+    /// Returns a word whose value nobody needs: the place in the logs of the
+    /// first entry, which is on the stack instead.
     #[inline(always)]
     pub(crate) fn idle(self) -> *mut u64 {
         const {
@@ -102,13 +105,14 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         self.logs.entry(self.lane, 0, 0)
     }
 
-    /// Room: for so many words read, and so many written.
+    /// Returns how many words read and how many words written the entries can
+    /// hold.
     #[inline(always)]
     pub(crate) const fn capacity(self) -> Capacity {
         self.logs.capacity()
     }
 
-    /// The place of entry `i` on the stack.
+    /// Returns the place of entry `i` on the stack.
     ///
     /// # Safety
     /// `i` is at most `N`.
@@ -122,7 +126,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// A field of entry `i`.
+    /// Returns a field of entry `i`.
     ///
     /// # Safety
     /// `i` is below the count.
@@ -163,7 +167,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// `i` is below the capacity.
     #[inline(always)]
     pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             self.put(Column::Address, i, address);
             self.put(Column::Seen, i, seen);
@@ -171,8 +175,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// A field of `B` entries from `i` on, in flight together. What is at `len`
-    /// and past it is of no meaning.
+    /// Loads a field of `B` entries from `i` on, in flight together. The values
+    /// at `len` and past it are meaningless.
     ///
     /// # Safety
     /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
@@ -192,7 +196,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
                 core::array::from_fn(|j| *first.add(j))
             }
         } else {
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             core::array::from_fn(|j| unsafe {
                 let i = (i + j as u32).min(len - 1);
                 self.lane
@@ -202,12 +206,15 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     }
 }
 
-/// Among the addresses of `len` entries, the first N at `inline` and the others
-/// in the lane's column of `logs`: one more than the place of the last written
-/// entry of a word, and in the upper half of its first entry of any kind.
+/// Searches the addresses of `len` entries, of which the first N are at
+/// `inline` and the others in the lane's column of `logs`. The lower half of
+/// the result is one more than the place of the last written entry of the word,
+/// the upper half one more than that of its first entry of any kind; 0 means
+/// none.
 ///
-/// All by value and small, so that the transaction stays in registers; inlined,
-/// as a call keeps what is live around it in memory.
+/// It takes small arguments by value, so that the transaction stays in
+/// registers, and it is inlined, as a call would keep the live values around it
+/// in memory.
 ///
 /// # Safety
 /// The entries are live and the lane's.

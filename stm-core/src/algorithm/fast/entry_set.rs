@@ -1,24 +1,24 @@
 //! The sets of the versioned algorithms: one array of entries for words read,
-//! written, or both.
+//! written or both.
 //!
 //! An entry is an address, the word that was seen there (the cell, or the lock
-//! word of the stripe), and a value: the new one if the word is written, else
-//! what was read where the algorithm compares values. The first entries are on
-//! the lane's stack, which a GPU keeps in its first cache; the rest are in the
-//! lane's [`Logs`], coalesced. Entries are never moved, and never cleared: the
-//! count says what is valid.
+//! word of the stripe), and a value: the new value if the word is written, else
+//! the value read, where the algorithm compares values. The first entries are
+//! on the lane's stack, which a GPU keeps in its first-level cache; the rest
+//! are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries are never moved and never
+//! cleared: the count says which ones are valid.
 //!
 //! | bits of an address | meaning |
 //! | --- | --- |
-//! | 63 | `WRITTEN`: the commit stores the value |
+//! | 63 | `WRITTEN`: the commit writes back the value |
 //! | 62 | `BLIND`: not read; the commit locks the word whatever it holds |
-//! | 61 | `SHARES`: another entry of this transaction holds the lock |
+//! | 61 | `SHARES`: another entry of this transaction owns the lock |
 //! | 60..1 | the address, bit 0 taken as 0 |
 //! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
 //!
-//! A word read twice has two entries; a write goes to the first of them that
-//! `EntrySet::buffer` meets. Of several written entries of one word, the last
-//! in the array holds its value.
+//! A word that is read twice has two entries; a write goes to the first of them
+//! that `EntrySet::buffer` finds. Of several written entries of one word, the
+//! last in the array holds its value.
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, search, word_of};
 use crate::lane::Lane;
@@ -26,20 +26,20 @@ use crate::memory::bloom::Bloom;
 use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
-/// What an attempt has read and written: counts and filters, in registers.
+/// The read and write set of an attempt: counts and filters, in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntrySet {
-    /// Entries.
+    /// The number of entries.
     pub(crate) len: u32,
-    /// Written ones.
+    /// The number of written entries.
     pub(crate) writes: u32,
-    /// Those of them that were not read.
+    /// The number of written entries that were not read.
     blind: u32,
-    /// Where the next write is looked for first.
+    /// The entry that the next write tries first.
     hint: u32,
-    /// Over all words.
+    /// A filter over all words.
     words: Bloom,
-    /// Over the words written.
+    /// A filter over the words written.
     written: Bloom,
 }
 
@@ -54,19 +54,21 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
-    /// Whether a word was written without having been read.
+    /// Returns whether a word was written without having been read.
     #[inline(always)]
     pub(crate) const fn has_blind(&self) -> bool {
         self.blind != 0
     }
 
-    /// Whether the word may have been written; no memory is looked at.
+    /// Returns whether the word may have been written, without accessing
+    /// memory.
     #[inline(always)]
     pub(crate) const fn may_have_written(&self, address: WordAddress) -> bool {
         self.written.may_contain(address)
     }
 
-    /// The last written entry of a word, and its first entry of any kind.
+    /// Returns the last written entry of a word, and its first entry of any
+    /// kind.
     #[inline(always)]
     fn find<L: Lane, const N: usize>(
         &self,
@@ -85,7 +87,7 @@ impl EntrySet {
         )
     }
 
-    /// The value that this transaction wrote to a word.
+    /// Returns the value that this transaction wrote to a word, if it did.
     #[inline(always)]
     pub(crate) fn written_value<L: Lane, const N: usize>(
         &self,
@@ -96,17 +98,17 @@ impl EntrySet {
             return None;
         }
         let (written, _) = self.find(at, address);
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with what was seen and, if these are to `keep`, the
-    /// values, but those in the mask `own`.
+    /// Adds words read, with the words seen and, if `keep` is set, the values,
+    /// except those in the mask `own`.
     ///
     /// # Errors
-    /// [`Abort::ReadSetFull`] if there are more distinct words than room.
-    /// [`Abort::ReadStale`] if a word is in the set as it was seen earlier, and
-    /// that was something else.
+    /// [`Abort::ReadSetFull`] if there are more distinct words than entries.
+    /// [`Abort::ReadStale`] if the set has a word already and the word seen
+    /// then was another.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
@@ -119,7 +121,8 @@ impl EntrySet {
         own: u32,
     ) -> Result<(), Abort> {
         if self.writes == self.len {
-            // Programs that write what they have just read find it there.
+            // A program that writes the words it has just read finds them
+            // there.
             self.hint = self.len;
         }
         for k in 0..R {
@@ -143,8 +146,8 @@ impl EntrySet {
             self.len += R as u32;
             return Ok(());
         }
-        // Copies: what an index that is not constant reaches is in memory, which
-        // the way above has no need of.
+        // The words are copied, because an array with a variable index is kept
+        // in memory, which the path above avoids.
         let mut rest = [(WordAddress::from_bits(0), 0, 0); R];
         for k in 0..R {
             rest[k] = (address[k], seen[k], value[k]);
@@ -167,13 +170,15 @@ impl EntrySet {
         self.len - self.blind >= at.capacity().reads
     }
 
-    /// Whether another word may be written, or `entry`, which is one already.
+    /// Returns whether another word may be written, or whether `entry` is
+    /// written already.
     #[inline(always)]
     fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
         self.writes < at.capacity().writes || entry & WRITTEN != 0
     }
 
-    /// Adds one word read. Not inlined, and by value, as [`Self::buffer_apart`].
+    /// Adds one word read. It is not inlined and takes the set by value, as
+    /// [`Self::buffer_apart`] does.
     #[inline(never)]
     fn read_one<L: Lane, const N: usize>(
         mut self,
@@ -185,7 +190,7 @@ impl EntrySet {
         if self.reads_full(at) {
             let (_, known) = self.find(at, address);
             if let Some(i) = known {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 let same = unsafe { at.get(Column::Seen, i) } == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
@@ -196,16 +201,16 @@ impl EntrySet {
                 return (self, Err(Abort::ReadSetFull));
             }
         }
-        // SAFETY: below the capacity.
+        // SAFETY: the index is below the capacity.
         unsafe { at.store(self.len, address.bits(), seen, value) };
         self.len += 1;
         (self, Ok(()))
     }
 
-    /// Buffers a write: into the entry of the word, if there is one.
+    /// Buffers a write, into the word's entry if there is one.
     ///
     /// # Errors
-    /// [`Abort::WriteSetFull`] if there are more distinct words than room.
+    /// [`Abort::WriteSetFull`] if there are more distinct words than entries.
     #[inline(always)]
     pub(crate) fn buffer<L: Lane, const N: usize>(
         &mut self,
@@ -215,7 +220,7 @@ impl EntrySet {
     ) -> Result<(), Abort> {
         let hint = self.hint;
         if hint < self.len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, hint) };
             let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
             if same && self.takes(at, entry) {
@@ -230,7 +235,7 @@ impl EntrySet {
             None
         };
         if let Some(i) = known {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, i) };
             if self.takes(at, entry) {
                 self.mark(at, i, entry, value);
@@ -263,8 +268,8 @@ impl EntrySet {
     }
 
     /// Buffers writes of the first `count` of `words`, if they are the entries
-    /// from the hint on, on the stack and not written; else `false`, and nothing
-    /// is changed.
+    /// from the hint on, on the stack and not written. Otherwise it returns
+    /// `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
@@ -300,15 +305,15 @@ impl EntrySet {
             }
         }
         self.writes += count;
-        // The words of the set are more than those written: the filter has
+        // The words of the set include more than those written; the filter has
         // false positives anyway.
         self.written = self.words;
         self.hint = first + count;
         true
     }
 
-    /// Whether an entry is of one of the first `count` of `words`: all are
-    /// compared with all.
+    /// Returns whether an entry is of one of the first `count` of `words`; it
+    /// compares all with all.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
@@ -320,7 +325,7 @@ impl EntrySet {
         let mut known = false;
         let mut i = 0;
         while i < self.len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
             for (j, &entry) in entries.iter().enumerate() {
                 for k in 0..R {
@@ -334,8 +339,8 @@ impl EntrySet {
     }
 
     /// Buffers writes of the first `count` of `words`, if there is room on the
-    /// stack, no entry is of one of them, and no two are the same; else `false`,
-    /// and nothing is changed.
+    /// stack, no entry is of one of them, and no two are the same. Otherwise it
+    /// returns `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
@@ -366,9 +371,9 @@ impl EntrySet {
         true
     }
 
-    /// [`Self::buffer`] where the stack or a set is full. Not inlined: a
-    /// transaction's code has a copy of the rest for each of its writes. By
-    /// value, so that the set stays in registers.
+    /// Does [`Self::buffer`] where the stack or a set is full. It is not
+    /// inlined, as each write of a transaction has its own copy of the rest. It
+    /// takes the set by value, so that the set stays in registers.
     #[inline(never)]
     fn buffer_apart<L: Lane, const N: usize>(
         mut self,
@@ -385,7 +390,7 @@ impl EntrySet {
         if self.words.may_contain(address) {
             let (written, first) = self.find(at, address);
             if let Some(i) = written.or(first) {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 let entry = unsafe { at.get(Column::Address, i) };
                 if !self.takes(at, entry) {
                     return (self, Err(Abort::WriteSetFull));
@@ -401,7 +406,7 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    /// Makes entry `i` a written one.
+    /// Marks entry `i` as written.
     #[inline(always)]
     fn mark<L: Lane, const N: usize>(
         &mut self,
@@ -410,18 +415,18 @@ impl EntrySet {
         entry: u64,
         value: u64,
     ) {
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         unsafe {
             at.put(Column::Address, i, entry | WRITTEN);
             at.put(Column::Value, i, value);
         }
         self.writes += u32::from(entry & WRITTEN == 0);
         self.written.insert(word_of(entry));
-        // Only forward: see `find` about words that have two entries.
+        // The hint only moves forward; see `find` about words with two entries.
         self.hint = self.hint.max(i + 1);
     }
 
-    /// Keeps one entry of each word.
+    /// Removes duplicates: keeps one entry for each word.
     ///
     /// # Errors
     /// [`Abort::ReadStale`] if a word was seen differently by two reads.

@@ -1,5 +1,15 @@
-//! `fast` and `fast-table`: [`protocol`] has the protocol in steps, the other files
-//! one phase or one set each.
+//! `fast` and `fast-table`. [`protocol`] describes the protocol in steps and
+//! implements the interface of an algorithm; each other file has one phase or
+//! one set.
+//!
+//! | phase or set | files |
+//! | --- | --- |
+//! | read, extension | `read` |
+//! | commit | `acquire`, then `commit` |
+//! | sums | `sums`, with the log in `sum_set` |
+//! | teams | `team`, `team_commit` |
+//! | read and write set | `entry_set`, on top of `entries` |
+//! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
 pub(crate) mod acquire;
 pub(crate) mod commit;

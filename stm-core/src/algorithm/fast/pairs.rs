@@ -1,19 +1,20 @@
-//! Cells of 64-bit elements, on a lane with atomics of 128 bits.
+//! Pairs: cells of 64-bit elements on a lane with atomics of 128 bits.
 //!
-//! Such a cell is two words, version and value. With one access for both it is
-//! what a packed word is in 64 bits: a read is one load, a lock one
-//! compare-and-swap, a commit and a release one store; none of them with a
-//! fence (F2, F5, F6). A lane without goes the way of words apart: the memory
-//! is laid out the same.
+//! Such a cell is two words, version and value. One access to both makes it
+//! behave like a packed word of 64 bits: a read is one load, acquiring the lock
+//! one compare-and-swap, a commit or a release one store, and none of them
+//! needs a fence (F2, F5, F6). A lane without such atomics treats the same
+//! memory as two separate words.
 //!
-//! All accesses to such a cell are of 128 bits while a kernel runs. A swap of the
-//! version word alone would do on the hardware at hand, but overlap the loads in
-//! part, and PTX says nothing of programs with such races. So a lock needs the
-//! value that is in the cell, which an entry does not keep: the new one has
-//! taken its place. It is loaded once more before the swap, with the version,
-//! and the swap is made if that is still the one seen ([`Pairs`]). The loads of
-//! a batch are in flight together, and so are the swaps. A fourth column for
-//! the old values would save that load, and lengthen all entries by a third.
+//! All accesses to such a cell are of 128 bits while a kernel runs. On the
+//! hardware at hand, a swap of the version word alone would do, but it would
+//! overlap the loads in part, and PTX does not define programs with such races.
+//! Acquiring a lock therefore needs the value in the cell, which a written
+//! entry no longer has, because the new value has replaced it. So the pair is
+//! loaded once more before the swap, and the swap is made if the version is
+//! still the one seen ([`Pairs`]). The loads of a batch are in flight together,
+//! and so are the swaps. A fourth column for the old values would save this
+//! load and lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::algorithm::fast::protocol::Versioned;
@@ -23,32 +24,33 @@ use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 
-/// The pairs among the entries of a batch, as they are now.
+/// The present pairs of the entries of a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<const B: usize> {
-    /// Which entries are of one, a bit for each.
+    /// The entries that are of a pair, as a bit mask.
     pub(super) which: u32,
-    /// Version word and value; of no meaning for the other entries.
+    /// The version word and the value; meaningless for the other entries.
     pub(super) now: [[u64; 2]; B],
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Whether a word has its version word before it, and the lane reaches both
-    /// with one access.
+    /// Returns whether a word has its version word in front of it, and the lane
+    /// accesses both at once.
     #[inline(always)]
     pub(crate) fn is_pair<L: Lane>(lane: &L, word: WordAddress) -> bool {
         S::PAIRS && lane.has_wide_atomics() && !S::is_packed(word)
     }
 
-    /// Whether one access has a word's version and its value.
+    /// Returns whether a word's version and value take one access.
     #[inline(always)]
     pub(crate) fn is_whole<L: Lane>(lane: &L, word: WordAddress) -> bool {
-        // In this order: what the compiler knows at once comes first.
+        // The order matters: conditions that the compiler can decide come
+        // first.
         S::PAIRS && lane.has_wide_atomics() || S::is_packed(word)
     }
 
-    /// The present version word of `word` if `on`, else nothing, and
-    /// `otherwise`; a predicate and no branch.
+    /// Loads the version word of `word` if `on`, else returns `otherwise`. It
+    /// compiles to a predicate and no branch.
     ///
     /// # Safety
     /// If `on`, the word is of an element in range of a live array.
@@ -74,7 +76,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Loads the pairs among the entries in a mask.
+    /// Loads the pairs of the entries in a mask.
     #[inline(always)]
     pub(crate) fn pairs<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
@@ -102,9 +104,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         pairs
     }
 
-    /// Swaps the pairs of a batch whose version words are as they were `seen` for
-    /// their locked form, in the name of `owner`, in flight together: the version
-    /// words found. For the other entries of the batch, what `otherwise` has.
+    /// Swaps the pairs of a batch whose version words are as `seen` for their
+    /// locked form, owned by `owner`, all in flight together, and returns the
+    /// version words found. For the other entries of the batch it returns those
+    /// of `otherwise`.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn lock_pairs<L: Lane, const B: usize>(
@@ -133,8 +136,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let place = S::version_word(map, word_of(entries[j]));
             let now = pairs.now[j];
             let new = [S::locked(seen[j], owner), now[1]];
-            // SAFETY: as in `pairs`. Relaxed: F3 follows. Of a value that is not
-            // the one loaded the version is not, either.
+            // SAFETY: as in `pairs`. Relaxed: F3 follows. If the value differs
+            // from the one loaded, so does the version.
             unsafe { lane.cas_relaxed_128_if(swaps >> j & 1 != 0, place, idle, now, new)[0] }
         });
         for j in 0..B {
@@ -146,7 +149,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 otherwise[j] = seen[j];
                 continue;
             }
-            // No choices, of which the compiler would make branches.
+            // There are no conditions here, of which the compiler would make
+            // branches.
             let pair = u64::from(pairs.which >> j & 1).wrapping_neg();
             let swap = u64::from(swaps >> j & 1).wrapping_neg();
             otherwise[j] = otherwise[j] & !pair | pairs.now[j][0] & pair & !swap | found[j] & swap;
@@ -157,10 +161,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         otherwise
     }
 
-    /// Stores the pair that entry `i` holds, `word`, as it was seen.
+    /// Releases the pair `word` of entry `i` with the version that was seen.
     ///
     /// # Safety
-    /// The pair is of an element in range of a live array, and locked by the
+    /// The pair is of an element in range of a live array and owned by the
     /// transaction; `i` is below the count.
     #[inline(always)]
     pub(super) unsafe fn put_back<L: Lane>(
@@ -172,8 +176,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) {
         let lane = at.lane();
         let place = S::version_word(map, word);
-        // SAFETY: the caller's. Relaxed: one access has all there is to see. The
-        // value is what it was locked with: nobody else stores to it.
+        // SAFETY: the caller promises it. Relaxed: one access has everything
+        // there is to see. The value is the one that it was locked with, as
+        // nobody else stores to it.
         unsafe {
             let [_, mut value] = lane.load_relaxed_128(place);
             if Mutant::PairGivenBackNew.on(lane) {

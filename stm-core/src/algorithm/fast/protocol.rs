@@ -1,26 +1,33 @@
-//! `fast` and `fast-table`: invisible reads under a snapshot that is extended,
-//! commit-time locking of the words written by compare-and-swap from what was
-//! seen there, validation of the others.
+//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot
+//! that is extended, commit-time locking of the words written by
+//! compare-and-swap from the version seen, and validation of the words read.
 //!
-//! After TL2 (Dice, Shalev, Shavit 2006) and its snapshot extension (Riegel,
-//! Felber, Fetzer 2006); the events are argued in `ORDERING.md`.
+//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of
+//! Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
 //!
-//! 1. *begin*: the snapshot is the clock (F1), loaded with the queue's word.
-//! 2. *read*: of a packed word one load, which has value and version. Of
-//!    others the version words, the values, the version words again (F2). All
-//!    free and no newer than the snapshot: done. Else *extend*: take the clock
-//!    (F1), find every entry unchanged, read the new words again.
-//! 3. *write*: into the entry of the word.
-//! 4. *commit*, the lanes of a warp together: swap every written entry's word
-//!    for its locked form, or give back what is held and abort; one advance of
-//!    the clock for all lanes that hold everything, to version w (F3); find the
-//!    words read and not written unchanged (F4); store the values, then the
-//!    version words with w (F5). Packed words have one store for both.
+//! 1. *begin*: load the clock as the snapshot (F1), together with the queue's
+//!    word.
+//! 2. *read*: a packed word takes one load, which has value and version. Other
+//!    words take loads of the version words, the values, and the version words
+//!    again (F2). If all are free and no newer than the snapshot, the read is
+//!    done. Otherwise *extend*: load the clock (F1), validate every entry, and
+//!    read the new words again.
+//! 3. *write*: buffer the value in the word's entry.
+//! 4. *commit*, for the lanes of a warp together: acquire the lock of every
+//!    written entry by a swap of its word for the locked form, or release all
+//!    and abort; advance the clock once for all lanes that own all their locks,
+//!    which gives version w (F3); validate the words read and not written (F4);
+//!    write back: store the values, then the version words with w (F5). A
+//!    packed word takes one store for both.
 //!
-//! The version is drawn before the words are validated and stored: so a
-//! transaction that wrote one of them and has a lower version had locked it
+//! Invariants: only the owner of a word stores to it. Versions of a word only
+//! grow, and none is above the clock. A transaction that aborts has stored no
+//! value, except by [`Tx::init`](crate::Tx::init).
+//!
+//! The version is drawn before the words are validated and written back. So a
+//! transaction that wrote one of them with a lower version had locked it
 //! before, which the validation sees; one with a higher version comes after.
-//! Transactions of one warp that share a version hold all their locks at the
+//! Transactions of one warp that share a version own all their locks at the
 //! same time and validate after that, so none has read what another writes.
 
 use crate::algorithm::contract::{Algorithm, Granule};
@@ -39,25 +46,25 @@ use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
 
-/// The algorithm with versions in `S` and `INLINE` entries on the stack.
+/// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Versioned<S, const INLINE: usize = 16>(PhantomData<S>);
 
-/// Versions beside the values.
+/// `fast`: versions beside the values.
 pub type Fast = Versioned<Cells>;
-/// Versions in the table of locks.
+/// `fast-table`: versions in the lock table.
 pub type FastTable = Versioned<Table>;
 
-/// What an attempt holds.
+/// The state of an attempt.
 #[derive(Debug)]
 pub struct VersionedSets<'s, const INLINE: usize> {
-    /// Words read and written.
+    /// The words read and written.
     pub(crate) set: EntrySet,
-    /// Rows of sums, and additions to them.
+    /// The rows of sums read or added to, and the additions.
     pub(crate) sums: SumSet,
-    /// The first entries of the one,
+    /// The first entries of `set`.
     pub(crate) scratch: &'s mut Inline<INLINE>,
-    /// and of the other.
+    /// The first entries of `sums`.
     pub(crate) sum_scratch: &'s mut SumStack<INLINE>,
     /// The clock at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
@@ -94,14 +101,16 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         attempt.sums = SumSet::EMPTY;
     }
 
-    /// Versions of the lanes of one round follow each other for a probe,
-    /// which wants them in an order: 32 to each tick of the clock.
+    /// Scales the clock by 32, because a probe wants the commits in an order
+    /// and the lanes of one round share a tick; their versions follow each
+    /// other.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         Version(Self::clock(tx).0 * 32 + 31)
     }
 
-    /// The queue's word and, with it in flight, the clock: the snapshot.
+    /// Loads the queue's word and, in flight with it, the clock as the
+    /// snapshot.
     #[inline(always)]
     fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let queue = tx.stm.load_queue(tx.lane);
@@ -109,7 +118,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         queue
     }
 
-    /// The snapshot is there ([`Self::load_queue_and_snapshot`]).
+    /// Does nothing, as [`Self::load_queue_and_snapshot`] has taken the
+    /// snapshot.
     #[inline(always)]
     fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         Ok(())
@@ -124,9 +134,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
-        // The lanes that are here go on together: those that must look again do
-        // so while the others wait, or else these would be waited for in turn
-        // at every warp operation to come.
+        // The lanes that are here continue together: those that must load again
+        // do so while the others wait. Otherwise the warp would wait for each
+        // of them in turn at every later warp operation.
         // SAFETY: they run here together, and leave the loop together.
         let team = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
@@ -149,8 +159,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             }
             polls += 1;
             if again {
-                // Locks are held for about as long as one look takes, and a
-                // pause would hold up the whole warp.
+                // A lock is held for about as long as one poll takes, and a
+                // pause would delay the whole warp.
                 if !locked {
                     end = Self::extend(tx);
                 }
@@ -160,7 +170,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             }
         }
         end?;
-        // Values are kept where versions alone do not tell.
+        // Values are kept where versions alone do not prove a change.
         let values: [u64; N] = core::array::from_fn(|k| {
             if S::MANY_WORDS_PER_VERSION {
                 v[k].to_bits64()
@@ -210,7 +220,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             return true;
         }
         let sums = Self::sums(tx);
-        // Every word is compared with every entry: not for many.
+        // Every word is compared with every entry, which is not worth it for
+        // many words.
         N <= 4
             && tx.attempt.sums.fits(sums, tx.attempt.set.len + N as u32)
             && tx.attempt.set.buffer_new(at, words, values, count)
@@ -225,14 +236,14 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     ) -> bool {
         let at = Self::entries(tx);
         if tx.attempt.set.has_any(at, words, count) {
-            // The attempt would find its own word changed.
+            // The validation would find the attempt's own word changed.
             return false;
         }
         for k in 0..N {
             let wanted = (k as u32) < count;
             // ORDER(F10): relaxed; F3 of this attempt's commit follows, after
             // which others may find the word.
-            // SAFETY: if wanted, of an element in range (Tx::put_many).
+            // SAFETY: a wanted word is of an element in range (Tx::put_many).
             unsafe {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 if S::is_packed(words[k]) {
@@ -279,34 +290,35 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        // SAFETY: those that said so go on from here together.
+        // SAFETY: the lanes that voted so continue from here together.
         let writers = unsafe { WarpCrew::of(writers) };
         let acquired = Self::acquire(tx);
         if acquired.is_ok() {
             Self::announce(tx);
         }
-        // ORDER(F3): the locks and announcements of all lanes before the clock. Pairs with F1
-        // and with F4 of later versions.
+        // ORDER(F3): the locks and announcements of all lanes before the clock.
+        // Pairs with F1 and with F4 of later versions.
         if !Mutant::NoF3.on(lane) {
             writers.meet(lane);
             lane.fence();
         }
         let holders = writers.vote(lane, acquired.is_ok());
         acquired?;
-        // SAFETY: those that hold their locks go on from here together.
+        // SAFETY: the lanes that own their locks continue from here together.
         let holders = unsafe { WarpCrew::of(holders) };
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
         Self::announce_late(tx);
-        // A word read and not written, one that shares its lock, or a row.
+        // These are a word read and not written, an entry that shares its lock,
+        // or a row.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
         if holders.vote(lane, reads) != 0 {
             // ORDER(F4): the clock before the validation. Pairs with F3 of
             // lower versions: their locks are seen, or what followed.
             Mutant::NoF4.fence(lane);
         }
-        // What the leader has seen, all have: F4, and that the clock has
-        // passed, so that no lane begins with an older snapshot after this.
+        // All lanes see what the leader has seen: F4, and that the clock has
+        // advanced, so that no lane begins with an older snapshot after this.
         holders.meet(lane);
         let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
         let valid = valid && Self::rows_unchanged(tx, true);

@@ -1,5 +1,6 @@
-//! The read phase of the versioned algorithms: loading words with their versions,
-//! and extending the snapshot. The protocol is in [`super::protocol`].
+//! The read phase of the versioned algorithms: loading words with their
+//! versions, and extending the snapshot. [`super::protocol`] describes the
+//! protocol.
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
@@ -11,11 +12,11 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// The clock.
+    /// Loads the clock.
     #[inline(always)]
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // ORDER(F1): acquire; pairs with F3. Who reads c here sees the locks of
-        // every commit up to c, or what followed them.
+        // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the
+        // locks of every commit up to c, or what followed them.
         // SAFETY: the clock is live.
         Version(unsafe {
             if Mutant::NoF1.on(tx.lane) {
@@ -33,15 +34,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.attempt.scratch) }
     }
 
-    /// The word of a version.
+    /// Returns the version word of `word`.
     #[inline(always)]
     pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
         S::version_word(S::map(tx.stm), word)
     }
 
-    /// Loads the version words of some words into the result and their values
-    /// into `v`, in flight together. A version word that has changed meanwhile
-    /// comes back locked.
+    /// Loads the version words of several words into the result and their
+    /// values into `v`, all in flight together. A version word that has changed
+    /// in the meantime is returned as locked.
     #[inline(always)]
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -49,9 +50,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         v: &mut [T; N],
     ) -> [u64; N] {
         let lane = tx.lane;
-        // SAFETY: of elements in range of a live array (Tx::locate), or in the
-        // live table. Relaxed: versions up to the snapshot say no more than it
-        // does, and of later ones the clock is asked.
+        // SAFETY: the words are of elements in range of a live array
+        // (Tx::locate), or in the live table. Relaxed: versions up to the
+        // snapshot add nothing to it, and a later one leads to a load of the
+        // clock.
         let versions =
             || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
         if S::packs::<T>() {
@@ -79,8 +81,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let seen = versions();
         // ORDER(F2): version, value, version. The first fence pairs with F5:
-        // who sees version w free sees its value. The second pairs with F3:
-        // who sees a value sees the lock under which it was stored.
+        // whoever sees version w free sees its value. The second pairs with F3:
+        // whoever sees a value sees the lock under which it was stored.
         Mutant::NoF2Value.fence(lane);
         for k in 0..N {
             // SAFETY: as above.
@@ -100,14 +102,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Moves the snapshot to the present, if everything read still holds.
+    /// Extends the snapshot to the present, if everything read still holds.
     #[inline(always)]
     pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let now = Self::clock(tx);
         Self::extend_to(tx, now)
     }
 
-    /// The same to a clock that was read, and acquired, before.
+    /// Extends the snapshot to a clock that was loaded, and acquired, before.
     #[inline(always)]
     pub(crate) fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
         let at = Self::entries(tx);
@@ -141,8 +143,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// The present version words of a batch of entries, in flight together;
-    /// what was seen, for those past the end and those with a flag of `skip`.
+    /// Loads the present version words of a batch of entries, all in flight
+    /// together. For entries past the end and those with a flag of `skip`, it
+    /// returns the words seen.
     #[inline(always)]
     pub(crate) fn reload<L: Lane>(
         tx: &Tx<'_, L, Self>,
@@ -161,8 +164,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Whether the words of a batch whose versions have changed hold the values
-    /// read, at versions up to `now`; then their entries get these versions.
+    /// Validates by value the words of a batch whose versions have changed: if
+    /// they hold the values read, at versions up to `now`, their entries take
+    /// these versions.
     #[inline(always)]
     fn unchanged_values<L: Lane>(
         tx: &mut Tx<'_, L, Self>,

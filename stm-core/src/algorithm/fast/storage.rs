@@ -1,5 +1,8 @@
-//! Where the versioned algorithms keep their versions: beside the value, or in
-//! the table of locks.
+//! Storage of versions: beside the value ([`Cells`]) or in the lock table
+//! ([`Table`]).
+//!
+//! Invariant: the version of a word never decreases, and only the owner of a
+//! version word changes a locked one.
 
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
@@ -10,46 +13,46 @@ use crate::memory::version::{CellWord, LockWord, Version};
 use crate::memory::word::{Element, WordAddress};
 use crate::tx::stm_ref::StmRef;
 
-/// Versions and locks of shared words.
+/// The place of the versions and locks of transactional words.
 pub trait Storage: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Whether several words may have one version: then a version that has
-    /// changed is no proof that the word has.
+    /// Says whether several words may have the same version word; a changed
+    /// version then does not prove that the word has changed.
     const MANY_WORDS_PER_VERSION: bool;
     /// The last version that fits.
     const VERSION_MAX: Version;
 
-    /// What transactions read and write.
+    /// The arrays that transactions access.
     type Array<T: Element>: View<T>;
 
-    /// What finds the word of a version.
+    /// What is needed to find the version word of a word.
     type Map: Copy;
 
-    /// Whether the values of a type are in the words of their versions.
+    /// Returns whether the values of a type are in their version words.
     fn packs<T: Element>() -> bool;
-    /// Whether the value of a word that is not packed is in the word behind that
-    /// of its version, and both are aligned to 16 bytes.
+    /// Says whether a value that is not packed directly follows its version
+    /// word, both aligned to 16 bytes.
     const PAIRS: bool;
-    /// Whether a word's value is in the word of its version.
+    /// Returns whether a word's value is in its version word.
     fn is_packed(word: WordAddress) -> bool;
-    /// What finds the words of the versions.
+    /// Returns what is needed to find version words.
     fn map<A>(stm: &StmRef<A>) -> Self::Map;
-    /// The word of the version.
+    /// Returns the version word of a word.
     fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
-    /// The address of the value, if it is not packed.
+    /// Returns the address of the value of a word that is not packed.
     fn value(word: WordAddress) -> WordAddress;
 
-    /// The version in a version word, locked or not.
+    /// Returns the version in a version word, locked or not.
     fn version(word: u64) -> Version;
-    /// Whether a version word is locked.
+    /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;
-    /// The bit that alone locks a version word of which nothing else is known;
-    /// none, where a locked word must name its owner.
+    /// The bit that locks a version word without knowing its contents; `None`
+    /// where a locked word must name its owner.
     const LOCK_BIT: Option<u64>;
 
-    /// Of the words that are not in the mask `skip`: whether one is locked, and
-    /// the newest version.
+    /// Returns, for the words that are not in the mask `skip`, whether one is
+    /// locked, and the newest version.
     #[inline(always)]
     fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
         let (mut locked, mut newest) = (false, Version(0));
@@ -61,17 +64,19 @@ pub trait Storage: Copy + Send + Sync + 'static {
         }
         (locked, newest)
     }
-    /// Whether a version word found where `seen` was expected may be locked by
-    /// the thread `owner` itself, from `seen`. Of a word locked by its
-    /// [`Self::LOCK_BIT`] alone it may be wrong.
+    /// Returns whether `found`, a version word that differs from `seen`, may be
+    /// locked from `seen` by the thread `owner` itself. For a word locked by
+    /// [`Self::LOCK_BIT`] alone the answer may be wrong.
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
-    /// The version word that the thread `owner` locks an unlocked one with.
+    /// Returns the word with which the thread `owner` locks an unlocked version
+    /// word.
     fn locked(word: u64, owner: u64) -> u64;
-    /// An unlocked version word; of a packed word, with its value, else with 0.
+    /// Returns an unlocked version word, with the value if the word is packed,
+    /// else with 0.
     fn unlocked(version: Version, value: u64) -> u64;
 }
 
-/// Each value in a cell with its version ([`CellWord`]).
+/// Keeps each value in a cell with its version (`CellWord`).
 #[derive(Clone, Copy, Debug)]
 pub struct Cells;
 
@@ -112,7 +117,8 @@ impl Storage for Cells {
     fn is_locked(word: u64) -> bool {
         CellWord(word).is_locked()
     }
-    /// By the words' upper halves: 64 bits are two registers on a GPU.
+    /// Compares the upper halves of the words, as 64 bits take two registers on
+    /// a GPU.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
@@ -140,12 +146,12 @@ impl Storage for Cells {
     }
 }
 
-/// Versions in the table of locks, values anywhere.
+/// Keeps versions in the lock table and values anywhere.
 ///
 /// | word | meaning |
 /// | --- | --- |
 /// | `2 * version` | free |
-/// | `2 * owner + 1` | held by the thread `owner` |
+/// | `2 * owner + 1` | owned by the thread `owner` |
 #[derive(Clone, Copy, Debug)]
 pub struct Table;
 
@@ -173,7 +179,7 @@ impl Storage for Table {
     }
     #[inline(always)]
     fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
-        // In the table: the map masks.
+        // The map masks, so the stripe is in the table.
         locks.wrapping_add(map.stripe(word.address()).0 as usize)
     }
     #[inline(always)]

@@ -1,23 +1,24 @@
-//! What an attempt of the versioned algorithms does to rows of sums: the rows
-//! that it reads or adds to, and its additions.
+//! The log of an attempt's accesses to rows of sums: the rows that it reads or
+//! adds to, and its additions.
 //!
-//! The first rows and additions are on the lane's stack. Others are at the far
-//! end of the lane's [`Logs`], in the array that the words read and written
-//! fill from its front ([`crate::algorithm::fast::entry_set`]): as long as the two do not meet,
-//! there is room. Nothing is ever cleared: the counts say what is valid.
+//! The first rows and additions are on the lane's stack. The others are at the
+//! far end of the lane's [`Logs`], in the same array that the words read and
+//! written fill from the front ([`crate::algorithm::fast::entry_set`]); there
+//! is room as long as the two do not meet. Nothing is ever cleared: the counts
+//! say what is valid.
 //!
 //! | bits of a row | meaning |
 //! | --- | --- |
 //! | 63..3 | the address of its header |
-//! | 1 | the row was read, with the header that the second field has |
+//! | 1 | the row was read; the second field is the header seen |
 //! | 0 | the row is added to |
 //!
 //! | bits of an addition | meaning |
 //! | --- | --- |
-//! | 63..62 | how it is made (`tsums::Addend`) |
-//! | 61..52 | which of the rows |
-//! | 51..32 | which element of it |
-//! | 31..0 | what is added, if that has 32 bits; else it is the next word |
+//! | 63..62 | the kind of the addition ([`Addend`]) |
+//! | 61..52 | the number of the row |
+//! | 51..32 | the number of the element in the row |
+//! | 31..0 | the amount, if it has 32 bits; else it is the next word |
 
 use crate::algorithm::contract::Scratch;
 use crate::array::sums::Addend;
@@ -25,35 +26,35 @@ use crate::lane::Lane;
 use crate::memory::logs::Logs;
 use core::mem::MaybeUninit;
 
-/// The row is added to.
+/// The flag of a row that is added to.
 pub(crate) const ADDED: u64 = 1;
-/// The row was read.
+/// The flag of a row that was read.
 pub(crate) const READ: u64 = 2;
 /// All flags.
 const FLAGS: u64 = ADDED | READ;
 
-/// The most rows that one transaction adds to, and one more.
+/// One more than the largest number of rows that one transaction adds to.
 const ROWS_ADDED_END: u32 = 1 << 10;
 
-/// The header of a row.
+/// Returns the address of the header of a row.
 #[inline(always)]
 pub(crate) const fn header_of(row: u64) -> *mut u64 {
     (row & !FLAGS) as *mut u64
 }
 
-/// The part on the stack: `N` rows and `4 * N` additions.
+/// The part of the log on the stack: `N` rows and `4 * N` additions.
 #[derive(Debug)]
 pub struct SumStack<const N: usize>(MaybeUninit<[[u64; N]; 6]>);
 
 impl<const N: usize> Scratch for SumStack<N> {
     #[inline(always)]
     fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
-        // SAFETY: what it holds may be uninitialised.
+        // SAFETY: its contents may be uninitialised.
         unsafe { place.assume_init_mut() }
     }
 }
 
-/// Where the rows and the additions of a lane are.
+/// The places of a lane's rows and additions.
 pub(crate) struct SumLogs<'a, L, const N: usize> {
     lane: &'a L,
     logs: Logs,
@@ -68,7 +69,7 @@ impl<L, const N: usize> Clone for SumLogs<'_, L, N> {
 }
 impl<L, const N: usize> Copy for SumLogs<'_, L, N> {}
 
-/// A column of the logs. The numbers are those of the words read and written.
+/// A column of the logs, numbered as that of the words read and written.
 #[derive(Clone, Copy)]
 enum Column {
     Row = 0,
@@ -77,23 +78,23 @@ enum Column {
 }
 
 impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
-    /// Those of the calling lane.
+    /// Returns the places of the calling lane.
     ///
     /// # Safety
-    /// `logs` are the lane's, and `stack` is live and used through this alone,
-    /// while the result is in use.
+    /// `logs` are the lane's, and `stack` is live and used only through the
+    /// result while the result is in use.
     #[inline(always)]
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack<N>) -> Self {
         Self { lane, logs, stack }
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
 
-    /// Entries of one column on the stack.
+    /// Returns how many entries of a column are on the stack.
     const fn on_stack(column: Column) -> u32 {
         match column {
             Column::Row | Column::Seen => N as u32,
@@ -103,13 +104,13 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
 
     #[inline(always)]
     fn stacked(self, column: Column, i: u32) -> *mut u64 {
-        // Inside the array, as the callers see to.
+        // The callers keep the index inside the array.
         self.stack
             .cast::<u64>()
             .wrapping_add(column as usize * N + i as usize)
     }
 
-    /// The place in the logs of an entry that is not on the stack.
+    /// Returns the place in the logs of an entry that is not on the stack.
     #[inline(always)]
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
         let last = self.logs.capacity().locks().wrapping_sub(1);
@@ -147,34 +148,34 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
         }
     }
 
-    /// Row `i`, with its flags.
+    /// Returns row `i`, with its flags.
     ///
     /// # Safety
     /// `i` is below the number of rows.
     #[inline(always)]
     pub(crate) unsafe fn row(self, i: u32) -> u64 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Row, i) }
     }
 
-    /// The header that was seen of row `i`.
+    /// Returns the header of row `i` that the attempt has seen.
     ///
     /// # Safety
     /// `i` is below the number of rows, and the row was read.
     #[inline(always)]
     pub(crate) unsafe fn seen(self, i: u32) -> u64 {
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Seen, i) }
     }
 
-    /// The row of this header among the first `rows`; `rows` if it is none of
-    /// them. Not inlined: seldom needed, as additions to a row follow each
-    /// other.
+    /// Returns the number of the row with this header among the first `rows`,
+    /// or `rows` if it is not among them. It is not inlined, as it is rarely
+    /// needed: additions to a row follow each other.
     #[inline(never)]
     fn find(self, rows: u32, header: *mut u64) -> u32 {
         let mut i = 0;
         while i < rows {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             if header_of(unsafe { self.row(i) }) == header {
                 break;
             }
@@ -184,36 +185,36 @@ impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
     }
 }
 
-/// One addition.
+/// An addition.
 #[derive(Clone, Copy)]
 pub(crate) struct Addition {
-    /// How it is made; see [`Addend`].
+    /// Its kind; see [`Addend`].
     pub(crate) kind: u32,
     /// The number of its row.
     pub(crate) row: u32,
-    /// Which element.
+    /// The number of the element.
     pub(crate) column: u32,
-    /// What is added.
+    /// The amount.
     pub(crate) delta: u64,
 }
 
-/// The counts, in registers.
+/// The counts of the log, in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SumSet {
-    /// Rows.
+    /// The number of rows.
     pub(crate) rows: u32,
-    /// Those of them that are added to.
+    /// The number of rows that are added to.
     pub(crate) added: u32,
-    /// Those of them that were read.
+    /// The number of rows that were read.
     pub(crate) read: u32,
-    /// Words of additions.
+    /// The number of words of additions.
     pub(crate) words: u32,
     /// The row used last, and its number; null if there is none.
     last: (*mut u64, u32),
 }
 
 impl SumSet {
-    /// Nothing.
+    /// The empty log.
     pub(crate) const EMPTY: Self = Self {
         rows: 0,
         added: 0,
@@ -222,8 +223,8 @@ impl SumSet {
         last: (core::ptr::null_mut(), 0),
     };
 
-    /// Whether the part in the logs keeps clear of `entries` words read and
-    /// written.
+    /// Returns whether the part in the logs stays clear of `entries` words read
+    /// and written.
     #[inline(always)]
     pub(crate) fn fits<L: Lane, const N: usize>(
         &self,
@@ -237,7 +238,8 @@ impl SumSet {
         spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
     }
 
-    /// The number of a row, a new one if need be; `None` if there is no room.
+    /// Returns the number of a row, which it adds if it is new, or `None` if
+    /// there is no room.
     #[inline(always)]
     fn row<L: Lane, const N: usize>(
         &mut self,
@@ -265,10 +267,10 @@ impl SumSet {
         Some(i)
     }
 
-    /// Sets a flag of row `i`; whether it was not set before.
+    /// Sets a flag of row `i` and returns whether it was not set before.
     #[inline(always)]
     fn flag<L: Lane, const N: usize>(at: SumLogs<'_, L, N>, i: u32, flag: u64) -> bool {
-        // SAFETY: below the count.
+        // SAFETY: the index is below the count.
         unsafe {
             let row = at.row(i);
             at.put(Column::Row, i, row | flag);
@@ -276,7 +278,8 @@ impl SumSet {
         }
     }
 
-    /// The number of a row that is added to; `None` if there is no room.
+    /// Returns the number of a row that is added to, or `None` if there is no
+    /// room.
     #[inline(always)]
     pub(crate) fn add_to<L: Lane, const N: usize>(
         &mut self,
@@ -292,8 +295,8 @@ impl SumSet {
         Some(row)
     }
 
-    /// Buffers an addition to a row that [`Self::add_to`] gave; whether there
-    /// was room.
+    /// Buffers an addition to a row that [`Self::add_to`] returned, and returns
+    /// whether there was room.
     #[inline(always)]
     pub(crate) fn add<L: Lane, const N: usize>(
         &mut self,
@@ -326,7 +329,7 @@ impl SumSet {
         true
     }
 
-    /// The addition at word `k`, and the word after it.
+    /// Returns the addition at word `k`, and the index of the word after it.
     ///
     /// # Safety
     /// An addition of this attempt begins at word `k`.
@@ -354,8 +357,9 @@ impl SumSet {
         }
     }
 
-    /// Notes that a row was read with this header; `None` if there is no room,
-    /// `Some(false)` if it was read before with another.
+    /// Records that a row was read with this header. It returns `None` if there
+    /// is no room, and `Some(false)` if the row was read before with another
+    /// header.
     #[inline(always)]
     pub(crate) fn read<L: Lane, const N: usize>(
         &mut self,
@@ -367,7 +371,7 @@ impl SumSet {
         let row = self.row(at, header, entries)?;
         if Self::flag(at, row, READ) {
             self.read += 1;
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             unsafe { at.put(Column::Seen, row, seen) };
             return Some(true);
         }

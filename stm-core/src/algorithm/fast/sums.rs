@@ -1,18 +1,20 @@
 //! Sums under the versioned algorithms: additions that do not conflict.
 //!
-//! 1. *add*: into the attempt's own log ([`crate::algorithm::fast::sum_set`]).
-//! 2. *read*: the header of the row, the elements, the clock (F1), the header
-//!    once more (A2, A3). No additions pending, and the same header twice: the
-//!    elements are what the header's count of ended additions says. A header
-//!    has no version that could be compared with the snapshot, so the snapshot
-//!    always moves to that clock, and everything read before must be unchanged.
+//! 1. *add*: buffer the addition in the attempt's own log
+//!    ([`crate::algorithm::fast::sum_set`]).
+//! 2. *read*: load the header of the row, the elements, the clock (F1), and the
+//!    header once more (A2, A3). If no additions are pending and the header is
+//!    the same both times, the elements are the sum of the ended additions that
+//!    the header counts. A header has no version to compare with the snapshot,
+//!    so the snapshot always moves to that clock, and everything read before
+//!    must be unchanged.
 //! 3. *commit*: announce one addition in the header of each row, together with
-//!    the locks of other words (F3); the clock; everything read is unchanged,
-//!    headers but for this transaction's own announcement (F4); add to the
-//!    elements; end the addition in each header (A4). A commit that aborts
-//!    takes its announcements back.
+//!    the locks of other words (F3); advance the clock; validate everything
+//!    read, where a header may differ by this transaction's own announcement
+//!    (F4); add to the elements; end the addition in each header (A4). A commit
+//!    that aborts withdraws its announcements.
 //!
-//! The events are argued in `ORDERING.md`.
+//! `ORDERING.md` argues the events.
 
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
@@ -32,8 +34,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
     }
 
-    /// An error if the words read and written have grown into the part of the
-    /// logs where the rows are; then the attempt must not go on.
+    /// Returns an error if the entries of words read and written have grown
+    /// into the part of the logs that holds the rows; the attempt must then
+    /// end.
     #[inline(always)]
     pub(crate) fn apart_from_sums<L: Lane>(tx: &mut Tx<'_, L, Self>, full: Abort) -> TxResult<()> {
         let at = Self::sums(tx);
@@ -76,30 +79,32 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Reads elements of a row, as this attempt leaves them; and adds the row
-    /// to what was read.
+    /// Reads elements of a row, including the attempt's own additions, and adds
+    /// the row to those read.
     #[inline(always)]
     pub(crate) fn load_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
         let lane = tx.lane;
-        // SAFETY: of a row in range of live rows (Tx::run_of). Relaxed: A2, A3
-        // and the clock are between.
+        // SAFETY: the header is of a row in range of live rows (Tx::run_of).
+        // Relaxed: A2, A3 and the clock are between.
         let header = || unsafe { lane.load_relaxed_64(run.header) };
         let mut polls = 0;
         let (seen, now, mut values) = loop {
             let seen = header();
-            // ORDER(A2): the header before the elements. Pairs with A4: who
-            // sees additions ended sees them.
+            // ORDER(A2): the header before the elements. Pairs with A4: whoever
+            // sees that additions have ended sees their values.
             Mutant::NoA2.fence(lane);
             let words: [WordAddress; N] = run.words();
             // SAFETY: as above.
             let values = words.map(|word| unsafe { word.load_relaxed(lane) });
-            // ORDER(A3): the elements before the second look. Pairs with F3 of
-            // who adds: who sees something added sees it announced.
+            // ORDER(A3): the elements before the second load of the header.
+            // Pairs with F3 of the transaction that adds: whoever sees an
+            // addition sees its announcement.
             Mutant::NoA3.fence(lane);
-            // The second look comes after the clock, as an extension's.
+            // The second load of the header follows that of the clock, as in an
+            // extension.
             let now = Self::clock(tx);
             let again = if Mutant::SumHeaderOnce.on(lane) {
                 seen
@@ -131,7 +136,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    /// Adds what the attempt itself adds to the elements read.
+    /// Adds the attempt's own additions to the elements read.
     fn add_own<L: Lane, T: Summand, const N: usize>(
         at: SumLogs<'_, L, INLINE>,
         set: SumSet,
@@ -157,7 +162,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Adds to the header of each row that the attempt adds to.
+    /// Adds `more` to the header of each row that the attempt adds to.
     #[inline(always)]
     fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
@@ -183,7 +188,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// For [`Mutant::SumAnnouncedLate`]: after the clock.
+    /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is
+    /// advanced.
     #[inline(always)]
     pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumAnnouncedLate.on(tx.lane) {
@@ -191,9 +197,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Takes the announcements back. Nothing was added, so nothing is ordered:
-    /// the header's other changes are read-modify-writes, and so is this one,
-    /// which leaves what they publish in place.
+    /// Withdraws the announcements. Nothing was added, so nothing needs an
+    /// order: all other changes of the header are read-modify-writes, and so is
+    /// this one, which leaves what they publish in place.
     #[inline(always)]
     pub(crate) fn withdraw<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) {
@@ -201,8 +207,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Whether every row read is as it was seen: in an extension, or, with
-    /// `announced`, in a commit, where the attempt's own announcement is in the
+    /// Validates the rows read: returns whether every header is as it was seen.
+    /// In a commit (`announced`), the attempt's own announcement is in the
     /// headers of the rows that it adds to.
     #[inline(always)]
     pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
@@ -234,7 +240,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         same
     }
 
-    /// Makes the additions. The commit can not abort any more.
+    /// Writes back the additions. The commit can no longer abort.
     #[inline(always)]
     pub(crate) fn add_values<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumEndedEarly.on(tx.lane) {
@@ -266,7 +272,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Ends the additions.
+    /// Ends the additions in the headers.
     #[inline(always)]
     pub(crate) fn end_additions<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if tx.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(tx.lane) {

@@ -1,23 +1,27 @@
-//! Transactions of teams: the steps of the versioned algorithms, taken by all
-//! lanes of a warp together, or all threads of a block.
+//! Transactions of teams: each step of the versioned algorithms, taken together
+//! by all lanes of a warp or all threads of a block.
 //!
-//! 1. *begin*: the leader loads the clock with the queue's word (F1), and what
-//!    it has acquired, all have (F7).
-//! 2. *read*: each lane its own words. If one of any lane is locked or newer
-//!    than the snapshot, all look again: the leader takes the clock, every lane
-//!    finds its own entries unchanged, or the attempt of all fails.
-//! 3. *commit*: each lane swaps the words it has written. All hold theirs, or
-//!    all give back. Then one advance of the clock for the team, each lane
-//!    validates what it has read, and all have found it unchanged, or all give
-//!    back. Then each stores, under one version.
+//! 1. *begin*: the leader loads the clock with the queue's word (F1) and
+//!    broadcasts it; a barrier carries its acquire to all members (F7).
+//! 2. *read*: each lane reads its own words. If a word of any lane is locked or
+//!    newer than the snapshot, all extend: the leader loads the clock and every
+//!    lane validates its own entries; if one fails, the attempt of all fails.
+//! 3. *commit*: each lane acquires the locks of the words it has written; if
+//!    one fails, all release theirs. Then the clock advances once for the team,
+//!    and each lane validates what it has read; if one fails, all release
+//!    theirs. Then each lane writes back under the one version.
+//!
+//! Invariant: every branch around a vote, a barrier or a broadcast is the same
+//! for all members.
 //!
 //! The table has one lock for many words, so two lanes may need the same one.
-//! They lock in the name of the leader; a lane that finds its word locked so
-//! does not know yet who has it. `settle_as_team` asks, one such word after the
-//! other: a team mate that holds it, from the version that the asker has seen,
-//! shares it. If nobody does, it was a conflict. If another lane has used the
-//! very word, the program is wrong ([`Abort::TeamOverlap`]): found by the
-//! address, so it is never a guess, and not later than at the first commit that
+//! They lock in the name of the leader, so a lane that finds its word locked by
+//! its team does not know which member owns the lock. `settle_as_team` asks
+//! about these words one after the other. A team mate that owns the lock,
+//! acquired from the version that the asker has seen, shares it. If none does,
+//! it is a conflict. If another lane has accessed the very same word, the
+//! program is wrong ([`Abort::TeamOverlap`]). The addresses decide this, so it
+//! is never a guess, and it is detected not later than at the first commit that
 //! meets no conflict.
 
 use crate::algorithm::fast::protocol::Versioned;
@@ -32,7 +36,7 @@ use crate::tx::crew::Crew;
 use crate::tx::team::agree;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// The clock, for all lanes.
+    /// Loads the clock for all lanes.
     #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -43,7 +47,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::of_leader(tx, crew, now)
     }
 
-    /// What the leader has read from the clock, for all lanes.
+    /// Returns the leader's snapshot to all lanes.
     #[inline(always)]
     pub(crate) fn of_leader<L: Lane, C: Crew>(
         tx: &Tx<'_, L, Self>,
@@ -54,8 +58,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if Mutant::TeamClockApart.on(lane) {
             return Self::clock(tx);
         }
-        // ORDER(F7): the leader's look at the clock before what any lane loads
-        // next. Carries F1 to the others.
+        // ORDER(F7): the leader's load of the clock before the next loads of
+        // any lane. This carries F1 to the others.
         if !Mutant::NoF7.on(lane) {
             crew.meet(lane);
         }
@@ -63,7 +67,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(now)
     }
 
-    /// Reads the words in `active`, all lanes at one snapshot.
+    /// Reads the words in the mask `active`, for all lanes at one snapshot.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
@@ -130,7 +134,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         agree(tx, crew, mine)
     }
 
-    /// As [`Self::load`], of the words in `active` only; 0 for the others.
+    /// Loads as [`Self::load`] does, but only the words in `active`; the others
+    /// become 0.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
     fn load_active<L: Lane, T: Element, const N: usize>(
@@ -145,8 +150,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 if active >> k & 1 == 0 {
                     return 0;
                 }
-                // SAFETY: of an element in range of a live array (TeamTx), or
-                // in the live table. Relaxed: as in `load`.
+                // SAFETY: the words are of elements in range of a live array
+                // (TeamTx), or in the live table. Relaxed: as in `load`.
                 unsafe { lane.load_relaxed_64(Self::version_word(tx, words[k])) }
             })
         };

@@ -1,5 +1,5 @@
-//! The commit of a team under the versioned algorithms. Its reads, and what the
-//! members of a team have in common, are in [`super::team`].
+//! The commit of a team under the versioned algorithms. [`super::team`] has the
+//! reads and what the members of a team have in common.
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::EntrySet;
@@ -13,18 +13,18 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
-/// What a lane's look at its words came to.
+/// The result of a lane's check of its own words.
 #[derive(Clone, Copy)]
 struct Looked {
     end: TxResult<()>,
-    /// Entries looked at: those after them are as they were.
+    /// The number of entries checked; those after them are unchanged.
     len: u32,
-    /// Whether a team mate is to be asked for some (`SHARES`).
+    /// Says whether a team mate must be asked about some of them (`SHARES`).
     asks: bool,
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Commits for all lanes, or none.
+    /// Commits for all lanes, or for none.
     #[inline(always)]
     pub(crate) fn commit_as_team<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
@@ -72,20 +72,20 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 crew.meet(lane);
             }
         }
-        // A lane may have nothing at all, and a batch begins with an entry.
+        // A lane may have no entries at all, and a batch needs at least one.
         if tx.attempt.set.writes != 0 {
             Self::publish(tx, version);
         }
         tx.committed_as(Version(version.0 * 32));
         if crew.is(lane, crew.leader(lane)) {
-            // Who counts the commit asks the leader whether the team wrote.
+            // Whoever counts the commit asks the leader whether the team wrote.
             tx.attempt.set.writes = tx.attempt.set.writes.max(1);
         }
         Ok(())
     }
 
-    /// The verdict of all lanes on what each has looked at, and whether some
-    /// share a lock. `kind` has the flags of the entries to ask for.
+    /// Returns the verdict of all lanes on their checks, and whether some lanes
+    /// share a lock. `kind` has the flags of the entries to ask about.
     #[inline(always)]
     fn settled<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
@@ -114,9 +114,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         (end, true)
     }
 
-    /// Swaps the word of every entry that the lane has written for its locked
-    /// form, in the name of `owner`. An entry whose lock the lane does not hold
-    /// is marked `SHARES`.
+    /// Locks the words that the lane has written, in the name of `owner`. An
+    /// entry whose lock the lane does not own is marked `SHARES`.
     #[inline(always)]
     fn acquire_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let lane = tx.lane;
@@ -168,7 +167,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 {
                     continue;
                 }
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 unsafe { at.put(Column::Address, k, entries[j] | SHARES) };
                 if !S::may_be_locked_by(found[j], seen[j], owner) {
                     looked.end = Err(if S::is_locked(found[j]) {
@@ -189,8 +188,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         looked
     }
 
-    /// The present version words of the entries of a batch that were written
-    /// without having been read; what was seen, for the others.
+    /// Loads the present version words of the blind entries of a batch; the
+    /// others keep the word seen.
     #[inline(always)]
     fn see_as_team<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
@@ -204,8 +203,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             if i + (j as u32) >= len || entries[j] & BLIND == 0 {
                 return seen[j];
             }
-            // SAFETY: of an element in range (TeamTx). Relaxed: the swap that
-            // follows compares it. Below the count.
+            // SAFETY: the word is of an element in range (TeamTx), and the
+            // entry below the count. Relaxed: the swap that follows compares
+            // it.
             unsafe {
                 let word = word_of(entries[j]);
                 let found = Self::version_if(tx.lane, S::map(tx.stm), true, word, 0);
@@ -215,8 +215,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Whether an entry may share the lock of an earlier one of the same lane:
-    /// `None` if there is none.
+    /// Returns whether an entry may share the lock of an earlier entry of the
+    /// same lane, or `None` if there is no such entry.
     #[inline(never)]
     fn share_own<L: Lane>(
         at: Entries<'_, L, INLINE>,
@@ -225,26 +225,27 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         entry: u64,
     ) -> Option<bool> {
         let holder = Self::holder(at, map, i, entry)?;
-        // SAFETY: below the count, as the holder is.
+        // SAFETY: the entry and its holder are below the count.
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
             if same && Self::is_whole(at.lane(), word_of(entry)) {
-                // One cell, so one store: of the later value.
+                // One cell takes one store, which must be of the later value.
                 at.put(Column::Value, holder, at.get(Column::Value, i));
             }
             Some(same)
         }
     }
 
-    /// Asks for the entries of all lanes that have the flags `kind`, of which
-    /// no other entry of the lane itself holds the lock, one after the other.
+    /// Asks, one after the other, about those entries of all lanes that have
+    /// the flags `kind` and whose lock no other entry of the lane itself owns.
     ///
     /// # Errors
-    /// The same for all lanes: [`Abort::CommitLocked`] if the team does not hold
-    /// a lock, [`Abort::CommitStale`] if it was taken from another version than
-    /// the asker's, [`Abort::TeamOverlap`].
-    // By value, and not inlined: seldom needed.
+    /// The error is the same for all lanes: [`Abort::CommitLocked`] if the team
+    /// does not own a lock, [`Abort::CommitStale`] if the lock was acquired
+    /// from another version than the asker's, or [`Abort::TeamOverlap`].
+    // It takes its arguments by value and is not inlined, as it is rarely
+    // needed.
     #[inline(never)]
     fn settle_as_team<L: Lane, C: Crew>(
         at: Entries<'_, L, INLINE>,
@@ -258,7 +259,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         loop {
             let mut entry = 0;
             while i < len {
-                // SAFETY: below the count.
+                // SAFETY: the index is below the count.
                 entry = unsafe { at.get(Column::Address, i) };
                 if entry & (WRITTEN | SHARES) == kind && Self::holder(at, map, len, entry).is_none()
                 {
@@ -296,12 +297,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Whether the lane has written a word; or read it, if the asker wrote it.
+    /// Returns whether the lane has written a word, or read it if the asker
+    /// wrote it.
     #[inline(never)]
     fn uses<L: Lane>(at: Entries<'_, L, INLINE>, word: WordAddress, len: u32, kind: u64) -> bool {
         let mut i = 0;
         while i < len {
-            // SAFETY: below the count.
+            // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, i) };
             if word_of(entry) == word && (entry | kind) & WRITTEN != 0 {
                 return true;
@@ -311,8 +313,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         false
     }
 
-    /// Whether every word that the lane has read and not written is as it was
-    /// seen. One that the team may have locked itself is marked `SHARES`.
+    /// Validates: returns whether every word that the lane has read and not
+    /// written is as it was seen. An entry whose word the team itself may own
+    /// is marked `SHARES`.
     #[inline(always)]
     fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let at = Self::entries(tx);
@@ -343,7 +346,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 let mut same = false;
                 if S::may_be_locked_by(found[j], seen[j], owner) {
-                    // SAFETY: below the count, as the holder is.
+                    // SAFETY: the entry and its holder are below the count.
                     unsafe {
                         if let Some(holder) = Self::holder(at, map, len, entries[j]) {
                             same = at.get(Column::Seen, holder) == seen[j];
@@ -363,8 +366,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         looked
     }
 
-    /// Stores the values of the words whose locks other lanes hold: those
-    /// release them, so all values are stored before.
+    /// Stores the values of words whose locks other lanes own. Those lanes
+    /// release the locks, so all values must be stored before.
     #[inline(never)]
     fn store_shared<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         let at = Self::entries(tx);

@@ -1,31 +1,34 @@
-//! In which order, and how often, a commit goes for its locks.
+//! Acquisition schemes: in which order, and how often, a commit tries to lock.
 
 /// An acquisition scheme.
 pub trait Acquisition: Copy + Send + Sync + 'static {
-    /// Whether the lock log is kept sorted and locked in that order.
+    /// Says whether the lock log is sorted and the locks are acquired in that
+    /// order.
     const ORDERED: bool;
-    /// Whether tries after the first go one lane of the warp at a time.
+    /// Says whether the lanes of a warp take turns after a failure.
     const IN_TURN: bool;
-    /// Whether a lock found held is waited for with the earlier ones kept.
+    /// Says whether a commit keeps its earlier locks while it waits for an
+    /// owned one.
     const WAITS: bool;
-    /// Whether one lane of a block runs all of its transactions.
+    /// Says whether one lane of a block runs all of the block's transactions.
     const BLOCK: bool;
 }
 
-/// Ascending order of stripes, the same for all transactions (section 3.1,
-/// "encounter-time lock-sorting"): among transactions that fail, the one that
-/// holds the highest contended lock has lost to a transaction that got further,
-/// so some transaction always commits.
+/// Locks in ascending order of stripes, the same for all transactions (section
+/// 3.1, "encounter-time lock-sorting"). Among transactions that fail, the one
+/// that holds the highest contended lock has lost to a transaction that got
+/// further, so some transaction always commits.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted;
 
-/// The order met; on failure the lanes of the warp try again one after the
-/// other (section 4.2, `STM-HV-Backoff`).
+/// Locks in the order of first access; on failure the lanes of the warp retry
+/// one after the other (section 4.2, `STM-HV-Backoff`).
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff;
 
-/// The order met, each lock waited for: the blocking scheme of Cederman et al.
-/// 2010, one transaction a block. The wait is bounded, which undoes a cycle.
+/// Locks in the order of first access and waits for each one: the blocking
+/// scheme of Cederman et al. 2010, one transaction a block. The wait is
+/// bounded, which resolves a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking;
 

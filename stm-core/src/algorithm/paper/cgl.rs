@@ -2,8 +2,8 @@
 //! every figure is compared with.
 //!
 //! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which
-//! cannot deadlock under lockstep). Writes are buffered and stored at the end,
-//! so that a transaction may cancel itself; reads go straight to memory.
+//! cannot deadlock in lockstep). Writes are buffered and written back at the
+//! end, so that a transaction may cancel itself; reads go straight to memory.
 
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
@@ -22,7 +22,7 @@ use crate::tx::crew::WarpCrew;
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 
-/// The first and the longest time between two tries at the lock.
+/// The first and the longest time between two attempts to acquire the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
 impl Cgl {

@@ -1,13 +1,13 @@
-//! The lock log: the stripes an attempt has met, each once, with what it did
-//! there, as an order-preserving hash table (section 3.1, "encounter-time
-//! lock-sorting").
+//! The lock log: the stripes that an attempt has accessed, each once, with the
+//! kind of access, as an order-preserving hash table (section 3.1,
+//! "encounter-time lock-sorting").
 //!
-//! Entries lie in the order met; each is the link of a list that belongs to
-//! one of [`BUCKETS`] buckets, chosen by the top bits of the stripe. In an
-//! ordered log each list ascends, so the buckets in turn, each from its head,
-//! give all stripes in ascending order: the global order in which every
-//! transaction locks. In an unordered log the lists only serve to find
-//! duplicates.
+//! The entries are stored in the order of first access. Each is also a link of
+//! a list that belongs to one of [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of
+//! the stripe. In an ordered log each list ascends, so visiting the buckets in
+//! turn, each from its head, yields all stripes in ascending order: the global
+//! order in which every transaction locks. In an unordered log the lists only
+//! serve to find duplicates.
 //!
 //! An entry is one 64-bit word:
 //!
@@ -27,16 +27,16 @@ use crate::memory::logs::Logs;
 use crate::memory::stripe::Stripe;
 use crate::observe::mutant::Mutant;
 
-/// The end of a bucket's list.
+/// The index that ends a bucket's list.
 const NIL: u32 = u32::MAX;
 
 bitflags::bitflags! {
-    /// What a transaction did to a stripe.
+    /// The accesses of a transaction to a stripe.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
     pub struct Access: u32 {
-        /// It read a word of the stripe.
+        /// The transaction read a word of the stripe.
         const READ = 1;
-        /// It wrote a word of the stripe.
+        /// The transaction wrote a word of the stripe.
         const WRITE = 2;
     }
 }
@@ -51,13 +51,13 @@ impl Entry {
         Self((next as u64) << 32 | (stripe.0 as u64) << 2 | access.bits() as u64)
     }
 
-    /// The stripe.
+    /// Returns the stripe.
     #[inline(always)]
     pub(crate) const fn stripe(self) -> Stripe {
         Stripe(self.0 as u32 >> 2)
     }
 
-    /// What was done to it.
+    /// Returns how the transaction accessed it.
     #[inline(always)]
     pub(crate) const fn access(self) -> Access {
         Access::from_bits_truncate(self.0 as u32)
@@ -84,13 +84,13 @@ impl LockLog {
         occupied: 0,
     };
 
-    /// Records what was done to a stripe (Algorithm 3, lines 34 and 38). A
-    /// stripe that is there already keeps its place and gains the access.
-    /// `bucket_shift` brings a stripe's top bits down to a bucket number.
+    /// Records an access to a stripe (Algorithm 3, lines 34 and 38). A stripe
+    /// that is in the log already keeps its place and gains the access.
+    /// `bucket_shift` brings the top bits of a stripe down to a bucket number.
     ///
     /// # Safety
-    /// `logs` are the calling lane's, and hold this log; it has room (it does:
-    /// one entry at most is added for each entry of the read and write sets).
+    /// `logs` are the calling lane's and hold this log; the log has room, as it
+    /// gets at most one entry for each entry of the read and write sets.
     #[inline(always)]
     pub(crate) unsafe fn insert<L: Lane, const ORDERED: bool>(
         &mut self,
@@ -146,7 +146,8 @@ impl LockLog {
         self.len += 1;
     }
 
-    /// Calls `f` for every stripe, in the order met, with a few loads in flight.
+    /// Calls `f` for every stripe, in the order of first access, with several
+    /// loads in flight.
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this log.
@@ -154,7 +155,7 @@ impl LockLog {
     pub(crate) unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
         let mut i = 0;
         while i < self.len {
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             let entries: [_; BATCH] = core::array::from_fn(|j| unsafe {
                 Entry(lane.private_load_64(logs.lock(lane, (i + j as u32).min(self.len - 1))))
             });
@@ -167,7 +168,8 @@ impl LockLog {
         }
     }
 
-    /// A walk over the log: ascending if `ORDERED`, else in the order met.
+    /// Begins a walk over the log, ascending if `ORDERED`, else in the order of
+    /// first access.
     #[inline(always)]
     pub(crate) const fn walk<const ORDERED: bool>(&self) -> Walk<ORDERED> {
         Walk {
@@ -177,8 +179,8 @@ impl LockLog {
     }
 }
 
-/// A walk over a [`LockLog`]. `rest` counts what is left: the buckets not yet
-/// entered as a bitmap, or the end of the entries.
+/// A walk over a [`LockLog`]. `rest` holds the remaining work: a bitmap of the
+/// buckets not yet entered, or the end of the entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walk<const ORDERED: bool> {
     rest: u32,
@@ -186,7 +188,7 @@ pub(crate) struct Walk<const ORDERED: bool> {
 }
 
 impl<const ORDERED: bool> Walk<ORDERED> {
-    /// The next stripe.
+    /// Returns the next stripe.
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold the log that the walk is of,
@@ -211,7 +213,7 @@ impl<const ORDERED: bool> Walk<ORDERED> {
             if self.next == self.rest {
                 return None;
             }
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             let entry = Entry(unsafe { lane.private_load_64(logs.lock(lane, self.next)) });
             self.next += 1;
             Some(entry)

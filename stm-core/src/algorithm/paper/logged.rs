@@ -1,12 +1,12 @@
-//! What an attempt of the paper's algorithms holds: logs of what it has read and
-//! written, and of the stripes it will lock.
+//! The state of an attempt under the paper's algorithms: logs of the words read
+//! and written, and of the stripes to be locked.
 
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::write_set::WriteSet;
 use crate::memory::version::Version;
 
-/// The sets of an attempt; what is in them is in the lane's logs.
+/// The sets of an attempt; their entries are in the lane's logs.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedSets {
     /// Words read, with their values.
@@ -37,9 +37,9 @@ impl LoggedSets {
     }
 }
 
-/// The part of an [`Algorithm`](crate::algorithm::Algorithm) with [`LoggedSets`]
-/// that is the same for all of them. `$noted` is called with the transaction and
-/// each word written.
+/// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that
+/// all algorithms with [`LoggedSets`] have in common. `$noted` is called with
+/// the transaction and each word written.
 macro_rules! logged_sets {
     ($noted:expr) => {
         type Scratch = ();

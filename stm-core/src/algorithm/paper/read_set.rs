@@ -6,11 +6,11 @@ use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
 
-/// How many entries are looked at with their loads in flight together.
+/// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;
 
-/// The words an attempt has read. The pairs are in the lane's [`Logs`]; this
-/// is their count, and a register.
+/// The words that an attempt has read. The entries are in the lane's [`Logs`];
+/// this is their count, in a register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadSet {
     len: u32,
@@ -20,21 +20,21 @@ impl ReadSet {
     /// The empty set.
     pub(crate) const EMPTY: Self = Self { len: 0 };
 
-    /// The number of entries, repeated reads included.
+    /// Returns the number of entries, repeated reads included.
     #[inline(always)]
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Adds words and the values read from them (Algorithm 3, line 25), but
-    /// those in the mask `skip`. A word read again takes another entry, which
-    /// costs less than a search; a set without room is searched and loses what
-    /// it holds twice before it counts as full.
+    /// Adds words and the values read from them (Algorithm 3, line 25), except
+    /// those in the mask `skip`. A repeated read of a word takes another entry,
+    /// which costs less than a search; only a set without room is searched and
+    /// loses its duplicates before it counts as full.
     ///
     /// # Errors
-    /// [`Abort::ReadSetFull`] if there are more distinct words than room.
-    /// [`Abort::ReadStale`] if a word is found in the set with another value:
-    /// it has changed since.
+    /// [`Abort::ReadSetFull`] if there are more distinct words than entries.
+    /// [`Abort::ReadStale`] if the set has a word with another value, so that
+    /// the word has changed between the two reads.
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
@@ -48,7 +48,7 @@ impl ReadSet {
     ) -> Result<(), Abort> {
         let room = self.len + N as u32 <= logs.capacity().reads || Mutant::LogsUnchecked.on(lane);
         if skip != 0 || !room {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller upholds the contract of this function.
             return unsafe { self.push_tight(lane, logs, words, skip) };
         }
         for (k, (address, value)) in words.into_iter().enumerate() {
@@ -62,10 +62,10 @@ impl ReadSet {
         Ok(())
     }
 
-    /// [`Self::push_many`] one by one, where room is short.
+    /// Does [`Self::push_many`] word by word, for a set that is nearly full.
     ///
     /// # Safety
-    /// As for [`Self::push_many`].
+    /// The obligations are those of [`Self::push_many`].
     #[inline(always)]
     unsafe fn push_tight<L: Lane, const N: usize>(
         &mut self,
@@ -100,10 +100,10 @@ impl ReadSet {
         Ok(())
     }
 
-    /// Keeps one entry of each word.
+    /// Removes duplicates: keeps one entry for each word.
     ///
     /// # Safety
-    /// As for [`Self::push_many`].
+    /// The obligations are those of [`Self::push_many`].
     #[inline(always)]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Result<(), Abort> {
         let mut kept = Self::EMPTY;
@@ -128,10 +128,10 @@ impl ReadSet {
         Ok(())
     }
 
-    /// The first entry for a word.
+    /// Returns the first entry for a word.
     ///
     /// # Safety
-    /// As for [`Self::push_many`].
+    /// The obligations are those of [`Self::push_many`].
     #[inline(always)]
     pub(crate) unsafe fn position<L: Lane>(
         &self,
@@ -139,15 +139,15 @@ impl ReadSet {
         logs: &Logs,
         address: WordAddress,
     ) -> Option<u32> {
-        // SAFETY: below the count, so stored in this attempt.
+        // SAFETY: the entry is below the count, so this attempt stored it.
         (0..self.len).find(|&i| unsafe { logs.read(lane, i).address(lane) } == address)
     }
 
-    /// For [`Mutant::RepeatedReadRefreshes`]: puts the new value into the
-    /// word's entry, if there is one, and returns the old.
+    /// Implements [`Mutant::RepeatedReadRefreshes`]: puts the new value into
+    /// the word's entry, if there is one, and returns the old value.
     ///
     /// # Safety
-    /// As for [`Self::push_many`].
+    /// The obligations are those of [`Self::push_many`].
     #[inline(always)]
     pub(crate) unsafe fn refresh<L: Lane>(
         &self,
@@ -165,7 +165,7 @@ impl ReadSet {
         }
     }
 
-    /// The set without its last entry.
+    /// Returns the set without its last entry.
     #[inline(always)]
     pub(crate) const fn without_last(self) -> Self {
         Self {
@@ -173,21 +173,21 @@ impl ReadSet {
         }
     }
 
-    /// The address of entry `i`.
+    /// Returns the address of entry `i`.
     ///
     /// # Safety
-    /// As for [`Self::push_many`], and `i < len()`.
+    /// The obligations are those of [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
-        // SAFETY: below the count, so stored in this attempt.
+        // SAFETY: the entry is below the count, so this attempt stored it.
         unsafe { logs.read(lane, i).address(lane) }
     }
 
-    /// The addresses of [`BATCH`] entries from `i` on, their loads in flight
-    /// together; past the end, the last entry again.
+    /// Loads the addresses of [`BATCH`] entries from `i` on, all in flight
+    /// together; past the end, the last entry repeats.
     ///
     /// # Safety
-    /// As for [`Self::push_many`], and `i < len()`.
+    /// The obligations are those of [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     pub(crate) unsafe fn addresses<L: Lane>(
         &self,
@@ -195,32 +195,33 @@ impl ReadSet {
         logs: &Logs,
         i: u32,
     ) -> [WordAddress; BATCH] {
-        // SAFETY: below the count, so stored in this attempt.
+        // SAFETY: the entry is below the count, so this attempt stored it.
         core::array::from_fn(|j| unsafe {
             logs.read(lane, (i + j as u32).min(self.len - 1))
                 .address(lane)
         })
     }
 
-    /// The values that go with [`Self::addresses`].
+    /// Loads the values that belong to [`Self::addresses`].
     ///
     /// # Safety
-    /// As for [`Self::push_many`], and `i < len()`.
+    /// The obligations are those of [`Self::push_many`], and `i < len()`.
     #[inline(always)]
     unsafe fn values<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [u64; BATCH] {
-        // SAFETY: below the count, so stored in this attempt.
+        // SAFETY: the entry is below the count, so this attempt stored it.
         core::array::from_fn(|j| unsafe {
             logs.read(lane, (i + j as u32).min(self.len - 1))
                 .value(lane)
         })
     }
 
-    /// Value-based validation: whether every word still holds the value read
-    /// (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed and in
-    /// flight a few at a time; the caller fences.
+    /// Validates by value: returns whether every word still holds the value
+    /// read (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed, several
+    /// are in flight together, and the caller fences.
     ///
     /// # Safety
-    /// As for [`Self::push_many`]; the words read are live.
+    /// The obligations are those of [`Self::push_many`], and the words read are
+    /// live.
     #[inline(always)]
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;

@@ -1,4 +1,4 @@
-//! The private logs against models: read set, write set, lock log.
+//! Tests of the private logs against models: read set, write set and lock log.
 
 extern crate std;
 

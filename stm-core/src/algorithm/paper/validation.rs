@@ -1,5 +1,5 @@
-//! How a transaction with version locks finds out that its reads are stale:
-//! by time stamps alone, or by time stamps and then values.
+//! Validation schemes of the version locks: how a transaction detects stale
+//! reads, by time stamps alone, or by time stamps and then values.
 
 use crate::algorithm::contract::Algorithm;
 use crate::algorithm::paper::logged::LoggedSets;
@@ -16,11 +16,11 @@ impl<A: for<'s> Algorithm<Attempt<'s> = LoggedSets>> Logged for A {}
 
 /// A validation scheme.
 pub trait Validation: Copy + Send + Sync + 'static {
-    /// Whether a stale time stamp is followed by a look at the values.
+    /// Says whether a stale time stamp leads to a comparison of values.
     const VALUES: bool;
 
-    /// Called after a read that met a version above the snapshot: raises the
-    /// snapshot to a point at which all reads hold, or aborts.
+    /// Extends the snapshot after a read that found a newer version: raises it
+    /// to a point at which all reads hold, or aborts.
     fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()>;
 }
 
@@ -29,8 +29,9 @@ pub trait Validation: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Tbv;
 
-/// Hierarchical validation (section 3.1): time stamps first, values if they
-/// fail, which tells false conflicts on a stripe from true ones on a word.
+/// Hierarchical validation (section 3.1): time stamps first, and values if
+/// those fail, which tells a false conflict on a stripe from a true one on a
+/// word.
 #[derive(Clone, Copy, Debug)]
 pub struct Hierarchical;
 
@@ -46,10 +47,10 @@ impl Validation for Tbv {
 impl Validation for Hierarchical {
     const VALUES: bool = true;
 
-    /// `PostValidation`, Algorithm 3, lines 6-20, with two changes. The waits
-    /// are bounded. And the snapshot only rises: the paper sets it to the
-    /// version of a stripe found locked even if that is lower, which is right
-    /// but makes the next read validate once more.
+    /// This is `PostValidation` (Algorithm 3, lines 6-20), with two changes.
+    /// The waits are bounded, and the snapshot only rises. The paper sets it to
+    /// the version of a stripe found locked even if that is lower, which is
+    /// correct but makes the next read validate once more.
     #[inline(always)]
     fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()> {
         let (lane, stm) = (tx.lane, tx.stm);
@@ -102,6 +103,6 @@ impl Validation for Hierarchical {
     }
 }
 
-/// Time between two looks at a locked stripe: a commit holds its locks for
+/// The time between two polls of a locked stripe: a commit holds its locks for
 /// a few microseconds.
 pub(crate) const POLL_NS: u32 = 200;

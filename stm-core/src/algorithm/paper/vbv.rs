@@ -1,10 +1,15 @@
 //! `vbv`: value-based validation behind one sequence lock, after `NOrec`
-//! (Dalessandro, Spear, Scott 2010), as the paper's `STM-VBV`.
+//! (Dalessandro, Spear, Scott 2010); it is the paper's `STM-VBV`.
 //!
-//! The sequence is even while nobody writes. A transaction's snapshot is an
-//! even sequence at which all its reads hold. A reader that finds the sequence
-//! moved compares all its values; a writer takes the lock by making its
-//! snapshot odd, which only succeeds if nothing was committed since.
+//! The sequence is even while nobody writes back. A transaction's snapshot is
+//! an even value of the sequence at which all its reads hold.
+//!
+//! 1. *begin*: wait for an even sequence (S1).
+//! 2. *read*: load the value, then the sequence (S2). If the sequence has
+//!    moved, validate all values read and take the new snapshot.
+//! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot
+//!    odd, which succeeds only if nothing has committed since (S3); write back;
+//!    release (S4).
 
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
@@ -51,7 +56,8 @@ impl Vbv {
         }
     }
 
-    /// An even sequence at which all values read hold.
+    /// Validates all values read and returns once they hold at an even
+    /// sequence.
     #[inline(always)]
     fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
@@ -62,7 +68,7 @@ impl Vbv {
             if unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
                 return Err(Abort::ReadStale);
             }
-            // ORDER(S2): values before the second look at the sequence.
+            // ORDER(S2): values before the second load of the sequence.
             Mutant::NoS2Settle.fence(lane);
             // SAFETY: the sequence is live.
             let again = unsafe { lane.load_relaxed_64(tx.stm.sequence()) };
@@ -85,8 +91,8 @@ impl Algorithm for Vbv {
     type Array<T: Element> = TArray<T>;
     logged_sets!(|_, _| ());
 
-    /// Two steps of the sequence are one commit; a writer that is in has not
-    /// committed.
+    /// Two steps of the sequence are one commit; a writer that is still writing
+    /// back has not committed.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the sequence is live. Acquire, as S1.

@@ -5,9 +5,9 @@
 //! The protocol, with the events that `ORDERING.md` argues about:
 //!
 //! 1. *begin*: read the clock (E1) before anything else.
-//! 2. *read*: load the value, log it, then load the stripe's lock word (E2). A
-//!    locked stripe is waited for, a while. A version above the snapshot leads
-//!    to validation ([`Validation::extend`]).
+//! 2. *read*: load the value, log it, then load the stripe's lock word (E2). If
+//!    the stripe is locked, poll it up to a limit. If its version is above the
+//!    snapshot, validate and extend ([`Validation::extend`]).
 //! 3. *write*: buffer the value.
 //! 4. *commit*: lock every stripe of the lock log, noting stale versions of
 //!    stripes read (E3); if there are any, compare values; write back; advance
@@ -40,16 +40,20 @@ use core::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
 
-/// Time-stamp validation, locks in ascending order.
+/// `tbv-sorting`: time-stamp validation, with locks acquired in ascending
+/// order.
 pub type TbvSorting = VersionLocks<Tbv, Sorted>;
-/// Hierarchical validation, locks in ascending order: Algorithm 3.
+/// `hv-sorting`: hierarchical validation, with locks acquired in ascending
+/// order (Algorithm 3).
 pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
-/// Hierarchical validation, locks in the order met, retried one lane at a time.
+/// `hv-backoff`: hierarchical validation, with locks acquired in the order of
+/// first access and retried one lane at a time.
 pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
-/// One transaction a block at a time, waiting for each lock in the order met.
+/// `egpgv`: one transaction a block at a time, which waits for each lock in the
+/// order of first access.
 pub type Egpgv = VersionLocks<Tbv, Blocking>;
 
-/// The registry's line of a combination.
+/// Returns the variant of the registry for a combination of schemes.
 const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     match (V::VALUES, Q::ORDERED, Q::BLOCK) {
         (false, true, false) => Variant::TbvSorting,
@@ -60,14 +64,14 @@ const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     }
 }
 
-/// How one go at the locks ended.
+/// The result of one attempt to acquire all locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Acquired {
-    /// All held; every stripe read is as old as the snapshot.
+    /// All locks are held, and every stripe read is as old as the snapshot.
     Fresh,
-    /// All held; some stripe read has a later version.
+    /// All locks are held, and some stripe read has a later version.
     Stale,
-    /// A lock was taken; none is held now.
+    /// Some lock was owned by another transaction; none is held now.
     Busy,
 }
 
@@ -115,10 +119,10 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         let early = Mutant::LockWordBeforeValue
             .on(lane)
             .then(|| Self::lock_words::<L, T, N>(tx, words));
-        // ORDER(E2): values before lock words. Pairs with the fence between
-        // locking and write-back: who sees a new value sees the lock or what
-        // followed it (line 26). One value: an acquire load. Several: relaxed
-        // loads, all in flight, and one fence.
+        // ORDER(E2): values before lock words. This pairs with the fence
+        // between locking and write-back: whoever sees a new value sees the
+        // lock or what followed it (line 26). One value takes an acquire load;
+        // several take relaxed loads, all in flight, and one fence.
         if N == 1 && !Mutant::NoE2.on(lane) {
             // SAFETY: in range of a live array (Tx::locate).
             v[0] = unsafe { words[0].load_acquire(lane) };
@@ -158,8 +162,8 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         }
         mark!(tx, Consistency);
         // The rest is one loop over the new entries and not N copies of its
-        // code. Where the set made room, the new ones are not known, and all
-        // are gone through; a word that took no entry is among them.
+        // code. If the set was compacted, the new entries are unknown, and the
+        // loop visits all entries; a word that took no entry is among them.
         let first = if tx.attempt.reads.len() >= before + N as u32 {
             before
         } else {
@@ -192,8 +196,9 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         } else {
             None
         };
-        // `rest` is who still has a go in this round: all that failed together,
-        // or with `IN_TURN`, from the second round on, one after the other.
+        // `rest` has the lanes that try again in this round: all that failed,
+        // at the same time, or with `IN_TURN`, from the second round on, one
+        // after the other.
         let mut rest = together.vote(lane, result.is_none());
         let mut tries = 0;
         while rest != 0 {
@@ -211,7 +216,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
             let pending = together.vote(lane, result.is_none());
             if rest == 0 {
                 tries += 1;
-                // Going in turn begins with the second round.
+                // Lanes take turns from the second round on.
                 if tries >= tx.stm.limits.acquire_tries.max(1 + Q::IN_TURN as u32) {
                     break;
                 }
@@ -227,7 +232,8 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
 }
 
 impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
-    /// The lock words of some words' stripes, their loads in flight together.
+    /// Loads the lock words of the stripes of several words, all in flight
+    /// together.
     #[inline(always)]
     fn lock_words<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -241,8 +247,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         })
     }
 
-    /// Waits, a while, until the stripe of a word is free (lines 27-29), and
-    /// returns its version.
+    /// Polls the stripe of a word until it is free (lines 27-29) and returns
+    /// its version; the number of polls is bounded.
     #[inline(always)]
     fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
         let mut polls = 0;
@@ -288,7 +294,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         }
     }
 
-    /// One go at the commit (lines 70-85); `None` if a lock was taken.
+    /// Tries once to commit (lines 70-85); returns `None` if another
+    /// transaction owned a lock.
     #[inline(always)]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
         mark!(tx, Locks);
@@ -349,7 +356,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         Some(Ok(()))
     }
 
-    /// `GetLocksAndTBV` (lines 43-52). Relaxed: E3 follows.
+    /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do,
+    /// as E3 follows.
     #[inline(always)]
     fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
         let (lane, stm) = (tx.lane, tx.stm);
@@ -366,7 +374,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
                 .then(|| LockWord(unsafe { lane.load_relaxed_64(lock) }));
             // SAFETY: as above.
             let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
-            // The log's next entry is on its way while the lock's answer is.
+            // The next entry of the log is loaded while the lock operation is
+            // in flight.
             // SAFETY: as above.
             next = unsafe { walk.next(lane, &tx.logs) };
             let mut polls = 0;
@@ -390,7 +399,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         verdict
     }
 
-    /// `ReleaseLocks` after `held` acquisitions (lines 53-55).
+    /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines
+    /// 53-55).
     #[inline(always)]
     fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
         let mut walk = tx.attempt.locks.walk::<ORDERED>();
@@ -403,8 +413,9 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         }
     }
 
-    /// `ReleaseAndUpdateLocks` (lines 56-60), or with no version
-    /// `ReleaseLocks`. In the order met, which needs no sorting.
+    /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a
+    /// version `ReleaseLocks`. It goes in the order of first access, which
+    /// needs no sorting.
     #[inline(always)]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
         let release = |entry: Entry| match version {
@@ -437,9 +448,10 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
     }
 
-    /// Releases a stripe held but not written, with its old version. The bit
-    /// is set and only the holder clears it, so subtracting one clears it;
-    /// others' attempts to set it change nothing meanwhile (line 55).
+    /// Releases a stripe that is owned but not written, with its old version.
+    /// The bit is set and only the owner clears it, so subtracting one clears
+    /// it; attempts of others to set it change nothing in the meantime (line
+    /// 55).
     #[inline(always)]
     fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::memory::stripe::Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under

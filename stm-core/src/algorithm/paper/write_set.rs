@@ -1,4 +1,5 @@
-//! The write set: the values a commit will store, in the order of the writes.
+//! The write set: the values that a commit writes back, in the order of the
+//! writes.
 
 use crate::algorithm::paper::read_set::BATCH;
 use crate::lane::Lane;
@@ -8,12 +9,12 @@ use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
 
-/// The words an attempt has written. The pairs are in the lane's [`Logs`];
-/// this is their count and the filter over them, in registers.
+/// The words that an attempt has written. The entries are in the lane's
+/// [`Logs`]; this is their count and a filter over them, in registers.
 ///
-/// A word written again takes another entry: write-back runs in order, so the
-/// last one stands, and a write needs no search. A set without room is searched,
-/// and loses what it holds twice, before it counts as full.
+/// A repeated write to a word takes another entry: write-back runs in order, so
+/// the last value stands, and a write needs no search. Only a set without room
+/// is searched and loses its duplicates before it counts as full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteSet {
     len: u32,
@@ -27,26 +28,26 @@ impl WriteSet {
         bloom: Bloom::EMPTY,
     };
 
-    /// The number of entries, repeated writes included.
+    /// Returns the number of entries, repeated writes included.
     #[cfg(test)]
     #[inline(always)]
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether the transaction has written nothing.
+    /// Returns whether the transaction has written nothing.
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether the word may have been written; no memory is looked at.
+    /// Says whether the word may have been written, without accessing memory.
     #[inline(always)]
     pub(crate) const fn may_hold(&self, address: WordAddress) -> bool {
         self.bloom.may_contain(address)
     }
 
-    /// The value last written to a word, if the transaction wrote it
+    /// Returns the value last written to a word, if the transaction wrote it
     /// (Algorithm 3, lines 22-23).
     ///
     /// # Safety
@@ -68,16 +69,16 @@ impl WriteSet {
         }
     }
 
-    /// The latest entry for a word: searched from the end.
+    /// Returns the latest entry for a word, by a search from the end.
     ///
     /// # Safety
-    /// As for [`Self::get`].
+    /// The obligations are those of [`Self::get`].
     #[inline(always)]
     unsafe fn last<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u32> {
         let mut i = self.len;
         while i != 0 {
             i -= 1;
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             if unsafe { logs.write(lane, i).address(lane) } == address {
                 return Some(i);
             }
@@ -88,11 +89,11 @@ impl WriteSet {
     /// Buffers a write (Algorithm 3, line 37).
     ///
     /// # Errors
-    /// [`Abort::WriteSetFull`] if there are more distinct words than room; no
-    /// word is lost.
+    /// [`Abort::WriteSetFull`] if there are more distinct words than entries;
+    /// the set keeps all its words.
     ///
     /// # Safety
-    /// As for [`Self::get`].
+    /// The obligations are those of [`Self::get`].
     #[inline(always)]
     pub(crate) unsafe fn push<L: Lane>(
         &mut self,
@@ -121,10 +122,10 @@ impl WriteSet {
         Ok(())
     }
 
-    /// Keeps one entry of each word, with its last value.
+    /// Removes duplicates: keeps one entry for each word, with its last value.
     ///
     /// # Safety
-    /// As for [`Self::get`].
+    /// The obligations are those of [`Self::get`].
     #[inline(always)]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) {
         let mut kept = Self { len: 0, ..*self };
@@ -144,33 +145,35 @@ impl WriteSet {
         *self = kept;
     }
 
-    /// For [`Mutant::WriteAtReadPosition`]: stores a value at an entry, if it
-    /// exists.
+    /// Implements [`Mutant::WriteAtReadPosition`]: stores a value into an
+    /// entry, if the entry exists.
     ///
     /// # Safety
-    /// As for [`Self::get`].
+    /// The obligations are those of [`Self::get`].
     #[inline(always)]
     pub(crate) unsafe fn store_at<L: Lane>(&self, lane: &L, logs: &Logs, i: u32, value: u64) {
         if i < self.len {
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             unsafe { logs.write(lane, i).store_value(lane, value) };
         }
     }
 
-    /// Stores every buffered value, in order, relaxed (Algorithm 3, lines
-    /// 80-81). The caller holds the locks and fences before and after.
+    /// Writes back: stores every buffered value, in order, relaxed (Algorithm
+    /// 3, lines 80-81). The caller holds the locks, and fences before and
+    /// after.
     ///
     /// # Safety
-    /// As for [`Self::get`]; the words written are live.
+    /// The obligations are those of [`Self::get`], and the words written are
+    /// live.
     #[inline(always)]
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;
         while i < self.len {
-            // A batch of loads in flight; past the end, the last entry again,
-            // which stores the same value once more.
+            // A batch of loads is in flight; past the end it repeats the last
+            // entry, which stores the same value once more.
             let slots: [_; BATCH] =
                 core::array::from_fn(|j| logs.write(lane, (i + j as u32).min(self.len - 1)));
-            // SAFETY: below the count, so stored in this attempt.
+            // SAFETY: the entry is below the count, so this attempt stored it.
             let pairs = slots.map(|slot| unsafe { (slot.address(lane), slot.value(lane)) });
             for (address, value) in pairs {
                 // SAFETY: the caller's: the words live.

@@ -1,11 +1,9 @@
-//! An NVIDIA GPU through its driver, with no toolkit: PTX is compiled by the
-//! driver when a kernel is first used. Of a kernel with two modules, the one for
-//! GPUs with atomics of 128 bits is taken where the GPU and the driver are new
-//! enough (compute capability 9.0, CUDA 12.3).
+//! The context of an NVIDIA GPU: its handles, what it can do, and how errors
+//! end it.
 //!
-//! After an illegal address, a trap or a watchdog the context is gone with
-//! everything in it: the error is [`Error::DeviceLost`], and every later call
-//! returns it again.
+//! Invariant: after an illegal address, a trap or a watchdog the context is
+//! lost with everything in it. The error is [`Error::DeviceLost`], and every
+//! later call returns it again.
 
 use crate::host::device::Limits;
 use crate::host::error::Error;
@@ -19,7 +17,7 @@ use std::string::String;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a GPU is.
+/// The properties of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CudaInfo {
     /// Its name.
@@ -28,16 +26,16 @@ pub struct CudaInfo {
     pub compute_capability: (i32, i32),
     /// The CUDA version of the driver, as 1000 x major + 10 x minor.
     pub driver_version: i32,
-    /// Bytes of its memory.
+    /// The number of bytes of its memory.
     pub memory_bytes: u64,
-    /// Bytes of its second-level cache.
+    /// The number of bytes of its second-level cache.
     pub l2_bytes: u64,
-    /// Most threads resident on one multiprocessor.
+    /// The largest number of threads resident on one multiprocessor.
     pub resident_threads: u32,
 }
 
-/// A kernel's function in its loaded module, and the time the driver took to
-/// compile it.
+/// A kernel's function in its loaded module, and the time that the driver took
+/// to compile it.
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
@@ -47,12 +45,12 @@ pub(crate) struct Loaded {
 pub(crate) struct Context {
     pub(crate) driver: Arc<CudaContext>,
     pub(crate) stream: Arc<CudaStream>,
-    /// For the stop flag, while a kernel runs on the other.
+    /// The stream for the stop flag, while a kernel runs in the other.
     pub(crate) side_stream: Arc<CudaStream>,
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
-    /// By kernel, width of atomics and probe.
+    /// The functions loaded, by kernel, width of atomics and probe.
     pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Loaded>>,
     pub(crate) lost: Mutex<Option<Error>>,
 }
@@ -63,11 +61,11 @@ unsafe impl Send for Context {}
 // SAFETY: as above; the mutable parts are behind mutexes.
 unsafe impl Sync for Context {}
 
-/// A GPU. Clones share it.
+/// A GPU. Clones refer to the same context.
 #[derive(Clone)]
 pub struct Cuda {
     pub(crate) context: Arc<Context>,
-    /// Whether kernels use atomics of 128 bits.
+    /// Says whether kernels use atomics of 128 bits.
     pub(crate) wide: bool,
 }
 
@@ -93,9 +91,10 @@ pub(crate) fn driver(during: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 impl Cuda {
-    /// The GPUs that the driver shows.
+    /// Returns the number of GPUs that the driver reports.
     pub fn count() -> Result<usize, Error> {
-        // SAFETY: looks for the library; nothing else loads it meanwhile.
+        // SAFETY: this searches for the library; nothing else loads it in the
+        // meantime.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::NoDriver);
         }
@@ -103,11 +102,11 @@ impl Cuda {
         Ok(result::device::get_count().map_err(driver("cuDeviceGetCount"))? as usize)
     }
 
-    /// GPU number `ordinal`.
+    /// Opens GPU number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or the
-    /// driver's.
+    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error
+    /// of the driver.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         let count = match Self::count() {
             Ok(count) => count,
@@ -164,7 +163,8 @@ impl Cuda {
         Ok((info, limits))
     }
 
-    /// The same GPU as if it had no atomics of 128 bits, to compare with.
+    /// Returns the same GPU as if it had no atomics of 128 bits, for
+    /// comparisons.
     #[must_use]
     pub fn without_wide_atomics(&self) -> Self {
         Self {
@@ -173,12 +173,12 @@ impl Cuda {
         }
     }
 
-    /// What the GPU is.
+    /// Returns the properties of the GPU.
     pub fn info(&self) -> &CudaInfo {
         &self.context.info
     }
 
-    /// Refuses to go on after the context was lost.
+    /// Returns an error if the context was lost.
     pub(crate) fn alive(&self) -> Result<(), Error> {
         let lost = self
             .context
@@ -194,7 +194,8 @@ impl Cuda {
             .map_err(driver("cuCtxSetCurrent"))
     }
 
-    /// An error that takes the context with it, remembered.
+    /// Makes an error of the driver; if it is one that ends the context, later
+    /// calls return it again.
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
         let error = Error::DeviceLost {
             during: during.to_owned(),
@@ -209,7 +210,7 @@ impl Cuda {
     }
 }
 
-/// Refuses a GPU without scoped atomics and forward progress for each thread.
+/// Refuses a GPU without scoped atomics and forward progress of each thread.
 fn check_capability(info: &CudaInfo) -> Result<(), Error> {
     let (major, minor) = info.compute_capability;
     if major < 7 {
@@ -222,8 +223,8 @@ fn check_capability(info: &CudaInfo) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the GPU has atomics of 128 bits, and its driver reads the PTX that
-/// they came with.
+/// Returns whether the GPU has atomics of 128 bits and its driver accepts the
+/// PTX version that has them.
 pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
     info.compute_capability.0 >= 9 && info.driver_version >= 12_030
 }

@@ -1,4 +1,4 @@
-//! A GPU as a [`Device`]: launches.
+//! Launches on a GPU: the implementation of [`Device`].
 
 use crate::host::cuda::context::{Cuda, driver, has_wide_atomics};
 use crate::host::cuda::memory::CudaMemory;
@@ -112,7 +112,7 @@ impl Cuda {
     /// Launches an entry point and waits for it.
     ///
     /// # Safety
-    /// As for [`Device::launch`]; `params` points to the entry point's parameters.
+    /// The obligations are those of [`Device::launch`]; `params` points to the entry point's parameters.
     unsafe fn launch_entry(
         &self,
         kernel: Entry,
@@ -162,8 +162,8 @@ impl Cuda {
         Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
     }
 
-    /// Limits that depend on the kernel: its registers bound the threads of a
-    /// block, and shared memory beyond 48 KiB must be asked for.
+    /// Checks the limits that depend on the kernel: its registers bound the
+    /// threads of a block, and shared memory beyond 48 KiB must be requested.
     fn check_function(&self, function: sys::CUfunction, launch: &Launch) -> Result<(), Error> {
         use sys::CUfunction_attribute as A;
         let failed = driver("cuFuncGetAttribute");
@@ -218,8 +218,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Waits for the kernel; at the time limit, sets the stop flag through a
-    /// stream of its own and goes on waiting.
+    /// Waits for the kernel. At the time limit, it sets the stop flag through a
+    /// stream of its own and continues to wait.
     fn wait(&self, after: &Event, launch: &Launch) -> Result<(), DriverError> {
         if let Some(stop) = launch.stop.filter(|stop| stop.after.is_some()) {
             let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Memory of a GPU.
+//! Allocations in the memory of a GPU.
 
 use crate::host::cuda::context::Cuda;
 use crate::host::device::Memory;
@@ -43,8 +43,9 @@ impl Memory for CudaMemory {
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
-        // In the kernels' stream: a plain copy from pageable memory may return
-        // before it has reached the device, and kernels do not wait for it.
+        // The copy is in the kernels' stream: a plain copy from pageable memory
+        // may return before it has reached the device, and kernels do not wait
+        // for it.
         let stream = self.device.context.stream.cu_stream();
         // SAFETY: in range of a live allocation; the source lives until the
         // stream has been waited for.

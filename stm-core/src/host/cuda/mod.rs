@@ -1,11 +1,19 @@
-//! An NVIDIA GPU through its driver, with no toolkit: PTX is compiled by the
-//! driver when a kernel is first used. Of a kernel with two modules, the one for
-//! GPUs with atomics of 128 bits is taken where the GPU and the driver are new
-//! enough (compute capability 9.0, CUDA 12.3).
+//! An NVIDIA GPU through its driver, without a toolkit: the driver compiles the
+//! PTX when a kernel is first used. If a kernel has two modules, the one for
+//! GPUs with atomics of 128 bits is used where the GPU and the driver are
+//! recent enough (compute capability 9.0, CUDA 12.3).
 //!
-//! After an illegal address, a trap or a watchdog the context is gone with
-//! everything in it: the error is [`Error::DeviceLost`], and every later call
+//! After an illegal address, a trap or a watchdog the context is lost with
+//! everything in it. The error is
+//! [`Error::DeviceLost`](crate::host::Error::DeviceLost), and every later call
 //! returns it again.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `context` | `Cuda`: the context, and the errors that end it |
+//! | `memory` | allocations and copies |
+//! | `module` | PTX modules, and their compilation by the driver |
+//! | `launch` | launches, and the time limit |
 
 pub(crate) mod context;
 mod launch;

@@ -15,8 +15,8 @@ use std::sync::PoisonError;
 use std::time::Instant;
 use std::vec;
 
-/// What is launched, without the kernel's type: so that nothing but a few lines is
-/// compiled for each kernel.
+/// The entry point of a launch without the kernel's type, so that only a few
+/// lines are compiled for each kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     id: TypeId,
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// That of a kernel.
+    /// Returns the entry point of a kernel.
     pub(crate) fn of<K: Kernel>() -> Self {
         Self {
             id: TypeId::of::<K>(),
@@ -36,8 +36,9 @@ impl Entry {
 }
 
 impl Cuda {
-    /// The name of a kernel's entry point for this GPU, and the text of its
-    /// module: of a kernel without a module for wide atomics, the one without.
+    /// Returns the name of a kernel's entry point for this GPU, and the text of
+    /// its module. A kernel without a module for wide atomics has only the
+    /// other one.
     fn module_of(
         &self,
         kernel: Entry,
@@ -54,7 +55,7 @@ impl Cuda {
         }
     }
 
-    /// The kernel's function, its module compiled when first asked for.
+    /// Returns the kernel's function; the first call compiles its module.
     pub(crate) fn function(
         &self,
         kernel: Entry,
@@ -96,7 +97,7 @@ impl Cuda {
     }
 }
 
-/// Loads PTX text into the current context; on failure, the driver's log on
+/// Loads PTX text into the current context; the error is the driver's log on
 /// one line.
 fn load_module(ptx: &str) -> Result<sys::CUmodule, String> {
     let text = CString::new(ptx).map_err(|_| "the text contains a NUL".to_owned())?;
