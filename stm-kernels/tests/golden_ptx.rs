@@ -229,7 +229,6 @@ fn the_tables_name_every_method_of_the_trait() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/src/lane/mod.rs");
     let source = std::fs::read_to_string(source).unwrap();
     let (mut required, mut provided) = trait_methods(&source);
-    // This method exists only under the feature `mutants`, which PTX is built
     // What observes a lane, and its seeded defect, are no operations.
     assert!(provided.remove("mutant") && required.remove("probe"));
     assert_eq!(required, METHODS.iter().map(|m| m.0).collect());
