@@ -41,6 +41,7 @@
 //!
 //! | module | contains |
 //! | --- | --- |
+//! | [`kernel`] | the trait that a kernel implements |
 //! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
 //! | [`memory`] | words, versions, stripes, the global metadata and the logs: where each bit lies |
 //! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |
@@ -64,14 +65,21 @@
 //! 2. `Tx::read_words` looks up the transaction's own writes, if there are any,
 //!    and calls `Algorithm::read_many` for the rest (`algorithm/contract.rs`).
 //! 3. For [`algorithm::Fast`] this is `Versioned::read_many`
-//!    (`algorithm/fast/protocol.rs`). It calls `load` and, if a word is locked
-//!    or newer than the snapshot, `extend`; both are in
-//!    `algorithm/fast/read.rs`. It records the word in the read set
+//!    (`algorithm/fast/protocol.rs`). It calls `load`; while a word is locked
+//!    it calls it again, and if one is newer than the snapshot, `extend` and then
+//!    `load`. Both are in `algorithm/fast/read.rs`. It records the word in the read set
 //!    (`algorithm/fast/entry_set.rs`).
 //! 4. `load` finds the version word of the address
 //!    (`algorithm/fast/storage.rs`) and calls [`Lane::load_relaxed_64`], one
-//!    PTX instruction in `lane/gpu.rs` and one atomic load in `lane/cpu.rs`.
-//!    The bits of the word are described in `memory/version.rs`.
+//!    PTX instruction in `lane/gpu.rs`, written by the macro `load!` of
+//!    `lane/gpu_access.rs`, and one atomic load in `lane/cpu.rs`. For an `f64` it
+//!    is [`Lane::load_relaxed_128`], or version, value and version. The bits of
+//!    the word are described in `memory/version.rs`.
+//! 5. [`Tx::write`] marks the word's entry (`EntrySet::buffer`). At the commit
+//!    (`Versioned::commit`) `acquire.rs` swaps the words for their locked forms,
+//!    and `commit.rs` has `advance`, `validate` and `publish`.
+//! 6. For [`algorithm::HvSorting`], start at `VersionLocks::read_many` and
+//!    `try_commit` in `algorithm/paper/version_locks.rs`.
 //!
 //! The loop that began the attempt and will commit it is in `run/single.rs`.
 

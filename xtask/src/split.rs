@@ -192,7 +192,7 @@ impl<'a> Module<'a> {
                 out.push('\n');
             }
         }
-        out
+        name_constants(&out)
     }
 }
 
@@ -294,6 +294,33 @@ fn renumber(text: &str) -> String {
         None => line,
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What begins the name of a constant that has none in the sources; a hash of the
+/// whole crate follows, and a number after [`ANONYMOUS_END`].
+const ANONYMOUS: &str = "anon_$_";
+const ANONYMOUS_END: &str = "_$_";
+
+/// `text` with numbers in the place of those hashes, by their first appearance: a
+/// change elsewhere in the crate leaves the file as it is.
+fn name_constants(text: &str) -> String {
+    let mut hashes: Vec<&str> = Vec::new();
+    let mut parts = text.split(ANONYMOUS);
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        out.push_str(ANONYMOUS);
+        let Some((hash, rest)) = part.split_once(ANONYMOUS_END) else {
+            out.push_str(part);
+            continue;
+        };
+        let number = hashes.iter().position(|known| *known == hash);
+        let number = number.unwrap_or_else(|| {
+            hashes.push(hash);
+            hashes.len() - 1
+        });
+        let _ = write!(out, "{number}{ANONYMOUS_END}{rest}");
+    }
+    out
 }
 
 /// `text` with the digits that follow each `prefix` removed.

@@ -1,9 +1,9 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! [`Tx`] calls these methods, and the loops of `run` call `begin`,
-//! `commit` and `rollback`:
+//! The loops of `run` call `load_queue_and_snapshot` (if `SCHEDULED`), `commit`
+//! and `rollback`; [`Tx`] calls the others:
 //!
-//! 1. `clear`, `load_queue_and_snapshot`, `begin`;
+//! 1. `load_queue_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
 //! 2. any number of reads, writes, additions;
 //! 3. `commit` if the closure returned `Ok`, else `rollback`.
 //!

@@ -1,6 +1,8 @@
 //! Versions, and the words that hold a version and a lock bit.
 
-/// A reading of the global clock: the number of updates committed so far.
+/// A reading of the global clock, from which each version is drawn. Under `fast`
+/// the lanes of a warp that commit together share one tick, and a commit that then
+/// aborts has used one as well.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub struct Version(pub u64);
@@ -9,7 +11,7 @@ pub struct Version(pub u64);
 ///
 /// | bits | meaning |
 /// | --- | --- |
-/// | 63..1 | version: the clock at the last commit that wrote the stripe |
+/// | 63..1 | version: the clock at the last commit that wrote the stripe; under `fast-table`, the owner's number while it is locked |
 /// | 0 | 1 while a committing transaction owns the stripe |
 ///
 /// 63 bits of version last 290 years at 10^9 commits a second; the 31 bits of
@@ -34,7 +36,8 @@ impl LockWord {
         self.0 & Self::LOCKED != 0
     }
 
-    /// Returns the version, whether the word is locked or not.
+    /// Returns the version. The paper's algorithms keep it in a locked word;
+    /// `fast-table` does not.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 1)
@@ -45,7 +48,7 @@ impl LockWord {
 ///
 /// | bits | meaning |
 /// | --- | --- |
-/// | 63..33 | version: the clock at the last commit that wrote the cell |
+/// | 63..33 | version: the clock at the last commit that wrote the cell; while it is locked, bits of the owner's number, or still the version if it was locked blindly |
 /// | 32 | 1 while a committing transaction owns the cell |
 /// | 31..0 | the value of a 32-bit element; 0 for a 64-bit one, whose value is in the next word |
 ///

@@ -43,13 +43,14 @@ element!(u64, true, |v| v, |b| b);
 element!(i64, true, |v| v as u64, |b| b as i64);
 element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 
-/// The address of one transactional word, with its width in bit 0, which is
-/// free because words are aligned to at least 4 bytes.
+/// The address of an element's word, or of its cell in an array of cells, with the
+/// width of the element in bit 0, which is free because words are aligned to at
+/// least 4 bytes.
 ///
 /// | bits | meaning |
 /// | --- | --- |
 /// | 63..1 | the address, bit 0 taken as 0 |
-/// | 0 | 1 for a 64-bit word, 0 for a 32-bit word |
+/// | 0 | 1 for a 64-bit element, 0 for a 32-bit one, also if its cell has 64 bits |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WordAddress(pub(crate) u64);
 

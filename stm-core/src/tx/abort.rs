@@ -21,9 +21,11 @@ pub enum Abort {
     /// A word read earlier has changed, so the attempt would no longer see one
     /// consistent state.
     ReadStale = 1,
-    /// The commit could not acquire its locks in the allowed number of tries.
+    /// A lock was owned by another transaction, in each of the tries that the
+    /// algorithm makes.
     CommitLocked = 2,
-    /// The validation of the commit found that a word read has changed.
+    /// A word read has changed: the validation of the commit found it or, under
+    /// `fast`, the swap that should have locked it.
     CommitStale = 3,
     /// The transaction's own code cancelled it.
     User = 4,

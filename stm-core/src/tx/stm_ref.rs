@@ -15,10 +15,13 @@ use core::ptr::addr_of_mut;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RetryLimits {
-    /// Polls of a locked word before a read aborts; 0 for the default of the
-    /// algorithm (`Algorithm::READ_POLLS`, `Algorithm::TEAM_READ_POLLS`).
+    /// How often a read loads its words again, because one is locked or, under
+    /// `fast` and `fast-table`, newer than the snapshot, before it aborts; 0 for
+    /// the default of the algorithm (`Algorithm::READ_POLLS`,
+    /// `Algorithm::TEAM_READ_POLLS`).
     pub read_polls: u32,
-    /// Attempts to acquire the locks before a commit aborts.
+    /// Attempts to acquire the locks before a commit aborts; without effect under
+    /// `fast` and `fast-table`, which make one.
     pub acquire_tries: u32,
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,

@@ -83,6 +83,20 @@ fn labels_and_frames_lose_the_functions_number_only() {
 }
 
 #[test]
+fn constants_without_a_name_do_not_depend_on_the_rest_of_the_crate() {
+    let text = |a: &str, b: &str| {
+        name_constants(&format!(
+            ".global anon_$_{a}_$_0; .global anon_$_{b}_$_0; ld anon_$_{a}_$_0;"
+        ))
+    };
+    assert_eq!(text("f00", "ba4"), text("123", "456"));
+    assert_eq!(
+        text("f00", "ba4"),
+        ".global anon_$_0_$_0; .global anon_$_1_$_0; ld anon_$_0_$_0;"
+    );
+}
+
+#[test]
 fn numbers_of_call_sequences_go() {
     let body = |n: u32| format!("\t{{ // callseq {n}, 0\n\tcall.uni f, ();\n\t}} // callseq {n}");
     let f = ".func f()\n{\n\tret;\n}\n";

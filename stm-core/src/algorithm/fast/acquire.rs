@@ -251,7 +251,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let apart = blind & !pairs.which;
             found = Self::try_lock(tx, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
-            // range (Tx::locate). Relaxed: F3 follows. A word that is locked
+            // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked
             // stays as it is.
             let before: [u64; B] = core::array::from_fn(|j| unsafe {
                 let word = S::version_word(map, word_of(entries[j]));
@@ -308,7 +308,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let word = S::version_word(map, word_of(entries[j]));
             let new = S::locked(seen[j], me);
             // SAFETY: if wanted, the version word of an element in range
-            // (Tx::locate). Relaxed: F3 follows.
+            // (checked by `Tx`). Relaxed: F3 follows.
             unsafe {
                 if Mutant::LockedByStore.on(lane) {
                     lane.store_relaxed_64_if(wanted, word, new);

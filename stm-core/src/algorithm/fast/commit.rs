@@ -133,7 +133,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: an owned word is of an element in range (Tx::locate), and
+            // SAFETY: an owned word is of an element in range (checked by `Tx`), and
             // the entry is below the count. Relaxed: a packed word is
             // everything there is to see; F6 precedes the others.
             unsafe {
@@ -207,7 +207,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: the version word is of an element in range (Tx::locate)
+            // SAFETY: the version word is of an element in range (checked by `Tx`)
             // and owned by this transaction. Relaxed: a packed word, or a pair,
             // is everything there is to see.
             unsafe {

@@ -1,12 +1,13 @@
 //! The sets of the versioned algorithms: one array of entries for words read,
 //! written or both.
 //!
-//! An entry is an address, the word that was seen there (the cell, or the lock
-//! word of the stripe), and a value: the new value if the word is written, else
+//! An entry is an address, the version word that was seen there (of a packed cell
+//! with its value), and a value: the new value if the word is written, else
 //! the value read, where the algorithm compares values. The first entries are
 //! on the lane's stack, which a GPU keeps in its first-level cache; the rest
-//! are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries are never moved and never
-//! cleared: the count says which ones are valid.
+//! are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries keep
+//! their places, except when a full set is compacted, and are never cleared: the
+//! count says which ones are valid.
 //!
 //! | bits of an address | meaning |
 //! | --- | --- |

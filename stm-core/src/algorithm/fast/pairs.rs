@@ -97,7 +97,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             pairs.now = core::array::from_fn(|j| {
                 let place = S::version_word(map, word_of(entries[j]));
                 // SAFETY: if wanted, the cell of an element in range
-                // (Tx::locate). Relaxed: the swap compares it.
+                // (checked by `Tx`). Relaxed: the swap compares it.
                 unsafe { lane.load_relaxed_128_if(pairs.which >> j & 1 != 0, place) }
             });
         }

@@ -10,8 +10,10 @@
 //! 2. *read*: a packed word takes one load, which has value and version. Other
 //!    words take loads of the version words, the values, and the version words
 //!    again (F2). If all are free and no newer than the snapshot, the read is
-//!    done. Otherwise *extend*: load the clock (F1), validate every entry, and
-//!    read the new words again.
+//!    done. If a word is locked, load all of them again (a *poll*). If none is
+//!    locked and one is newer, *extend*: load the clock (F1), find every entry
+//!    that was read unchanged, and load the new words again. `read_polls` bounds
+//!    polls and extensions together.
 //! 3. *write*: buffer the value in the word's entry.
 //! 4. *commit*, for the lanes of a warp together: acquire the lock of every
 //!    written entry by a swap of its word for the locked form, or release all
@@ -20,7 +22,8 @@
 //!    write back: store the values, then the version words with w (F5). A
 //!    packed word takes one store for both.
 //!
-//! Invariants: only the owner of a word stores to it. Versions of a word only
+//! Invariants: only the owner of a word stores to it, except for captured words
+//! ([`Tx::init`](crate::Tx::init)). Versions of a word only
 //! grow, and none is above the clock. A transaction that aborts has stored no
 //! value, except by [`Tx::init`](crate::Tx::init).
 //!
@@ -138,7 +141,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // do so while the others wait. Otherwise the warp would wait for each
         // of them in turn at every later warp operation.
         // SAFETY: they run here together, and leave the loop together.
-        let team = unsafe { WarpCrew::of(lane.active_mask()) };
+        let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
         let mut seen = Self::load(tx, words, v);
@@ -154,7 +157,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                     Abort::ReadStale
                 });
             }
-            if team.vote(lane, again) == 0 {
+            if converged.vote(lane, again) == 0 {
                 break;
             }
             polls += 1;
@@ -309,8 +312,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
         Self::announce_late(tx);
-        // These are a word read and not written, an entry that shares its lock,
-        // or a row.
+        // There is something to validate: an entry read and not written, whose
+        // stripe may be one that this commit owns, or a row that was read.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
         if holders.vote(lane, reads) != 0 {
             // ORDER(F4): the clock before the validation. Pairs with F3 of

@@ -51,7 +51,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) -> [u64; N] {
         let lane = tx.lane;
         // SAFETY: the words are of elements in range of a live array
-        // (Tx::locate), or in the live table. Relaxed: versions up to the
+        // (checked by `Tx`), or in the live table. Relaxed: versions up to the
         // snapshot add nothing to it, and a later one leads to a load of the
         // clock.
         let versions =
@@ -158,7 +158,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         core::array::from_fn(|j| {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
             let word = word_of(entries[j]);
-            // SAFETY: if wanted, of an element in range (Tx::locate). Relaxed:
+            // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
             // F1 or F4 precedes.
             unsafe { Self::version_if(tx.lane, S::map(tx.stm), wanted, word, seen[j]) }
         })

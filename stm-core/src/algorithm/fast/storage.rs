@@ -38,12 +38,13 @@ pub trait Storage: Copy + Send + Sync + 'static {
     fn is_packed(word: WordAddress) -> bool;
     /// Returns what is needed to find version words.
     fn map<A>(stm: &StmRef<A>) -> Self::Map;
-    /// Returns the version word of a word.
+    /// Returns the address of the version word of a word.
     fn version_word(map: Self::Map, word: WordAddress) -> *mut u64;
     /// Returns the address of the value of a word that is not packed.
     fn value(word: WordAddress) -> WordAddress;
 
-    /// Returns the version in a version word, locked or not.
+    /// Returns the version in an unlocked version word. The result for a locked
+    /// one has no meaning: it may be the owner's number.
     fn version(word: u64) -> Version;
     /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;

@@ -87,7 +87,7 @@ impl Algorithm for Cgl {
         _own: u32,
     ) -> TxResult<()> {
         for k in 0..N {
-            // SAFETY: in range of a live array (Tx::locate). Relaxed: the lock
+            // SAFETY: in range of a live array (checked by `Tx`). Relaxed: the lock
             // is held, and C1 orders it.
             v[k] = unsafe { words[k].load_relaxed(tx.lane) };
         }

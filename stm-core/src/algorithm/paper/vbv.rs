@@ -115,7 +115,7 @@ impl Algorithm for Vbv {
     ) -> TxResult<()> {
         let lane = tx.lane;
         for k in 0..N {
-            // SAFETY: in range of a live array (Tx::locate).
+            // SAFETY: in range of a live array (checked by `Tx`).
             v[k] = unsafe { words[k].load_relaxed(lane) };
         }
         let pairs: [_; N] = core::array::from_fn(|k| (words[k], v[k].to_bits64()));

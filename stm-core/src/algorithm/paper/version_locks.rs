@@ -5,11 +5,13 @@
 //! The protocol, with the events that `ORDERING.md` argues about:
 //!
 //! 1. *begin*: read the clock (E1) before anything else.
-//! 2. *read*: load the value, log it, then load the stripe's lock word (E2). If
-//!    the stripe is locked, poll it up to a limit. If its version is above the
+//! 2. *read*: load the values, then the lock words of their stripes (E2), log
+//!    both, and insert the stripes into the lock log. If a
+//!    stripe is locked, poll it up to a limit. If its version is above the
 //!    snapshot, validate and extend ([`Validation::extend`]).
 //! 3. *write*: buffer the value.
-//! 4. *commit*: lock every stripe of the lock log, noting stale versions of
+//! 4. *commit*: with validation by value, compare all values once, as a commit
+//!    that must fail need not lock; lock every stripe of the lock log, noting stale versions of
 //!    stripes read (E3); if there are any, compare values; write back; advance
 //!    the clock (E4); release written stripes with the new version and the
 //!    others with their old one (E5).
@@ -124,11 +126,11 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         // lock or what followed it (line 26). One value takes an acquire load;
         // several take relaxed loads, all in flight, and one fence.
         if N == 1 && !Mutant::NoE2.on(lane) {
-            // SAFETY: in range of a live array (Tx::locate).
+            // SAFETY: in range of a live array (checked by `Tx`).
             v[0] = unsafe { words[0].load_acquire(lane) };
         } else {
             for k in 0..N {
-                // SAFETY: in range of a live array (Tx::locate).
+                // SAFETY: in range of a live array (checked by `Tx`).
                 v[k] = unsafe { words[k].load_relaxed(lane) };
             }
             Mutant::NoE2.fence(lane);
