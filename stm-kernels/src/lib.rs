@@ -19,6 +19,7 @@
 //! | [`genome`] | assembly of a gene from its segments | STAMP |
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
+//! | [`queue`] | bounded first-in-first-out queue, producers and consumers that try | |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison.
@@ -44,6 +45,7 @@ pub mod lane_ops;
 pub mod mutants;
 #[cfg(not(target_arch = "nvptx64"))]
 mod ptx;
+pub mod queue;
 pub mod ra;
 
 /// Never runs, as no kernel panics, and leaves nothing in the PTX.

@@ -32,6 +32,7 @@ macro_rules! for_each_workload {
             genome: Genome(Genome), "puts a gene together: drops duplicate segments, links the others";
             labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
             kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+            queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
         }
     };
 }
@@ -42,6 +43,7 @@ pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
+pub mod queue;
 pub mod ra;
 
 pub mod compare;

@@ -1,0 +1,313 @@
+//! What the queue and its operations must have left.
+//!
+//! Each operation notes at which position of the queue it appended or took which
+//! value. From that the host tells, without a replay:
+//!
+//! - the positions of the appended values are 0, 1, 2 and so on, each once, up to
+//!   the count that the queue ended with; the same of those taken;
+//! - at each position that was taken, the value is the one that was appended there:
+//!   the values came out in the order in which they went in, none was lost and none
+//!   came twice; those that were not taken are in the ring;
+//! - the queue never held more than it has places, at its end;
+//! - the positions of one lane's values rise in the order of its operations, and so
+//!   do those of what it took.
+
+use stm_kernels::queue::{APPENDED, QueuePlan, TAKEN};
+
+/// What a launch left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left<'a> {
+    /// The operations' roles.
+    pub(super) plan: QueuePlan,
+    /// Lanes of the launch that ran transactions: number `n` ran operations `n`,
+    /// `n + lanes` and so on.
+    pub(super) lanes: u64,
+    /// What each operation noted.
+    pub(super) results: &'a [u64],
+    /// How many values were taken, and appended.
+    pub(super) counts: [u32; 2],
+    /// The ring.
+    pub(super) ring: &'a [u32],
+}
+
+/// No value: values are transactions' numbers plus 1.
+const NONE: u32 = 0;
+
+/// What is wrong, if anything.
+pub(super) fn difference(left: &Left<'_>) -> Option<String> {
+    check(left).err()
+}
+
+fn check(left: &Left<'_>) -> Result<(), String> {
+    let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
+    let waiting = appended.checked_sub(taken);
+    if waiting.is_none_or(|waiting| waiting as usize > left.ring.len()) {
+        return Err(format!(
+            "{appended} values were appended and {taken} taken, of a queue of {} places",
+            left.ring.len()
+        ));
+    }
+    if appended as usize > left.results.len() {
+        return Err(format!(
+            "{appended} values were appended by {} operations",
+            left.results.len()
+        ));
+    }
+    let mut queue = vec![NONE; appended as usize];
+    let mut noted = 0;
+    for (i, position, value) in done(left, true) {
+        let expected = QueuePlan::value(i);
+        if value != expected {
+            return Err(format!(
+                "operation {i} appended {value}, and its value is {expected}"
+            ));
+        }
+        let Some(place) = queue.get_mut(position as usize) else {
+            return Err(format!(
+                "operation {i} appended at position {position}, and {appended} values were \
+                 appended"
+            ));
+        };
+        if *place != NONE {
+            let other = *place - 1;
+            return Err(format!(
+                "operations {other} and {i} both appended at position {position}"
+            ));
+        }
+        *place = value;
+        noted += 1;
+    }
+    if noted != appended {
+        return Err(format!(
+            "{noted} operations appended a value, and the queue counts {appended}"
+        ));
+    }
+    take(left, taken, &queue)?;
+    for position in taken..appended {
+        let (found, value) = (
+            left.ring[position as usize % left.ring.len()],
+            queue[position as usize],
+        );
+        if found != value {
+            return Err(format!(
+                "the value at position {position}, which nobody took, is {found}, not {value}"
+            ));
+        }
+    }
+    in_order(left, true).and_then(|()| in_order(left, false))
+}
+
+/// Checks what was taken, of a queue that had these values.
+fn take(left: &Left<'_>, taken: u32, queue: &[u32]) -> Result<(), String> {
+    let mut by = vec![None; taken as usize];
+    for (i, position, value) in done(left, false) {
+        let Some(place) = by.get_mut(position as usize) else {
+            return Err(format!(
+                "operation {i} took from position {position}, and {taken} values were taken"
+            ));
+        };
+        if let Some(other) = place.replace(i) {
+            return Err(format!(
+                "operations {other} and {i} both took the value at position {position}"
+            ));
+        }
+        let expected = queue[position as usize];
+        if value != expected {
+            return Err(format!(
+                "operation {i} took {value} from position {position}, where {expected} was \
+                 appended"
+            ));
+        }
+    }
+    match by.iter().position(Option::is_none) {
+        Some(position) => Err(format!(
+            "the value at position {position} is gone, and no operation took it"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the positions of each lane rise: of what it appended, or took.
+fn in_order(left: &Left<'_>, producers: bool) -> Result<(), String> {
+    let lanes = left.lanes.max(1).min(left.results.len().max(1) as u64);
+    let mut last = vec![None; lanes as usize];
+    for (i, position, _) in done(left, producers) {
+        let of_lane = &mut last[(i % lanes) as usize];
+        if let Some((before, earlier)) = of_lane.replace((i, position))
+            && earlier >= position
+        {
+            let what = if producers {
+                "appended at"
+            } else {
+                "took from"
+            };
+            return Err(format!(
+                "operation {i} {what} position {position}, and operation {before} of the same \
+                 lane, before it, at {earlier}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The operations of a role that got something done: number, position and value.
+fn done<'a>(left: &Left<'a>, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> + 'a {
+    let plan = left.plan;
+    (0..)
+        .zip(left.results)
+        .filter(move |&(i, &result)| result != 0 && plan.is_producer(i) == producers)
+        .map(|(i, &result)| (i, (result >> 32) as u32, result as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_kernels::queue::done as noted;
+
+    const PLACES: usize = 4;
+    const LANES: u64 = 3;
+
+    /// What operations one after the other leave.
+    struct Queue {
+        plan: QueuePlan,
+        results: Vec<u64>,
+        counts: [u32; 2],
+        ring: Vec<u32>,
+    }
+
+    impl Queue {
+        fn after(operations: u64) -> Self {
+            let mut queue = Self {
+                plan: QueuePlan {
+                    seed: 9,
+                    producers_percent: 60,
+                },
+                results: Vec::new(),
+                counts: [0; 2],
+                ring: vec![0; PLACES],
+            };
+            for i in 0..operations {
+                let [taken, appended] = queue.counts;
+                let result = if queue.plan.is_producer(i) {
+                    if (appended - taken) as usize == PLACES {
+                        0
+                    } else {
+                        queue.ring[appended as usize % PLACES] = QueuePlan::value(i);
+                        queue.counts[1] += 1;
+                        noted(appended, QueuePlan::value(i))
+                    }
+                } else if appended == taken {
+                    0
+                } else {
+                    queue.counts[0] += 1;
+                    noted(taken, queue.ring[taken as usize % PLACES])
+                };
+                queue.results.push(result);
+            }
+            queue
+        }
+
+        /// The numbers of the operations of a role that got something done.
+        fn done(&self, producers: bool) -> Vec<usize> {
+            let left = self.left();
+            done(&left, producers).map(|(i, ..)| i as usize).collect()
+        }
+
+        fn left(&self) -> Left<'_> {
+            Left {
+                plan: self.plan,
+                lanes: LANES,
+                results: &self.results,
+                counts: self.counts,
+                ring: &self.ring,
+            }
+        }
+
+        #[track_caller]
+        fn is_refused(&self, with: &str) {
+            let what = difference(&self.left()).expect("a difference");
+            assert!(what.contains(with), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_right_queue_is_accepted_also_one_that_is_full_or_empty() {
+        for operations in [0, 1, 50, 500] {
+            let queue = Queue::after(operations);
+            assert_eq!(difference(&queue.left()), None);
+            assert!(operations < 500 || queue.results.contains(&0), "never full");
+        }
+    }
+
+    #[test]
+    fn a_lost_value_is_refused() {
+        let mut queue = Queue::after(200);
+        let gone = queue.done(false)[7];
+        queue.results[gone] = 0;
+        queue.is_refused("is gone, and no operation took it");
+    }
+
+    #[test]
+    fn a_value_that_came_twice_is_refused() {
+        let mut queue = Queue::after(200);
+        let takers = queue.done(false);
+        queue.results[takers[8]] = queue.results[takers[7]];
+        queue.is_refused("both took the value at position");
+    }
+
+    #[test]
+    fn two_values_in_the_wrong_order_are_refused() {
+        let mut queue = Queue::after(200);
+        let takers = queue.done(false);
+        let value = |r: u64| r as u32;
+        let (a, b) = (queue.results[takers[4]], queue.results[takers[5]]);
+        queue.results[takers[4]] = noted((a >> 32) as u32, value(b));
+        queue.results[takers[5]] = noted((b >> 32) as u32, value(a));
+        queue.is_refused("where");
+    }
+
+    #[test]
+    fn an_append_that_was_lost_under_another_is_refused() {
+        let mut queue = Queue::after(200);
+        let producers = queue.done(true);
+        let position = queue.results[producers[3]] >> 32;
+        let value = queue.results[producers[4]] & u64::from(u32::MAX);
+        queue.results[producers[4]] = position << 32 | value;
+        queue.is_refused("both appended at position");
+    }
+
+    #[test]
+    fn a_wrong_word_of_the_ring_and_a_wrong_count_are_refused() {
+        let mut queue = Queue::after(200);
+        while queue.counts[0] == queue.counts[1] {
+            queue = Queue::after(queue.results.len() as u64 + 1);
+        }
+        let place = queue.counts[0] as usize % PLACES;
+        queue.ring[place] += 1;
+        queue.is_refused("which nobody took");
+        queue.ring[place] -= 1;
+        queue.counts[1] += 1;
+        assert!(difference(&queue.left()).is_some());
+    }
+
+    #[test]
+    fn values_of_one_lane_out_of_their_order_are_refused() {
+        // Two producers of one lane change places in the queue.
+        let plan = QueuePlan {
+            seed: 9,
+            producers_percent: 100,
+        };
+        let value = |i: u64| QueuePlan::value(i);
+        let results = [noted(1, value(0)), noted(0, value(1))];
+        let mut left = Left {
+            plan,
+            lanes: 1,
+            results: &results,
+            counts: [0, 2],
+            ring: &[value(1), value(0)],
+        };
+        assert!(difference(&left).unwrap().contains("of the same lane"));
+        left.lanes = 2;
+        assert_eq!(difference(&left), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! The queue's sizes.
+
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+
+/// The queue's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Values that the queue holds at most.
+    pub places: u32,
+    /// Producers in a hundred operations; the others are consumers.
+    pub producers_percent: u32,
+    /// Operations of a run, each a transaction.
+    pub operations: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            places: 1 << 10,
+            producers_percent: 50,
+            operations: 64 << 10,
+        }
+    }
+}
+
+impl Input for Queue {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                places: 64,
+                operations: 4 << 10,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Queue {
+    fn name(&self) -> &'static str {
+        "queue"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("places", self.places.into()),
+            ("producers_percent", self.producers_percent.into()),
+            ("operations", self.operations.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        format!(
+            "{}, {} % producers",
+            of(self.places.into(), "place"),
+            self.producers_percent
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        // The two counts and a place of the ring; one of the counts and the place.
+        Capacity {
+            reads: 3,
+            writes: 2,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.operations.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        u64::from(self.places) + 2
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if self.places == 0 {
+            return Err(Error::Usage(
+                "--places 0 leaves the queue no room for a value: give 1 or more".into(),
+            ));
+        }
+        if self.producers_percent > 100 {
+            return Err(Error::Usage(format!(
+                "--producers {} is no share: give from 0 to 100 per cent",
+                self.producers_percent
+            )));
+        }
+        if self.operations == 0 {
+            return Err(Error::Usage(
+                "--operations 0 leaves nothing to do: give 1 or more".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Few threads: everybody wants the same two words.
+    fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
+        Some((4, 32))
+    }
+}

@@ -1,0 +1,150 @@
+//! A bounded first-in-first-out queue in transactions: producers try to append,
+//! consumers try to take, and neither waits.
+//!
+//! Two words count what was ever appended and what was ever taken, and a ring of
+//! words holds the values between them. Every transaction that gets something done
+//! changes one of the two counts, so that producers conflict with producers and
+//! consumers with consumers; both read both counts.
+//!
+//! Made checkable: a producer appends the number of its transaction, and each
+//! transaction notes at which position of the queue it did what. So the host can
+//! tell whether the values came out in the order in which they went in, whether one
+//! was lost or doubled, and whether the values of each producer kept their order.
+
+use crate::draw::draw;
+use crate::entry::kernels;
+use core::cell::Cell;
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Lane, StmRef, TArray, View};
+
+/// The queue kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue<A>(PhantomData<A>);
+
+/// The parameters of [`Queue`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct QueueParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The counts, [`TAKEN`] and [`APPENDED`].
+    pub counts: A::Array<u32>,
+    /// The ring; one word or more.
+    pub ring: A::Array<u32>,
+    /// What each transaction did ([`done`]); as many words as there are
+    /// transactions, zero before the launch.
+    pub results: TArray<u64>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// The transactions' roles.
+    pub plan: QueuePlan,
+}
+
+/// The count of values that were ever taken.
+pub const TAKEN: u64 = 0;
+/// The count of values that were ever appended.
+pub const APPENDED: u64 = 1;
+
+/// Which transactions are producers.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePlan {
+    /// The seed of the roles.
+    pub seed: u64,
+    /// Producers in a hundred transactions.
+    pub producers_percent: u32,
+}
+
+impl QueuePlan {
+    /// Whether transaction `i` is a producer.
+    #[inline(always)]
+    pub const fn is_producer(&self, i: u64) -> bool {
+        draw(self.seed, i, 0) % 100 < self.producers_percent as u64
+    }
+
+    /// The value that transaction `i` appends; never 0.
+    #[inline(always)]
+    pub const fn value(i: u64) -> u32 {
+        i as u32 + 1
+    }
+}
+
+/// What a transaction notes that got `value` into, or out of, the queue at
+/// `position`; one that found the queue full, or empty, notes 0.
+#[inline(always)]
+pub const fn done(position: u32, value: u32) -> u64 {
+    (position as u64) << 32 | value as u64
+}
+
+impl<A: Algorithm> Queue<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &QueueParams<A>) {
+        let places = p.ring.len() as u32;
+        if places == 0 {
+            return;
+        }
+        // What the lane's last attempt did; its transaction's, once that has ended.
+        let result = Cell::new(0);
+        p.stm.for_each_then(
+            lane,
+            0..p.transactions,
+            |tx, i| {
+                let [taken, appended] = tx.read_many(&p.counts, [TAKEN, APPENDED])?;
+                let waiting = appended.wrapping_sub(taken);
+                result.set(0);
+                if p.plan.is_producer(i) {
+                    if waiting < places {
+                        let value = QueuePlan::value(i);
+                        tx.write(&p.ring, u64::from(place(appended, places)), value)?;
+                        tx.write(&p.counts, APPENDED, appended.wrapping_add(1))?;
+                        result.set(done(appended, value));
+                    }
+                } else if waiting != 0 {
+                    let value = tx.read(&p.ring, u64::from(place(taken, places)))?;
+                    tx.write(&p.counts, TAKEN, taken.wrapping_add(1))?;
+                    result.set(done(taken, value));
+                }
+                Ok(())
+            },
+            |i| {
+                if let Some(word) = p.results.get(i) {
+                    // SAFETY: an element of a live array, which only this lane
+                    // writes. Relaxed: the host reads it after the launch.
+                    unsafe { lane.store_relaxed_64(word, result.get()) };
+                }
+            },
+        );
+    }
+}
+
+/// The word of the ring for a position of the queue; there are some.
+#[inline(always)]
+const fn place(position: u32, places: u32) -> u32 {
+    match position.checked_rem(places) {
+        Some(place) => place,
+        None => 0,
+    }
+}
+
+kernels!(Queue, QueueParams, "queue");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_follow_the_percentage_and_values_tell_transactions_apart() {
+        for percent in [0, 30, 100] {
+            let plan = QueuePlan {
+                seed: 5,
+                producers_percent: percent,
+            };
+            let producers = (0..10_000).filter(|&i| plan.is_producer(i)).count();
+            let expected = 100 * percent as usize;
+            assert!(producers.abs_diff(expected) < 200, "{producers}");
+        }
+        assert_eq!(QueuePlan::value(0), 1);
+        assert_eq!(done(3, QueuePlan::value(6)), 3 << 32 | 7);
+    }
+}
