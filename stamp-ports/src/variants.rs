@@ -89,10 +89,12 @@ impl AskedVariant {
 
     /// Whether the lock table matters to it.
     pub const fn uses_lock_table(self) -> bool {
-        !matches!(
-            self,
-            Self::Algorithm(Variant::Cgl | Variant::Vbv | Variant::Fast)
-        )
+        match self {
+            Self::Algorithm(algorithm) => {
+                stm_core::with_algorithm!(algorithm, A => <A as Algorithm>::USES_LOCK_TABLE)
+            }
+            Self::Optimized => true,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod common;
 
 use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, right, stamp, text, with};
 use serde_json::Value;
+use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
 
 /// The fields of a run that the project's plan fixes, with their kinds.
@@ -33,17 +34,7 @@ fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
 
 #[test]
 fn json_is_one_object_a_run_and_nothing_else() {
-    let names = [
-        "cgl",
-        "egpgv",
-        "vbv",
-        "tbv-sorting",
-        "hv-sorting",
-        "hv-backoff",
-        "fast",
-        "fast-table",
-        "optimized",
-    ];
+    let names: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
     for (workload, base) in [
         ("ra", TINY_RA),
         ("ht", TINY_HT),
@@ -56,7 +47,7 @@ fn json_is_one_object_a_run_and_nothing_else() {
         ));
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines.len(), names.len(), "{out}");
-        for (line, name) in lines.iter().zip(names) {
+        for (line, name) in lines.iter().zip(&names) {
             let run: Value = serde_json::from_str(line).expect("a line is an object");
             check_run(&run, workload, name, 500);
         }
@@ -249,7 +240,8 @@ fn list_names_workloads_variants_and_devices() {
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let list: Value = serde_json::from_str(&right(&["list", "--json"])).expect("JSON");
     assert_eq!(list["workloads"][0]["name"], "ra");
-    assert_eq!(list["variants"].as_array().map(Vec::len), Some(9));
+    let variants = AskedVariant::all().len();
+    assert_eq!(list["variants"].as_array().map(Vec::len), Some(variants));
     assert_eq!(list["devices"][0]["id"], "cpu");
 }
 

@@ -2,13 +2,13 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | [`args`], [`memory_args`] | the options |
-//! | [`one_line`] | the parser's errors |
-//! | [`console`] | the device that is opened, and what became of standard output |
-//! | [`run`], [`rows`] | `run`, and no command at all; its table, row by row |
-//! | [`list`] | `list` and `device` |
-//! | [`tune`], [`floor`], [`paper`] | the commands that measure more |
-//! | [`generate`] | `generate` |
+//! | `args`, `memory_args` | the options |
+//! | `one_line` | the parser's errors |
+//! | `console` | the device that is opened, and what became of standard output |
+//! | `run`, `rows` | `run`, and no command at all; its table, row by row |
+//! | `list` | `list` and `device` |
+//! | `tune`, `floor`, `paper` | the commands that measure more |
+//! | `generate` | `generate` |
 
 pub mod args;
 mod console;

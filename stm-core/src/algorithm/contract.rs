@@ -60,6 +60,10 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The same default for a team, which is larger because no other lane waits
     /// for it.
     const TEAM_READ_POLLS: u32 = 16;
+    /// Whether the words that a transaction reads take room in its logs.
+    const LOGS_READS: bool = true;
+    /// Whether it uses the table of version locks, whose size matters then.
+    const USES_LOCK_TABLE: bool = true;
     /// Says whether the lanes of a warp, or the threads of a block, can run one
     /// transaction together (`StmRef::team`, `StmRef::team_of_block`).
     const TEAMS: bool = Self::VARIANT.has_teams();

@@ -8,7 +8,7 @@
 //! | type | the algorithm's type, exported by [`crate::algorithm`] |
 //! | entry | the suffix of the names of its PTX entry points |
 //! | name | its name at the command line and in results |
-//! | origin | `paper` for the variants of Xu et al. 2014, which can be profiled; `own` for the others |
+//! | origin | `paper` for the variants of Xu et al. 2014, which `bench paper` measures and `--profile` takes (their code has `mark!`); `own` for the others |
 //! | teams | `teams` if a warp or a block can run one transaction together, else `alone` |
 //! | sums | `sums` if additions to sums do not conflict, `words` if they are reads and writes |
 //! | sentence | a description for lists |
@@ -126,6 +126,17 @@ macro_rules! flag {
     };
     (words sums words) => {
         false
+    };
+    ($other:ident $yes:ident $no:ident) => {
+        compile_error!(concat!(
+            "`",
+            stringify!($other),
+            "` is neither `",
+            stringify!($yes),
+            "` nor `",
+            stringify!($no),
+            "`"
+        ))
     };
 }
 

@@ -183,7 +183,7 @@ pub enum Error {
         minor: i32,
     },
     /// The kernel has no PTX.
-    #[error("kernel {entry} has no PTX: it runs on the CPU only")]
+    #[error("kernel {entry} has no PTX: it runs on the CPU only, or its PTX is still to be built")]
     NoPtx {
         /// The kernel's entry point.
         entry: &'static str,

@@ -3,7 +3,7 @@
 
 use crate::sim::SimConfig;
 use std::collections::BTreeSet;
-use stm_core::algorithm::Variant;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::observe::Mutant;
 
 /// The most words of a program: a word's number is one digit.
@@ -205,20 +205,21 @@ impl Program {
         own: impl Fn(u8) -> bool,
     ) -> bool {
         let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
+        // Under the coarse lock, for example, reads take no room.
+        let logs_reads = stm_core::with_algorithm!(variant, A => <A as Algorithm>::LOGS_READS);
         // Sums, which are words after the others.
         let sum = |sum: &u8| sum + WORDS_MAX;
         for op in ops {
             match op {
                 op if op.is_of_sums() && variant.has_sums() => {}
-                // The coarse lock keeps no read set.
-                Op::Read(_) | Op::ReadSums(_) if variant == Variant::Cgl => {}
+                Op::Read(_) | Op::ReadSums(_) if !logs_reads => {}
                 Op::ReadSums(sums) => {
                     let sums = sums.as_slice().iter().map(sum);
                     reads.extend(sums.filter(|s| !writes.contains(s)));
                 }
                 Op::Add(to, _) => {
                     let to = sum(to);
-                    if variant != Variant::Cgl && !writes.contains(&to) {
+                    if logs_reads && !writes.contains(&to) {
                         reads.insert(to);
                     }
                     writes.insert(to);

@@ -75,6 +75,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
 
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     const VARIANT: Variant = S::VARIANT;
+    const USES_LOCK_TABLE: bool = S::MANY_WORDS_PER_VERSION;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
     const READ_POLLS: u32 = 1;

@@ -43,6 +43,8 @@ impl Cgl {
 
 impl Algorithm for Cgl {
     const VARIANT: Variant = Variant::Cgl;
+    const LOGS_READS: bool = false;
+    const USES_LOCK_TABLE: bool = false;
     const GRANULE: Granule = Granule::LaneInTurn;
 
     type Array<T: Element> = TArray<T>;

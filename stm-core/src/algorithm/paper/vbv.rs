@@ -86,6 +86,7 @@ impl Vbv {
 
 impl Algorithm for Vbv {
     const VARIANT: Variant = Variant::Vbv;
+    const USES_LOCK_TABLE: bool = false;
     const GRANULE: Granule = Granule::Lane;
 
     type Array<T: Element> = TArray<T>;
