@@ -353,10 +353,17 @@ pub fn locks_at(paper: &Paper, threads: u64) -> String {
     )
 }
 
-/// The upper median.
+/// The median; of an even number of values, the mean of the middle two.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    let half = values.len() / 2;
+    let upper = *values.get(half)?;
+    let even = values.len().is_multiple_of(2);
+    Some(if even {
+        f64::midpoint(values[half - 1], upper)
+    } else {
+        upper
+    })
 }
 
 /// About Figure 4.
