@@ -356,14 +356,8 @@ pub fn locks_at(paper: &Paper, threads: u64) -> String {
 /// The median; of an even number of values, the mean of the middle two.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    let upper = *values.get(half)?;
-    let even = values.len().is_multiple_of(2);
-    Some(if even {
-        f64::midpoint(values[half - 1], upper)
-    } else {
-        upper
-    })
+    let lower = values.get(values.len().checked_sub(1)? / 2)?;
+    Some(f64::midpoint(*lower, values[values.len() / 2]))
 }
 
 /// About Figure 4.

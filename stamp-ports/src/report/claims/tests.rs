@@ -3,6 +3,7 @@
 use super::{Claim, FORMAT, Verdict, all, of_each, times, to_json};
 use crate::measure::tried::TIME_LIMIT;
 use crate::paper::document::Paper;
+use crate::report::sentences::median;
 use crate::report::tests::{changed, empty, sample};
 use serde_json::{Value, json};
 
@@ -32,6 +33,14 @@ fn figures_name_the_cases_that_meet_a_rule_if_only_some_do() {
         "In RA only: RA 2.00\u{d7}, LB 1.00\u{d7}."
     );
     assert_eq!(claim(1.0).found, "RA 2.00\u{d7}, LB 1.00\u{d7}.");
+}
+
+#[test]
+fn the_median_of_an_even_number_of_values_is_between_the_middle_two() {
+    let of = |values: &[f64]| median(values.to_vec());
+    assert_eq!(of(&[]), None);
+    assert_eq!(of(&[3.0, 1.0, 2.0]), Some(2.0));
+    assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
 }
 
 #[test]
