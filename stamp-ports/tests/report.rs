@@ -39,6 +39,7 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
         .collect();
     names.sort();
     let expected = [
+        "claims.json",
         "figure-2.svg",
         "figure-3.svg",
         "figure-4.svg",
@@ -86,4 +87,38 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
         refused(folder.path(), &["paper.json", part]);
     }
     refused(&document, &["is a file", "give the folder"]);
+}
+
+/// A new measurement or another rule changes these files; then the prose around
+/// the table of `docs/evaluation.md` has to be read again.
+#[test]
+fn the_committed_report_is_what_the_program_makes_of_the_committed_document() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("paper.json");
+    fs::copy(docs.join("results/h200/paper.json"), &document).unwrap();
+    let output = report(folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    fs::remove_file(document).unwrap();
+    let files = |folder: &Path| -> Vec<(String, String)> {
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                let name = entry.file_name().into_string().unwrap();
+                (name, fs::read_to_string(entry.path()).unwrap())
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let (made, committed) = (files(folder.path()), files(&docs.join("report")));
+    let names = |files: &[(String, String)]| files.iter().map(|f| f.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&made), names(&committed));
+    for ((name, made), (_, committed)) in made.iter().zip(&committed) {
+        assert!(
+            made == committed,
+            "docs/report/{name} is not what `stamp report` writes of docs/results/h200/paper.json"
+        );
+    }
 }

@@ -69,7 +69,7 @@ fn outcome(problems: &[String]) -> Result<(), Error> {
 
 /// Every document, by its name below the root, as the data want it.
 fn render_all(tree: &Tree) -> Result<Vec<(PathBuf, String, markers::Page)>, Error> {
-    let data = Data::load(&tree.root.join("docs/results")).map_err(Error::Check)?;
+    let data = Data::load(&tree.root.join("docs")).map_err(Error::Check)?;
     let mut pages = Vec::new();
     for path in documents(&tree.root)? {
         let text = read(&path)?;

@@ -109,7 +109,8 @@ Examples:
     /// Write a page and figures about what `bench paper` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
-beside itself, and each of its figures as DIR/figure-N.svg.
+beside itself, each of its figures as DIR/figure-N.svg, and the paper's claims
+with their rules and verdicts as DIR/claims.json.
 
 Example:
   stamp report results --title \"The evaluation on our machine\"")]

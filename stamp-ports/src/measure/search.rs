@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::run_report::RunReport;
 use super::run_spec::{MemorySpec, RunSpec, check_input, resolve};
 use super::runner::Runner;
-use super::tried::Tried;
+use super::tried::{TIME_LIMIT, Tried};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::numbers::count;
@@ -162,7 +162,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 tried.aborts = aborted;
                 tried.time_ms = limit.as_secs_f64() * 1e3;
                 tried.tx_per_s = committed as f64 / limit.as_secs_f64();
-                tried.note = Some("stopped at the time limit".into());
+                tried.note = Some(TIME_LIMIT.into());
             }
             Err(
                 error @ (Error::TooLarge { .. }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The note of a launch that was stopped and counts what had committed.
+pub const TIME_LIMIT: &str = "stopped at the time limit";
+
 /// A launch that a search tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {

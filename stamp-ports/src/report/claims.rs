@@ -1,33 +1,58 @@
-//! What the paper claims, judged by the document.
+//! The claims of Xu et al. 2014, judged by the document.
 //!
-//! Every claim has a rule that is printed beside its verdict, so that a reader
-//! who would draw the line elsewhere can: nobody's impression decides. A claim
-//! about several workloads or settings holds if it does in each, holds in part
-//! if it does in some; where the document has no points for it, it cannot be
-//! judged.
+//! Each claim has a rule that is stated before its verdict and printed beside
+//! it, so that a reader who would draw the line elsewhere can do so. Three
+//! conventions hold for all rules:
+//!
+//! - A difference counts if it is more than [`LEVEL`](super::sentences::LEVEL); "little" is at most
+//!   [`LITTLE`].
+//! - A rule that applies to several workloads or settings holds if it is met in
+//!   each of them, and holds in part if it is met in some. Where the document
+//!   has no points for it, the claim cannot be judged.
+//! - A gain over `cgl` is judged twice, as measured and divided by [`SLOW_LOCK`],
+//!   because `cgl` is slower than a critical section that is written by hand. If
+//!   the two disagree, the verdict is [`Verdict::DependsOnTheLock`].
+//!
+//! [`all`] feeds the table of the page, and [`to_json`] the file `claims.json`.
 
+mod gains;
 mod locks;
+mod phases;
+mod scaling;
+#[cfg(test)]
+mod tests;
 
-use super::published::{self, plain};
-use super::sentences::{LEVEL, over_by_hand, rate};
-use super::view::{
-    and, apart, fastest, label, largest, measured, percent, times, total, workloads,
-};
-use crate::numbers::of;
-use crate::paper::document::{Paper, ThreadPoint};
+use super::view::times;
+use crate::error::Result;
+use crate::paper::document::Paper;
+use serde::{Serialize, Serializer};
+
+/// The name of the file with the judged claims.
+pub const FILE_NAME: &str = "claims.json";
+
+/// The format of that file.
+pub const FORMAT: &str = "stamp-claims/1";
+
+/// How much slower than a hand-written critical section `cgl` is at most.
+pub const SLOW_LOCK: f64 = 4.0;
+
+/// A rate that differs from another by this share or less differs a little.
+pub const LITTLE: f64 = 0.25;
 
 /// A claim and its judgement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
     /// What the paper says.
+    #[serde(rename = "claim")]
     pub text: &'static str,
     /// Where it says so.
     pub section: &'static str,
-    /// When it holds.
+    /// The condition under which it holds.
     pub rule: String,
-    /// Whether it does.
+    /// Whether it holds.
     pub verdict: Verdict,
-    /// The numbers that decide.
+    /// The figures that decide.
+    #[serde(rename = "figures")]
     pub found: String,
 }
 
@@ -36,20 +61,24 @@ pub struct Claim {
 pub enum Verdict {
     /// The rule is met.
     Holds,
-    /// It is met in some workloads or settings.
+    /// The rule is met in some workloads or settings.
     Partly,
-    /// It is not met.
+    /// The rule is met over `cgl` or over a lock that is [`SLOW_LOCK`] times as
+    /// fast, but not over both.
+    DependsOnTheLock,
+    /// The rule is not met.
     Fails,
-    /// The document has no points for it.
+    /// The document has no points for the rule.
     Unknown,
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Partly => "holds in part",
+            Self::DependsOnTheLock => "depends on the lock",
             Self::Fails => "does not hold",
             Self::Unknown => "cannot be judged",
         }
@@ -59,7 +88,7 @@ impl Verdict {
     pub const fn class(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Partly => "partly",
+            Self::Partly | Self::DependsOnTheLock => "partly",
             Self::Fails => "fails",
             Self::Unknown => "unknown",
         }
@@ -69,8 +98,9 @@ impl Verdict {
         if met { Self::Holds } else { Self::Fails }
     }
 
-    /// Of several, each of which may be met.
-    fn of_all(met: &[bool]) -> Self {
+    /// The verdict on several cases, each of which may meet the rule.
+    fn of_all(met: impl IntoIterator<Item = bool>) -> Self {
+        let met: Vec<bool> = met.into_iter().collect();
         match met.iter().filter(|m| **m).count() {
             _ if met.is_empty() => Self::Unknown,
             0 => Self::Fails,
@@ -78,286 +108,112 @@ impl Verdict {
             _ => Self::Partly,
         }
     }
+
+    /// The verdict on a gain over `cgl`, as measured and divided.
+    fn over_cgl(gain: Option<f64>, met: impl Fn(f64) -> bool) -> Self {
+        match gain.map(|gain| (met(gain), met(gain / SLOW_LOCK))) {
+            None => Self::Unknown,
+            Some((true, true)) => Self::Holds,
+            Some((false, false)) => Self::Fails,
+            Some(_) => Self::DependsOnTheLock,
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What stands where the document has no points.
+const NONE: &str = "Not measured.";
+
+/// All claims of the paper, judged by this document.
+pub fn all(paper: &Paper) -> Vec<Claim> {
+    let mut claims = gains::gains(paper);
+    claims.extend(scaling::scaling(paper));
+    claims.extend(locks::locks(paper));
+    claims.push(phases::one_thread(paper));
+    claims
+}
+
+/// The document that [`to_json`] writes.
+#[derive(Serialize)]
+struct Judged<'p> {
+    format: &'static str,
+    /// The device and the time of the measurements, which identify them.
+    device: &'p str,
+    started: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<&'p str>,
+    claims: Vec<Claim>,
+}
+
+/// The judged claims as JSON.
+///
+/// # Errors
+/// None that is known: every field has a form in JSON.
+pub fn to_json(paper: &Paper) -> Result<String> {
+    let judged = Judged {
+        format: FORMAT,
+        device: &paper.device.name,
+        started: &paper.started,
+        commit: paper.commit.as_deref(),
+        claims: all(paper),
+    };
+    Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
 
 /// A claim's text, its section and its rule.
-type Stated = (&'static str, &'static str, String);
+type Stated<'r> = (&'static str, &'static str, &'r str);
 
-const NONE: &str = "Not measured.";
-
-/// All claims that the document's data bear on.
-pub fn all(paper: &Paper) -> Vec<Claim> {
-    let apart = apart(paper);
-    let [up_to, kmeans] = over_the_lock(&apart);
-    let mut claims = vec![up_to];
-    claims.extend(variants_compared(&apart));
-    claims.push(kmeans);
-    claims.push(time_in_transactions(paper));
-    claims.extend(threads(paper));
-    claims.extend(locks::locks(paper));
-    claims
-}
-
-/// A claim about a ratio in each of some workloads.
-fn of_ratios(
-    (text, section, rule): Stated,
-    ratios: &[(String, f64)],
-    show: fn(f64) -> String,
-    met: impl Fn(f64) -> bool,
-) -> Claim {
-    let each: Vec<bool> = ratios.iter().map(|(_, ratio)| met(*ratio)).collect();
-    let found: Vec<String> = ratios
-        .iter()
-        .map(|(name, ratio)| format!("{name} {}", show(*ratio)))
-        .collect();
+/// A claim with the verdict that its rule gives.
+fn judged((text, section, rule): Stated<'_>, verdict: Verdict, found: String) -> Claim {
     Claim {
         text,
         section,
-        rule,
-        verdict: Verdict::of_all(&each),
-        found: if found.is_empty() {
-            NONE.into()
-        } else {
-            found.join(", ") + "."
-        },
+        rule: rule.to_owned(),
+        verdict,
+        found,
     }
 }
 
-/// The ratio of two rates in each of some workloads, as far as they are there.
-fn ratios<'p>(
-    paper: &'p Paper,
-    wanted: &[&str],
-    ratio: impl Fn(&'p str) -> Option<f64>,
-) -> Vec<(String, f64)> {
-    measured(paper)
-        .into_iter()
-        .filter(|workload| wanted.contains(&plain(workload).as_str()))
-        .filter_map(|workload| Some((label(workload), ratio(workload)?)))
-        .collect()
+/// The names of cases with their values: `RA 1.34×, LB 1.01×`.
+fn listed(cases: &[(String, f64)], show: fn(f64) -> String) -> String {
+    let each: Vec<String> = cases
+        .iter()
+        .map(|(name, value)| format!("{name} {}", show(*value)))
+        .collect();
+    each.join(", ")
 }
 
-fn claim(text: &'static str, section: &'static str, rule: &str) -> Stated {
-    (text, section, rule.to_owned())
-}
-
-/// Claims about speed-ups over the lock; `paper` has its kernels apart.
-fn over_the_lock(paper: &Paper) -> [Claim; 2] {
-    let gain = |name: &str| {
-        let found = largest(paper, |run| plain(&run.workload) == name);
-        found.map(|(run, ratio)| (label(&run.workload), ratio))
-    };
-    let most = published::SPEEDUP_MAX;
-    let gn2 = gain("gn2");
-    let mut up_to = of_ratios(
-        claim(
-            "Up to 20\u{d7} over coarse-grained locking; about 20\u{d7} in GN-2",
-            "abstract, 4.4",
-            &format!("the best variant has {most:.0}\u{d7} the rate of cgl or more in GN-2"),
-        ),
-        gn2.as_slice(),
-        times,
-        |ratio| ratio >= most,
-    );
-    if let (Some((_, ratio)), Some(_)) = (gn2, over_by_hand(paper)) {
-        let [low, high] = [4.0, 3.0].map(|part| times(ratio / part));
-        let found = up_to.found;
-        up_to.found = format!("{found} Over a hand-written lock that is roughly {low} to {high}.");
+/// A claim about a value in each of some workloads or settings. If only some
+/// meet the rule, the figures name them.
+fn of_each(
+    stated: Stated<'_>,
+    cases: &[(String, f64)],
+    show: fn(f64) -> String,
+    met: impl Fn(f64) -> bool,
+) -> Claim {
+    let verdict = Verdict::of_all(cases.iter().map(|case| met(case.1)));
+    if cases.is_empty() {
+        return judged(stated, verdict, NONE.into());
     }
-    let nothing = of_ratios(
-        claim(
-            "KM gains nothing",
-            "4.2",
-            "its best variant is at most 5 % faster than cgl",
-        ),
-        gain("kmeans").as_slice(),
-        times,
-        |ratio| ratio <= 1.0 + LEVEL,
-    );
-    [up_to, nothing]
+    let all = listed(cases, show);
+    let found = if verdict == Verdict::Partly {
+        let some = cases.iter().filter(|case| met(case.1));
+        let names: Vec<String> = some.map(|case| case.0.clone()).collect();
+        format!("In {} only: {all}.", super::view::and(&names))
+    } else {
+        format!("{all}.")
+    };
+    judged(stated, verdict, found)
 }
 
-/// Claims that compare variants in Figure 2; `paper` has its kernels apart.
-fn variants_compared(paper: &Paper) -> [Claim; 4] {
-    let theirs = ["ra", "ht", "gn1", "gn2", "genome", "labyrinth", "kmeans"];
-    let many = ["ra", "ht", "gn1", "gn2", "genome", "kmeans"];
-    let best = |workload| fastest(paper, workload).map(|run| run.tx_per_s);
-    let over = |variant: &'static str| {
-        move |workload| Some(rate(paper, workload, variant)? / best(workload)?)
-    };
-    let hv_over_tbv = |workload| {
-        Some(rate(paper, workload, "hv-sorting")? / rate(paper, workload, "tbv-sorting")?)
-    };
-    [
-        of_ratios(
-            claim(
-                "optimized is the fastest or level with it",
-                "4.2",
-                "it reaches 95 % of the fastest rate or more in each workload",
-            ),
-            &ratios(paper, &theirs, over("optimized")),
-            percent,
-            |ratio| ratio >= 1.0 - LEVEL,
-        ),
-        of_ratios(
-            claim(
-                "egpgv is held back by one transaction a block",
-                "4.2",
-                "it reaches less than half of the fastest rate in each workload",
-            ),
-            &ratios(paper, &theirs, over("egpgv")),
-            percent,
-            |ratio| ratio < 0.5,
-        ),
-        of_ratios(
-            claim(
-                "vbv suffers where there are many transactions: RA, HT, GN, KM",
-                "4.2",
-                "it reaches less than a tenth of the fastest rate in each of them",
-            ),
-            &ratios(paper, &many, over("vbv")),
-            percent,
-            |ratio| ratio < 0.1,
-        ),
-        of_ratios(
-            claim(
-                "hv is ahead of tbv where data outnumber the locks: RA, LB",
-                "4.2",
-                "hv-sorting is more than 5 % faster than tbv-sorting in both",
-            ),
-            &ratios(paper, &["ra", "labyrinth"], hv_over_tbv),
-            times,
-            |ratio| ratio > 1.0 + LEVEL,
-        ),
-    ]
-}
-
-/// The ranks of values, from 0; equal values share the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    values
-        .iter()
-        .map(|v| {
-            let below = values.iter().filter(|w| *w < v).count();
-            let equal = values.iter().filter(|w| w.total_cmp(v).is_eq()).count();
-            below as f64 + (equal - 1) as f64 / 2.0
-        })
-        .collect()
-}
-
-/// The rank correlation of two series (Spearman); `None` if one is constant.
-fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (ranks(a), ranks(b));
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let sum = |x: &[f64], y: &[f64]| -> f64 {
-        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
-    };
-    let spread = (sum(&a, &a) * sum(&b, &b)).sqrt();
-    (spread > 0.0).then(|| sum(&a, &b) / spread)
-}
-
-/// The gain against the share of the time in transactions. A program counts
-/// whole: its kernels' shares are not known.
-fn time_in_transactions(paper: &Paper) -> Claim {
-    let known: Vec<(String, f64, f64)> = paper
-        .characteristics
-        .iter()
-        .filter_map(|c| {
-            let gain = largest(paper, |run| run.workload == c.workload)?.1;
-            Some((label(&c.workload), c.time_in_tx?, gain))
-        })
-        .collect();
-    let shares: Vec<f64> = known.iter().map(|k| k.1).collect();
-    let gains: Vec<f64> = known.iter().map(|k| k.2).collect();
-    let found = correlation(&shares, &gains).filter(|_| known.len() >= 4);
-    Claim {
-        text: "The more of its time is in transactions, the more a workload gains",
-        section: "4.2",
-        rule: "the rank correlation of that share and the largest speed-up is 0.5 or more, over \
-               four workloads or more"
-            .into(),
-        verdict: found.map_or(Verdict::Unknown, |r| Verdict::of(r >= 0.5)),
-        found: found.map_or_else(
-            || format!("Known of {} only.", of(known.len() as u64, "workload")),
-            |r| {
-                let each = known.iter().map(|(name, share, gain)| {
-                    format!("{name} {} and {}", percent(*share), times(*gain))
-                });
-                let each: Vec<String> = each.collect();
-                format!("The correlation is {r:.2}: {}.", each.join(", "))
-            },
-        ),
-    }
-}
-
-/// The points of a variant in a workload that ran, by threads.
-fn line<'p>(paper: &'p Paper, workload: &str, variant: &str) -> Vec<&'p ThreadPoint> {
-    let points = paper.threads.iter();
-    let mut line: Vec<&ThreadPoint> = points
-        .filter(|p| p.workload == workload && p.variant == variant && p.tx_per_s > 0.0)
-        .collect();
-    line.sort_by_key(|p| total(p.blocks, p.threads));
-    line
-}
-
-/// Claims about Figure 3.
-fn threads(paper: &Paper) -> Vec<Claim> {
-    let all = workloads(paper.threads.iter().map(|p| p.workload.as_str()));
-    let each = |variant: &str, of: &dyn Fn(&[&ThreadPoint]) -> Option<f64>| -> Vec<(String, f64)> {
-        let known = |workload: &&str| Some((label(workload), of(&line(paper, workload, variant))?));
-        all.iter().filter_map(known).collect()
-    };
-    let growth = |line: &[&ThreadPoint]| {
-        let best = line.iter().map(|p| p.tx_per_s).fold(0.0, f64::max);
-        Some(best / line.first()?.tx_per_s)
-    };
-    let last_step = |line: &[&ThreadPoint]| match line {
-        [.., before, last] => Some(last.tx_per_s / before.tx_per_s),
-        _ => None,
-    };
-    let mut claims = vec![
-        of_ratios(
-            (
-                "vbv does not scale",
-                "Figure 3",
-                "its best rate is less than twice that of its smallest launch in each workload"
-                    .into(),
-            ),
-            &each("vbv", &growth),
-            times,
-            |ratio| ratio < 2.0,
-        ),
-        of_ratios(
-            (
-                "egpgv ends early",
-                "Figure 3",
-                "its largest launch is at most 5 % faster than the one before in each workload"
-                    .into(),
-            ),
-            &each("egpgv", &last_step),
-            times,
-            |ratio| ratio <= 1.0 + LEVEL,
-        ),
-    ];
-    let more: Vec<(String, bool)> = all
-        .iter()
-        .filter_map(|workload| match line(paper, workload, "hv-sorting")[..] {
-            [first, .., last] => Some((label(workload), last.abort_rate > first.abort_rate)),
-            _ => None,
-        })
-        .collect();
-    let met: Vec<bool> = more.iter().map(|m| m.1).collect();
-    let yes: Vec<String> = more.iter().filter(|m| m.1).map(|m| m.0.clone()).collect();
-    claims.push(Claim {
-        text: "More threads bring more conflicts",
-        section: "4.2",
-        rule: "hv-sorting aborts a larger share of attempts at its largest launch than at its \
-               smallest in each workload"
-            .into(),
-        verdict: Verdict::of_all(&met),
-        found: match (met.len(), yes.len()) {
-            (0, _) => NONE.into(),
-            (n, 0) => format!("In none of {n} workloads."),
-            (n, k) => format!("In {k} of {n} workloads: {}.", and(&yes)),
-        },
-    });
-    claims
+/// The least and the largest of some ratios: `0.79× to 1.24×`.
+fn range(ratios: &[f64]) -> String {
+    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ratios.iter().copied().fold(0.0, f64::max);
+    format!("{} to {}", times(low), times(high))
 }

@@ -1,7 +1,7 @@
 //! `stamp report DIR`: one page about what `stamp bench paper` measured.
 //!
-//! `DIR/paper.json` goes in; `DIR/report.html` and a file `DIR/figure-N.svg`
-//! for each figure come out. The page needs nothing beside itself and runs no
+//! `DIR/paper.json` goes in; `DIR/report.html`, a file `DIR/figure-N.svg` for
+//! each figure and the judged claims, `DIR/claims.json`, come out. The page needs nothing beside itself and runs no
 //! script. It follows the reader's light or dark theme, is a column on a
 //! phone, and prints in black on white.
 //!
@@ -46,17 +46,23 @@ use std::path::Path;
 /// The page's name in the folder.
 pub const PAGE: &str = "report.html";
 
-/// The files of a report by their names, the page first.
-pub fn files(paper: &Paper, title: Option<&str>) -> Vec<(String, String)> {
+/// The files of a report by their names: the page, the figures, the claims.
+///
+/// # Errors
+/// None that is known: every field of the claims has a form in JSON.
+pub fn files(paper: &Paper, title: Option<&str>) -> Result<Vec<(String, String)>> {
     let figures = figures::all(paper);
     let page = page::page(paper, &figures, title.unwrap_or(page::TITLE));
     let drawings = figures
         .iter()
         .map(|figure| (format!("{}.svg", figure.id), figure.file()));
-    std::iter::once((PAGE.into(), page))
+    // JSON has a way to write every character, so the claims stay as they are.
+    let claims = (claims::FILE_NAME.to_owned(), claims::to_json(paper)?);
+    Ok(std::iter::once((PAGE.into(), page))
         .chain(drawings)
         .map(|(name, text)| (name, printable(&text)))
-        .collect()
+        .chain(std::iter::once(claims))
+        .collect())
 }
 
 /// The text without the characters that XML has no way to write, which `maud`
@@ -75,7 +81,7 @@ fn printable(text: &str) -> String {
 /// be written.
 pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
     let paper = read(folder)?;
-    let files = files(&paper, title);
+    let files = files(&paper, title)?;
     for (name, text) in &files {
         let path = folder.join(name);
         write_whole(&path, text).map_err(|error| {
@@ -87,9 +93,10 @@ pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
     }
     writeln!(
         stdout(),
-        "{} and {}",
+        "{}, {} and {}",
         folder.join(PAGE).display(),
-        of(files.len() as u64 - 1, "figure")
+        of(files.len() as u64 - 2, "figure"),
+        claims::FILE_NAME
     )?;
     Ok(true)
 }

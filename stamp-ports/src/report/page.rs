@@ -2,7 +2,7 @@
 
 use super::claims::{
     self,
-    Verdict::{Fails, Holds, Partly, Unknown},
+    Verdict::{DependsOnTheLock, Fails, Holds, Partly, Unknown},
 };
 use super::figure::Figure;
 use super::palette;
@@ -259,13 +259,17 @@ fn claims_section(paper: &Paper) -> Section {
         id: "claims",
         name: "The paper\u{2019}s claims".into(),
         shows: vec![format!(
-            "Of {} claims, {} hold, {} hold in part, {} do not hold, and {} cannot be judged by \
-             this document. Each verdict follows from the data by the rule beside it.",
+            "Of {} claims, {} hold, {} hold in part, {} depend on the lock, {} do not hold, and {} \
+             cannot be judged by this document. Each verdict follows from the data by the rule \
+             beside it. A gain over cgl is judged twice, as measured and divided by {:.0}; a \
+             verdict on which the two disagree depends on the lock.",
             claims.len(),
             count(Holds),
             count(Partly),
+            count(DependsOnTheLock),
             count(Fails),
-            count(Unknown)
+            count(Unknown),
+            claims::SLOW_LOCK
         )],
         theirs: None,
         body: vec![tables::claims(&claims)],

@@ -353,10 +353,11 @@ pub fn locks_at(paper: &Paper, threads: u64) -> String {
     )
 }
 
-/// The upper median.
+/// The median; of an even number of values, the mean of the middle two.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    let lower = values.get(values.len().checked_sub(1)? / 2)?;
+    Some(f64::midpoint(*lower, values[values.len() / 2]))
 }
 
 /// About Figure 4.

@@ -1,7 +1,7 @@
 //! The whole report, from documents: what must be in it, and that nothing in
 //! a document can break it.
 
-use super::claims::{self, Verdict};
+use super::claims;
 use super::view::{self, times};
 use super::{PAGE, figures, files};
 use crate::numbers::{count, short};
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
 
-fn sample() -> Paper {
+pub(super) fn sample() -> Paper {
     Paper::parse(SAMPLE).unwrap()
 }
 
 /// The sample after a change of its JSON.
-fn changed(change: impl FnOnce(&mut Value)) -> Paper {
+pub(super) fn changed(change: impl FnOnce(&mut Value)) -> Paper {
     let mut value: Value = serde_json::from_str(SAMPLE).unwrap();
     change(&mut value);
     Paper::parse(&value.to_string()).unwrap()
 }
 
-fn empty() -> Paper {
+pub(super) fn empty() -> Paper {
     changed(|value| {
         for section in [
             "speedups",
@@ -48,8 +48,9 @@ fn parse(text: &str) -> Document<'_> {
 /// The files, as an XML parser takes them: HTML's `meta` has no end, and it is
 /// the only such element that the page may have.
 fn xml_files(paper: &Paper, title: Option<&str>) -> Vec<(String, String)> {
-    files(paper, title)
-        .into_iter()
+    let files = files(paper, title).unwrap().into_iter();
+    files
+        .filter(|(name, _)| name != claims::FILE_NAME)
         .map(|(name, text)| (name, with_metas_closed(&text)))
         .collect()
 }
@@ -314,94 +315,6 @@ fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
         );
         assert!(!words(self::section(&page, "figure-2")).contains("Not measured"));
     }
-}
-
-#[test]
-fn without_data_no_claim_is_judged() {
-    for claim in claims::all(&empty()) {
-        assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.text);
-    }
-    let judged = claims::all(&sample());
-    assert!(judged.iter().any(|c| c.verdict != Verdict::Unknown));
-}
-
-/// The verdict of the claim that begins with these words.
-fn verdict(paper: &Paper, text: &str) -> Verdict {
-    let claims = claims::all(paper);
-    let found = claims.iter().find(|claim| claim.text.starts_with(text));
-    found.unwrap_or_else(|| panic!("no claim {text}")).verdict
-}
-
-#[test]
-fn verdicts_follow_the_data() {
-    let with = |workload: &'static str, variant: &'static str, rate: f64| {
-        changed(|value| {
-            for run in value["speedups"].as_array_mut().unwrap() {
-                if run["workload"] == workload && run["variant"] == variant {
-                    run["tx_per_s"] = rate.into();
-                }
-            }
-        })
-    };
-    assert_eq!(verdict(&sample(), "KM gains"), Verdict::Fails);
-    assert_eq!(
-        verdict(&with("kmeans", "cgl", 1e12), "KM gains"),
-        Verdict::Holds
-    );
-    let ahead = "hv is ahead of tbv";
-    assert_eq!(verdict(&sample(), ahead), Verdict::Holds);
-    assert_eq!(
-        verdict(&with("ra", "hv-sorting", 1e3), ahead),
-        Verdict::Partly
-    );
-    // Half of the rates of hv-sorting, then the double, where locks suffice.
-    let costs = "hv costs a little";
-    for (factor, expected) in [(0.5, Verdict::Holds), (2.0, Verdict::Fails)] {
-        let paper = changed(|value| {
-            let points = value["eigenbench"].as_array_mut().unwrap();
-            for point in points.iter_mut() {
-                let rate = if point["variant"] == "hv-sorting" {
-                    factor
-                } else {
-                    1.0
-                };
-                point["tx_per_s"] = (rate * 1e6).into();
-            }
-        });
-        assert_eq!(verdict(&paper, costs), expected);
-        let level = verdict(&paper, "hv and tbv are level with 1M");
-        assert_eq!(level, Verdict::Fails);
-    }
-    // The sample has no launch of fewer than 1,024 threads.
-    let paper = changed(|value| {
-        let points = value["eigenbench"].as_array_mut().unwrap();
-        points.retain(|p| p["blocks"].as_u64().unwrap() * p["threads"].as_u64().unwrap() >= 1024);
-    });
-    assert_eq!(
-        verdict(&paper, "hv and tbv are level below"),
-        Verdict::Unknown
-    );
-}
-
-#[test]
-fn time_in_transactions_is_judged_by_its_rank_correlation() {
-    let paper = |shares: [f64; 5]| {
-        changed(|value| {
-            let names = ["ra", "ht", "labyrinth", "kmeans", "bank"];
-            let rows = value["characteristics"].as_array_mut().unwrap();
-            rows.retain(|row| names.iter().any(|name| row["workload"] == *name));
-            for (name, share) in names.iter().zip(shares) {
-                let row = rows.iter_mut().find(|row| row["workload"] == *name);
-                row.unwrap()["time_in_tx"] = share.into();
-            }
-        })
-    };
-    let text = "The more of its time";
-    // The sample's gains: 77, 178, 12, 4.3, 143.
-    let rising = paper([0.5, 0.9, 0.2, 0.1, 0.8]);
-    assert_eq!(verdict(&rising, text), Verdict::Holds);
-    let falling = paper([0.5, 0.1, 0.8, 0.9, 0.2]);
-    assert_eq!(verdict(&falling, text), Verdict::Fails);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The result files, and the path by which a document names a value in them.
 //!
-//! A path is `FILE:STEPS`. `FILE` is a file below `docs/results`, or an alias of
-//! one run of `h200/fast.json` ([`ALIASES`]). Steps are names of fields,
+//! A path is `FILE:STEPS`. `FILE` is a file below `docs/results`, the judged claims
+//! `report/claims.json` below `docs`, or an alias of one run of `h200/fast.json`
+//! ([`ALIASES`]). Steps are names of fields,
 //! separated by dots; a field of an array is that field of each of its elements,
 //! `*` is all fields, and `[key=value key!=value]` keeps the elements that match:
 //!
@@ -42,6 +43,9 @@ const ALIASES: [(&str, &str); 12] = [
     ("fast/eigenbench", "cuda --workload eigenbench"),
 ];
 
+/// The claims as `stamp report` judges them, below `docs`.
+pub(super) const CLAIMS: &str = "report/claims.json";
+
 /// The result files of one tree.
 pub(super) struct Data {
     files: BTreeMap<String, File>,
@@ -54,10 +58,16 @@ struct File {
 }
 
 impl Data {
-    /// Reads every result file below `root`.
-    pub(super) fn load(root: &Path) -> Result<Self, String> {
+    /// Reads every result file of the folder `docs`, and the claims that its report
+    /// judges.
+    pub(super) fn load(docs: &Path) -> Result<Self, String> {
+        let failed = |path: &Path, error| format!("{}: {error}", path.display());
         let mut texts = BTreeMap::new();
-        collect(root, "", &mut texts).map_err(|error| format!("{}: {error}", root.display()))?;
+        let results = docs.join("results");
+        collect(&results, "", &mut texts).map_err(|error| failed(&results, error))?;
+        let claims = docs.join(CLAIMS);
+        let text = std::fs::read_to_string(&claims).map_err(|error| failed(&claims, error))?;
+        texts.insert(CLAIMS.to_owned(), text);
         Self::of(texts)
     }
 

@@ -229,7 +229,7 @@ A rate of <!--= a.json:rate | si -->675 M<!--/--> on <!--= device -->H200<!--/--
 
     #[test]
     fn a_changed_digit_in_a_table_is_found() {
-        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/results");
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
         let data = Data::load(dir.as_ref()).unwrap();
         let made = render("<!-- table: speedups -->\n<!-- end -->\n", &data).text;
         assert!(render(&made, &data).differences.is_empty());

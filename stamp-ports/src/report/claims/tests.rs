@@ -1,0 +1,289 @@
+//! The rules on changed data: each verdict can come out otherwise.
+
+use super::{Claim, FORMAT, Verdict, all, of_each, times, to_json};
+use crate::measure::tried::TIME_LIMIT;
+use crate::paper::document::Paper;
+use crate::report::sentences::median;
+use crate::report::tests::{changed, empty, sample};
+use serde_json::{Value, json};
+
+#[test]
+fn verdicts_follow_their_cases() {
+    assert_eq!(Verdict::of_all([true, true]), Verdict::Holds);
+    assert_eq!(Verdict::of_all([true, false]), Verdict::Partly);
+    assert_eq!(Verdict::of_all([false]), Verdict::Fails);
+    assert_eq!(Verdict::of_all([]), Verdict::Unknown);
+}
+
+#[test]
+fn a_gain_over_cgl_is_judged_twice() {
+    let verdict = |gain| Verdict::over_cgl(gain, |gain| gain >= 20.0);
+    assert_eq!(verdict(Some(100.0)), Verdict::Holds);
+    assert_eq!(verdict(Some(46.0)), Verdict::DependsOnTheLock);
+    assert_eq!(verdict(Some(10.0)), Verdict::Fails);
+    assert_eq!(verdict(None), Verdict::Unknown);
+}
+
+#[test]
+fn figures_name_the_cases_that_meet_a_rule_if_only_some_do() {
+    let cases = [("RA".to_owned(), 2.0), ("LB".to_owned(), 1.0)];
+    let claim = |least: f64| of_each(("", "", ""), &cases, times, move |v| v >= least);
+    assert_eq!(
+        claim(1.5).found,
+        "In RA only: RA 2.00\u{d7}, LB 1.00\u{d7}."
+    );
+    assert_eq!(claim(1.0).found, "RA 2.00\u{d7}, LB 1.00\u{d7}.");
+}
+
+#[test]
+fn the_median_of_an_even_number_of_values_is_between_the_middle_two() {
+    let of = |values: &[f64]| median(values.to_vec());
+    assert_eq!(of(&[]), None);
+    assert_eq!(of(&[3.0, 1.0, 2.0]), Some(2.0));
+    assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+}
+
+#[test]
+fn without_data_no_claim_is_judged() {
+    for claim in all(&empty()) {
+        assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.text);
+    }
+    let judged = all(&sample());
+    assert!(judged.iter().any(|c| c.verdict != Verdict::Unknown));
+}
+
+#[test]
+fn the_file_has_every_claim_with_its_verdict_in_words() {
+    let paper = sample();
+    let file: Value = serde_json::from_str(&to_json(&paper).unwrap()).unwrap();
+    assert_eq!(file["format"], FORMAT);
+    assert_eq!(file["started"], paper.started);
+    let claims = all(&paper);
+    let written = file["claims"].as_array().unwrap();
+    assert_eq!(written.len(), claims.len());
+    for (claim, written) in claims.iter().zip(written) {
+        assert_eq!(written["claim"], claim.text);
+        assert_eq!(written["section"], claim.section);
+        assert_eq!(written["rule"], claim.rule);
+        assert_eq!(written["verdict"], claim.verdict.name());
+        assert_eq!(written["figures"], claim.found);
+    }
+}
+
+/// The claim that begins with these words.
+fn claim(paper: &Paper, text: &str) -> Claim {
+    let claims = all(paper).into_iter();
+    let mut found = claims.filter(|claim| claim.text.starts_with(text));
+    found.next().unwrap_or_else(|| panic!("no claim {text}"))
+}
+
+fn verdict(paper: &Paper, text: &str) -> Verdict {
+    claim(paper, text).verdict
+}
+
+/// The sample with another rate of a variant in a workload.
+fn with(workload: &str, variant: &str, rate: f64) -> Paper {
+    changed(|value| {
+        for run in value["speedups"].as_array_mut().unwrap() {
+            if run["workload"] == workload && run["variant"] == variant {
+                run["tx_per_s"] = rate.into();
+            }
+        }
+    })
+}
+
+#[test]
+fn verdicts_on_figure_2_follow_the_data() {
+    let nothing = "KM gains";
+    assert_eq!(verdict(&sample(), nothing), Verdict::Fails);
+    assert_eq!(
+        verdict(&with("kmeans", "cgl", 1e12), nothing),
+        Verdict::Holds
+    );
+    let best = |p: &Paper| {
+        let runs = p.speedups.iter().filter(|run| run.workload == "kmeans");
+        runs.map(|run| run.tx_per_s).fold(0.0, f64::max)
+    };
+    let half = with("kmeans", "cgl", best(&sample()) / 2.0);
+    assert_eq!(verdict(&half, nothing), Verdict::DependsOnTheLock);
+    let ahead = "hv is ahead of tbv";
+    assert_eq!(verdict(&sample(), ahead), Verdict::Holds);
+    let slow = with("ra", "hv-sorting", 1e3);
+    assert_eq!(verdict(&slow, ahead), Verdict::Partly);
+    let backoff = with("ra", "hv-backoff", 1.0);
+    let found = claim(&backoff, "Sorting is ahead of backoff");
+    assert!(found.found.contains("RA"), "{}", found.found);
+    assert_ne!(found.verdict, Verdict::Fails);
+    assert_eq!(
+        verdict(&with("ht", "hv-sorting", 1.0), "tbv and hv gain"),
+        Verdict::Partly
+    );
+    assert_eq!(
+        verdict(&with("ra", "egpgv", 1e12), "egpgv is held back"),
+        Verdict::Partly
+    );
+    // The kernels' times decide in GN-2, whatever the whole program's rate.
+    let kernels = |factor: f64| {
+        changed(|value| {
+            let runs = value["speedups"].as_array_mut().unwrap();
+            for run in runs.iter_mut().filter(|run| run["workload"] == "genome") {
+                let time = if run["variant"] == "cgl" { factor } else { 1.0 };
+                for kernel in run["kernels"].as_array_mut().unwrap() {
+                    kernel["time_ms"] = time.into();
+                    kernel["commits"] = 1000.into();
+                }
+            }
+        })
+    };
+    for (factor, expected) in [
+        (100.0, Verdict::Holds),
+        (46.0, Verdict::DependsOnTheLock),
+        (10.0, Verdict::Fails),
+    ] {
+        assert_eq!(verdict(&kernels(factor), "The new variants"), expected);
+    }
+}
+
+/// The sample with `hv-sorting` at this ratio to `tbv-sorting` in every point of
+/// Figure 4, and with these abort rates.
+fn figure_4(ratio: f64, aborts: [f64; 2]) -> Paper {
+    changed(|value| {
+        for point in value["eigenbench"].as_array_mut().unwrap() {
+            let hv = point["variant"] == "hv-sorting";
+            point["tx_per_s"] = (if hv { ratio } else { 1.0 } * 1e6).into();
+            point["abort_rate"] = aborts[usize::from(hv)].into();
+        }
+        // Figure 2 has no workload to judge by.
+        for row in value["characteristics"].as_array_mut().unwrap() {
+            row["shared_words"] = (1_u64 << 40).into();
+        }
+    })
+}
+
+#[test]
+fn verdicts_on_figure_4_follow_the_data() {
+    for (ratio, costs, level, little) in [
+        (0.5, Verdict::Fails, Verdict::Fails, Verdict::Holds),
+        (0.85, Verdict::Holds, Verdict::Fails, Verdict::Holds),
+        (1.0, Verdict::Fails, Verdict::Holds, Verdict::Holds),
+        (2.0, Verdict::Fails, Verdict::Fails, Verdict::Fails),
+    ] {
+        let paper = figure_4(ratio, [0.9, 0.2]);
+        assert_eq!(verdict(&paper, "hv costs a little"), costs, "{ratio}");
+        assert_eq!(verdict(&paper, "hv and tbv are level with 1M"), level);
+        assert_eq!(verdict(&paper, "Fewer aborts gain little"), little);
+        assert_eq!(verdict(&paper, "hv aborts far less"), Verdict::Holds);
+        assert_eq!(
+            verdict(&paper, "With much data tbv gains"),
+            Verdict::Fails,
+            "all rates are the same"
+        );
+        assert_eq!(verdict(&paper, "With more data than that"), Verdict::Holds);
+    }
+    let less = figure_4(1.0, [0.3, 0.2]);
+    assert_eq!(verdict(&less, "hv aborts far less"), Verdict::Fails);
+    // Without a launch of fewer than 1,024 threads, the smallest is told.
+    let paper = changed(|value| {
+        let points = value["eigenbench"].as_array_mut().unwrap();
+        points.retain(|p| p["blocks"].as_u64().unwrap() * p["threads"].as_u64().unwrap() >= 1024);
+    });
+    let below = claim(&paper, "hv and tbv are level below");
+    assert_eq!(below.verdict, Verdict::Unknown);
+    assert!(below.found.starts_with("The smallest launch has"));
+}
+
+/// The sample with one workload in Figure 3, and each variant's rates by blocks
+/// of 256 threads on a device with this number of processors.
+fn figure_3(processors: u64, rates: &[(&str, u64, f64, Option<&str>)]) -> Paper {
+    changed(|value| {
+        value["device"]["processors"] = processors.into();
+        value["threads"] = rates
+            .iter()
+            .map(|(variant, blocks, rate, note)| {
+                json!({
+                    "workload": "ra", "variant": variant, "blocks": blocks, "threads": 256,
+                    "transactions": 1, "tx_per_s": rate, "abort_rate": 0.0, "note": note,
+                })
+            })
+            .collect();
+    })
+}
+
+#[test]
+fn verdicts_on_figure_3_follow_the_data() {
+    let ends = "egpgv ends early";
+    let egpgv = |last: f64| figure_3(2, &[("egpgv", 1, 1.0, None), ("egpgv", 4, last, None)]);
+    assert_eq!(verdict(&egpgv(2.0), ends), Verdict::Fails);
+    assert_eq!(verdict(&egpgv(1.0), ends), Verdict::Holds);
+    let crashed = [("egpgv", 1, 1.0, None), ("egpgv", 4, 0.0, Some("crashed"))];
+    let found = claim(&figure_3(2, &crashed), ends);
+    assert_eq!(found.verdict, Verdict::Holds);
+    assert!(found.found.ends_with("Of 1 such launches 0 ran."));
+    assert_eq!(verdict(&figure_3(4, &crashed), ends), Verdict::Unknown);
+    let scale = |last: f64| {
+        let rates = ["tbv-sorting", "hv-sorting"].map(|v| [(v, 1, 1.0, None), (v, 16, last, None)]);
+        verdict(&figure_3(16, rates.as_flattened()), "tbv and hv scale")
+    };
+    assert_eq!(scale(12.0), Verdict::Holds);
+    assert_eq!(scale(9.0), Verdict::Fails);
+    let vbv = |last: f64| {
+        let paper = figure_3(2, &[("vbv", 1, 1.0, None), ("vbv", 4, last, None)]);
+        verdict(&paper, "vbv does not scale")
+    };
+    assert_eq!(vbv(1.5), Verdict::Holds);
+    assert_eq!(vbv(2.5), Verdict::Fails);
+}
+
+#[test]
+fn a_launch_that_commits_nothing_is_a_livelock_and_one_that_did_not_run_is_none() {
+    let text = "There is no livelock";
+    let point = |note| figure_3(2, &[("vbv", 1, 1.0, None), ("vbv", 2, 0.0, note)]);
+    assert_eq!(verdict(&point(Some("out of memory")), text), Verdict::Holds);
+    assert_eq!(verdict(&point(Some(TIME_LIMIT)), text), Verdict::Fails);
+    assert_eq!(verdict(&point(None), text), Verdict::Fails);
+    let stopped = changed(|value| {
+        value["threads"].as_array_mut().unwrap().truncate(1);
+        value["speedups"][0]["aborts"] = json!({"stopped": 1});
+    });
+    assert_eq!(verdict(&stopped, text), Verdict::Fails);
+}
+
+#[test]
+fn only_a_profile_of_one_thread_decides_what_dominates() {
+    let text = "GN-2 is dominated";
+    let alone = |buffering: f64| {
+        changed(|value| {
+            for bar in value["breakdown"].as_array_mut().unwrap() {
+                (bar["blocks"], bar["threads"]) = (1.into(), 1.into());
+                bar["shares"] = json!({
+                    "native": 0.4, "buffering": buffering, "commit": 0.6 - buffering,
+                });
+            }
+        })
+    };
+    assert_eq!(verdict(&sample(), text), Verdict::Unknown);
+    assert_eq!(verdict(&alone(0.5), text), Verdict::Holds);
+    // GN still holds, LB and KM do not.
+    assert_eq!(verdict(&alone(0.1), text), Verdict::Partly);
+}
+
+#[test]
+fn time_in_transactions_is_judged_by_its_rank_correlation() {
+    let paper = |shares: [f64; 5]| {
+        changed(|value| {
+            let names = ["ra", "ht", "labyrinth", "kmeans", "bank"];
+            let rows = value["characteristics"].as_array_mut().unwrap();
+            rows.retain(|row| names.iter().any(|name| row["workload"] == *name));
+            for (name, share) in names.iter().zip(shares) {
+                let row = rows.iter_mut().find(|row| row["workload"] == *name);
+                row.unwrap()["time_in_tx"] = share.into();
+            }
+        })
+    };
+    let text = "The more of its time";
+    // The sample's gains: 77, 178, 12, 4.3, 143.
+    let rising = paper([0.5, 0.9, 0.2, 0.1, 0.8]);
+    assert_eq!(verdict(&rising, text), Verdict::Holds);
+    let falling = paper([0.5, 0.1, 0.8, 0.9, 0.2]);
+    assert_eq!(verdict(&falling, text), Verdict::Fails);
+}
