@@ -1,7 +1,7 @@
 //! The command line.
 //!
 //! Names and numbers are read here as far as they can be without a device;
-//! whatever is wrong comes out as one line (see [`one_line`](super::one_line)).
+//! whatever is wrong comes out as one line (see [`one_line`](super::one_line())).
 
 use super::memory_args::MemoryArgs;
 use crate::devices::{Choice, parse_choice};

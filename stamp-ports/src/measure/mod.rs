@@ -2,15 +2,15 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | [`run_spec`] | what a run is asked to be |
-//! | [`runner`] | one measurement: reset, launch, verify, repeat |
-//! | [`run_report`] | what it found |
-//! | [`breakdown`], [`breakdown_table`] | where the lanes' time goes, and what it costs to ask |
-//! | [`search`], [`tried`] | the search for the best launch |
-//! | [`floor`] | the same without transactions, measured beside |
-//! | [`launches`] | default launches, all in one file |
-//! | [`progress`] | a spinner on standard error, when somebody may be watching |
-//! | [`json_lines`] | documents of an object a line |
+//! | `run_spec` | what a run is asked to be |
+//! | `runner` | one measurement: reset, launch, verify, repeat |
+//! | `run_report` | what it found |
+//! | `breakdown`, `breakdown_table` | where the lanes' time goes, and what it costs to ask |
+//! | `search`, `tried` | the search for the best launch |
+//! | `floor` | the same without transactions, measured beside |
+//! | `launches` | default launches, all in one file |
+//! | `progress` | a spinner on standard error, when somebody may be watching |
+//! | `json_lines` | documents of an object a line |
 
 pub mod breakdown;
 pub mod breakdown_table;

@@ -3,14 +3,14 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`document`] | `paper.json`: the types, reading and writing |
-//! | [`plan`] | inputs and points, in tables |
-//! | [`points`] | the points that the document lacks |
-//! | [`run`] | all of them, one after the other |
-//! | [`measure`] | one point: search, measure, verify |
-//! | [`recorded`] | reads and writes of a transaction, counted |
-//! | [`store`] | the document on disk, written whole after every point |
-//! | [`meter`] | progress and the time left |
+//! | `document` | `paper.json`: the types, reading and writing |
+//! | `plan` | inputs and points, in tables |
+//! | `points` | the points that the document lacks |
+//! | `run` | all of them, one after the other |
+//! | `measure` | one point: search, measure, verify |
+//! | `recorded` | reads and writes of a transaction, counted |
+//! | `store` | the document on disk, written whole after every point |
+//! | `meter` | progress and the time left |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after

@@ -7,17 +7,17 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`axis`] | axes and their ticks |
-//! | [`palette`] | colours, dashes and markers, the same everywhere |
-//! | [`chart`] | panels of lines, bars and stacks, drawn by `plotters` |
-//! | [`figure`] | panels with a legend, in the page or as a file |
-//! | [`view`] | names, orders, ratios: what all below ask of the document |
-//! | [`figures`] | the paper's figures from the document |
-//! | [`sentences`] | what these show, in words computed from it |
-//! | [`claims`] | what the paper claims, judged by rules |
-//! | [`tables`], [`remarks`] | the tables, and what they show |
-//! | [`published`] | what the paper says in figures |
-//! | [`page`] | the page, written by `maud` |
+//! | `axis` | axes and their ticks |
+//! | `palette` | colours, dashes and markers, the same everywhere |
+//! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
+//! | `figure` | panels with a legend, in the page or as a file |
+//! | `view` | names, orders, ratios: what all below ask of the document |
+//! | `figures` | the paper's figures from the document |
+//! | `sentences` | what these show, in words computed from it |
+//! | `claims` | what the paper claims, judged by rules |
+//! | `tables`, `remarks` | the tables, and what they show |
+//! | `published` | what the paper says in figures |
+//! | `page` | the page, written by `maud` |
 
 pub mod axis;
 pub mod chart;

@@ -12,9 +12,9 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | [`measured`] | all of a workload |
-//! | [`search`] | the search of a contender's best launch, and its measurement |
-//! | [`report`] | the table and the document |
+//! | `measured` | all of a workload |
+//! | `search` | the search of a contender's best launch, and its measurement |
+//! | `report` | the table and the document |
 
 pub(crate) mod measured;
 pub(crate) mod report;

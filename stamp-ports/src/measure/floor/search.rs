@@ -1,7 +1,7 @@
 //! The search for a contender's best launch, and its measurement.
 //!
 //! 1. Every shape is launched once, after one launch that warms up.
-//! 2. The best few are launched [`TRIALS`] times more, and judged by their
+//! 2. The best few are launched `TRIALS` times more, and judged by their
 //!    shortest time.
 //! 3. The best is measured: the data put back, launched, verified, as often as
 //!    asked for.
