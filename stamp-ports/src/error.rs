@@ -88,6 +88,15 @@ fn one_line(error: &host::Error) -> String {
             bytes(*needed),
             bytes(*available)
         ),
+        host::Error::ZeroLaunch { what: "blocks" } => format!("{error} (--blocks)"),
+        host::Error::ZeroLaunch { .. } => format!("{error} (--threads)"),
+        host::Error::NoThreads { .. } => format!("{error} (--threads)"),
+        host::Error::NoDriver | host::Error::GpuTooOld { .. } => {
+            format!("{error} (--device cpu)")
+        }
+        host::Error::CapacityExceeded { .. } => {
+            format!("{error} (--read-capacity, --write-capacity)")
+        }
         host::Error::LaunchTooLarge { what, .. } if what.starts_with("threads") => {
             format!("{error}: use fewer --threads")
         }

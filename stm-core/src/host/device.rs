@@ -97,17 +97,12 @@ impl Launch {
 
     /// Checks the shape against a device's limits.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
-        for (what, option, asked, limit) in [
-            (
-                "threads a block",
-                "--threads",
-                self.threads,
-                limits.threads_max,
-            ),
-            ("blocks", "--blocks", self.blocks, limits.blocks_max),
+        for (what, asked, limit) in [
+            ("threads a block", self.threads, limits.threads_max),
+            ("blocks", self.blocks, limits.blocks_max),
         ] {
             if asked == 0 {
-                return Err(Error::ZeroLaunch { what, option });
+                return Err(Error::ZeroLaunch { what });
             }
             if asked > limit {
                 return Err(Error::LaunchTooLarge { what, asked, limit });

@@ -10,12 +10,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// A launch had no blocks or no threads.
-    #[error("0 {what}: a launch needs 1 or more ({option})")]
+    #[error("0 {what}: a launch needs 1 or more")]
     ZeroLaunch {
         /// The dimension that was zero.
         what: &'static str,
-        /// The option that sets it.
-        option: &'static str,
     },
     /// A launch exceeds the device's limits.
     #[error("{asked} {what} are more than this device takes: at most {limit}")]
@@ -61,7 +59,7 @@ pub enum Error {
     },
     /// A set is too small for the workload.
     #[error(
-        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity` (stamp: --read-capacity, --write-capacity)"
+        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity`"
     )]
     CapacityExceeded {
         /// `read set` or `write set`.
@@ -119,7 +117,7 @@ pub enum Error {
         message: String,
     },
     /// The operating system gave no more threads.
-    #[error("the system starts no more than {started} of {asked} threads: use fewer --threads")]
+    #[error("the system starts no more than {started} of {asked} threads: launch fewer")]
     NoThreads {
         /// Threads started.
         started: u64,
@@ -160,7 +158,7 @@ pub enum Error {
         total: u64,
     },
     /// The driver library was not found.
-    #[error("no NVIDIA driver library was found: install a driver, or use --device cpu")]
+    #[error("no NVIDIA driver library was found: install a driver, or use the CPU")]
     NoDriver,
     /// The driver has no GPU with this ordinal.
     #[error("there is no GPU {ordinal}: {count} were found; `stamp list` names the devices")]
@@ -172,7 +170,7 @@ pub enum Error {
     },
     /// The GPU lacks the memory model that the algorithms need.
     #[error(
-        "{name} has compute capability {major}.{minor}: 7.0 (sm_70) or later is needed; use --device cpu"
+        "{name} has compute capability {major}.{minor}: 7.0 (sm_70) or later is needed; use the CPU"
     )]
     GpuTooOld {
         /// The GPU's name.

@@ -246,7 +246,7 @@ mod tests {
         };
         let text = check_capability(&info).unwrap_err().to_string();
         assert!(
-            text.contains("GTX 1080") && text.contains("6.1") && text.contains("--device cpu"),
+            text.contains("GTX 1080") && text.contains("6.1") && text.contains("use the CPU"),
             "{text}"
         );
         info.compute_capability = (7, 0);
