@@ -6,7 +6,6 @@ use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 
 /// The queue's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,10 +102,5 @@ impl Sizes for Queue {
             ));
         }
         Ok(())
-    }
-
-    /// Few threads: everybody wants the same two words.
-    fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
-        Some((4, 32))
     }
 }
