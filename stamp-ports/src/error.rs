@@ -89,8 +89,9 @@ fn one_line(error: &host::Error) -> String {
             bytes(*available)
         ),
         host::Error::ZeroLaunch { what: "blocks" } => format!("{error} (--blocks)"),
-        host::Error::ZeroLaunch { .. } => format!("{error} (--threads)"),
-        host::Error::NoThreads { .. } => format!("{error} (--threads)"),
+        host::Error::ZeroLaunch { .. } | host::Error::NoThreads { .. } => {
+            format!("{error} (--threads)")
+        }
         host::Error::NoDriver | host::Error::GpuTooOld { .. } => {
             format!("{error} (--device cpu)")
         }
