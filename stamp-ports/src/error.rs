@@ -93,7 +93,7 @@ fn one_line(error: &host::Error) -> String {
             format!("{error} (--threads)")
         }
         host::Error::NoDriver | host::Error::GpuTooOld { .. } => {
-            format!("{error} (--device cpu)")
+            error.to_string().replace("use the CPU", "use --device cpu")
         }
         host::Error::CapacityExceeded { .. } => {
             format!("{error} (--read-capacity, --write-capacity)")
