@@ -326,14 +326,22 @@ pub trait Lane {
     fn version_bits(&self) -> u32 {
         31
     }
-    /// Returns a bound on time, without ordering anything: while the result
-    /// grows by at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`]
-    /// - 2) ticks are drawn from the word at `ticks`. The difference of two
-    /// results is taken modulo 2^32.
+    /// Returns a measure of time, without ordering anything: while it grows by
+    /// at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`] - 2)
+    /// ticks are drawn from the word at `ticks`. The difference of two results is
+    /// taken modulo 2^32.
     ///
     /// # Safety
     /// `ticks` is live.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
+    /// Returns the measure for a value loaded from that word after `before` was
+    /// measured. A machine whose loads may be far behind, as those of the
+    /// simulator, measures from the value.
+    #[inline(always)]
+    fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
+        let _ = loaded;
+        before
+    }
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 

@@ -226,6 +226,9 @@ impl Lane for SimLane<'_> {
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
         self.machine().newest_64(ticks as u64) as u32
     }
+    fn ticks_loaded(&self, _before: u32, loaded: u64) -> u32 {
+        loaded as u32
+    }
     fn ticks_limit(&self) -> u32 {
         1 << (self.version_bits() - 2)
     }

@@ -125,7 +125,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let queue = tx.stm.load_queue(tx.lane);
         tx.attempt.snapshot = Self::clock(tx);
         tx.attempt.born = Birth {
-            since,
+            since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
             snapshot: tx.attempt.snapshot,
         };
         queue
@@ -345,7 +345,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let valid = valid && Self::rows_unchanged(tx, true);
         // The words are unchanged if they are as they were seen, unless the
         // attempt has outlived their versions.
-        if !valid || Self::has_outlived(tx, Mutant::OldCommitUnchecked) {
+        if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
             Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::CommitStale);
