@@ -9,7 +9,6 @@
 //! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
-
 //!
 //! # A whole program
 //!

@@ -39,14 +39,21 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
-    /// The time after which a launch is told to stop. Lanes poll the stop flag
-    /// between attempts, so a closure that loops for ever is not stopped.
+    /// The time after which a launch is told to stop, or `None` for no limit.
+    /// Lanes poll the stop flag between attempts, so a closure that loops for
+    /// ever is not stopped.
     pub time_limit: Option<Duration>,
+}
+
+impl StmConfig {
+    /// The time limit of a launch by default.
+    pub const TIME_LIMIT: Duration = Duration::from_mins(1);
 }
 
 impl Default for StmConfig {
     /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, and retries without limit.
+    /// reads and 32 writes, retries without limit, and launches of at most
+    /// [`StmConfig::TIME_LIMIT`].
     fn default() -> Self {
         Self {
             locks: 1 << 20,
@@ -56,7 +63,7 @@ impl Default for StmConfig {
                 writes: 32,
             },
             retry_limits: RetryLimits::DEFAULT,
-            time_limit: None,
+            time_limit: Some(Self::TIME_LIMIT),
         }
     }
 }
