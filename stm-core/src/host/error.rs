@@ -108,6 +108,19 @@ pub enum Error {
         "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
     )]
     NoTeams,
+    /// A team began without all of its lanes.
+    #[error(
+        "the team of {size} threads from thread {first} on began with {present}: \
+         every thread of a warp or block that works as a team must take part"
+    )]
+    TeamIncomplete {
+        /// The number of the team's first thread in the grid.
+        first: u64,
+        /// The threads that took part.
+        present: u32,
+        /// The threads of the team.
+        size: u64,
+    },
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
     Panicked {
@@ -236,6 +249,11 @@ impl Error {
             Abort::Nested => Self::Nested { transaction },
             Abort::TeamOverlap => Self::TeamOverlap { transaction },
             Abort::NoTeams => Self::NoTeams,
+            Abort::TeamIncomplete => Self::TeamIncomplete {
+                first: transaction,
+                present: record.limit,
+                size: record.len,
+            },
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
             },

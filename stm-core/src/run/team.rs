@@ -7,6 +7,7 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
+use crate::memory::globals::{self, FaultRecord};
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::Ticket;
@@ -33,7 +34,8 @@ struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction by the calling warp until it commits. All lanes of
-    /// the warp call it together and get the same verdict; each gets what its
+    /// the warp call it together (one that has ended is
+    /// [`Abort::TeamIncomplete`], a fault) and get the same verdict; each gets what its
     /// own closure returned. It needs an algorithm with [`Algorithm::TEAMS`];
     /// under others it is [`Abort::NoTeams`], a fault.
     ///
@@ -122,6 +124,27 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
+    /// Reports why a team cannot begin: members are missing, or are in a
+    /// transaction already. Any member may be missing, the leader too, so all
+    /// that are there report it.
+    #[inline(never)]
+    fn refuse_team<L: Lane, C: Crew>(&self, lane: &L, crew: C) {
+        let (size, present) = (crew.size(lane), crew.count_of(lane, true));
+        if present == size {
+            self.nested(lane);
+            return;
+        }
+        let record = FaultRecord {
+            reason: Abort::TeamIncomplete as u32 + 1,
+            limit: present,
+            len: u64::from(size),
+            transaction: crew.leader_thread(lane),
+            ..FaultRecord::NONE
+        };
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe { globals::fault(lane, self.globals, record) };
+    }
+
     /// Runs one transaction by the calling crew.
     #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
@@ -175,11 +198,11 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         scratch: &'a mut A::Scratch,
         sums: &'a mut A::SumScratch,
     ) -> Self {
-        let tx = TeamTx::new(lane, stm, scratch, sums);
+        let tx: TeamTx<'_, L, A, C> = TeamTx::new(lane, stm, scratch, sums);
         let opened = tx.tx.logs.open(lane);
-        let all = tx.all(opened);
-        if !all && tx.leads() {
-            stm.nested(lane);
+        let all = tx.crew.count_of(lane, opened) == tx.size();
+        if !all {
+            stm.refuse_team(lane, tx.crew);
         }
         let told = tx.leads() && stm.told_to_stop(lane);
         let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;

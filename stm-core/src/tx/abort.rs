@@ -48,11 +48,13 @@ pub enum Abort {
     TeamOverlap = 11,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 12,
+    /// A team began without all of its lanes: some had ended.
+    TeamIncomplete = 13,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -69,6 +71,7 @@ impl Abort {
         Self::VersionsUsedUp,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::TeamIncomplete,
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -87,6 +90,7 @@ impl Abort {
             Self::VersionsUsedUp => "versions_used_up",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::TeamIncomplete => "team_incomplete",
         }
     }
 
@@ -108,6 +112,7 @@ impl Abort {
                 | Self::VersionsUsedUp
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::TeamIncomplete
         )
     }
 }
