@@ -217,6 +217,31 @@ pub enum Error {
         /// The driver's log, on one line.
         log: String,
     },
+    /// The PTX declares other parameters than the host passes.
+    #[error(
+        "the PTX of {entry} takes {declared} bytes of parameters, aligned to {declared_align}, and the host \
+         passes {passed}, aligned to {passed_align}: it was built from other sources, build it again"
+    )]
+    StalePtx {
+        /// The kernel's entry point, with its suffix.
+        entry: String,
+        /// The size in bytes that the PTX declares.
+        declared: usize,
+        /// The alignment that the PTX declares.
+        declared_align: usize,
+        /// The size in bytes on the host.
+        passed: usize,
+        /// The alignment on the host.
+        passed_align: usize,
+    },
+    /// An array has another layout than the algorithm of its view.
+    #[error("the layout of {what} is not the one that {algorithm} wants: call `arrange` first")]
+    WrongLayout {
+        /// The name of the array.
+        what: &'static str,
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
     /// A kernel ended with an error, and the context is lost with everything in
     /// it.
     #[error("the device was lost in {during}: {code}; its memory is gone, start again")]

@@ -274,15 +274,22 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock of a memory that no launch has used to the value after
-    /// `to` joint commits, for tests of what happens when versions run out. The
-    /// clock must not go back: a cell whose version is above the clock can
-    /// never be read.
+    /// Sets the clock to the value after `to` joint commits, for tests of
+    /// memories that are old.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
+    /// or an error of the device.
+    #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
+        if self.word64(clock)? > to {
+            return Err(Error::BadConfig {
+                what: "the clock",
+                value: to,
+                expected: "at or above its present value, as it never goes back",
+            });
+        }
         self.globals.write(clock, &to.to_le_bytes())
     }
 

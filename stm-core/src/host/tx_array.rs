@@ -185,18 +185,27 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// `Device::launch` promises.
     ///
     /// # Panics
-    /// It panics if the layout is not the algorithm's ([`Self::arrange`]).
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
+    /// [`Self::try_view`] returns an error.
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
-        assert_eq!(
-            self.layout,
-            <A::Array<T> as View<T>>::LAYOUT,
-            "the layout of {} is not the one that {} wants",
-            self.what,
-            A::NAME
-        );
+        self.try_view::<A>()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Does the same as [`Self::view`], without a panic.
+    ///
+    /// # Errors
+    /// [`Error::WrongLayout`] if the layout is not the algorithm's.
+    pub fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
+        if self.layout != <A::Array<T> as View<T>>::LAYOUT {
+            return Err(Error::WrongLayout {
+                what: self.what,
+                algorithm: A::NAME,
+            });
+        }
         // SAFETY: the memory has `len` aligned elements of this layout; that
         // they live while a kernel runs is what the caller of `launch` promises.
-        unsafe { View::from_start(self.memory.address(), self.len as u64) }
+        Ok(unsafe { View::from_start(self.memory.address(), self.len as u64) })
     }
 }
 

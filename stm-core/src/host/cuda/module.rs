@@ -3,6 +3,7 @@
 use crate::host::cuda::context::Loaded;
 use crate::host::cuda::context::{Cuda, code};
 use crate::host::error::Error;
+use crate::host::parameters::Shape;
 use crate::kernel::{Build, Kernel};
 use crate::observe::probe::Observation;
 use core::any::TypeId;
@@ -22,6 +23,7 @@ pub(crate) struct Entry {
     id: TypeId,
     pub(crate) name: &'static str,
     ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
+    parameters: Shape,
 }
 
 impl Entry {
@@ -31,6 +33,7 @@ impl Entry {
             id: TypeId::of::<K>(),
             name: K::ENTRY,
             ptx: K::ptx,
+            parameters: Shape::of::<K>(),
         }
     }
 }
@@ -72,6 +75,7 @@ impl Cuda {
             return Ok(found);
         }
         let (name, ptx) = self.module_of(kernel, observation)?;
+        kernel.parameters.check(&ptx, &name)?;
         let start = Instant::now();
         let entry = kernel.name;
         let module = load_module(&ptx).map_err(|log| Error::BadPtx { entry, log })?;
