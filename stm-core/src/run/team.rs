@@ -7,7 +7,7 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
-use crate::memory::globals::{self, FaultRecord};
+use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::Ticket;
@@ -30,6 +30,29 @@ struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     opened: bool,
     /// Says whether the launch is to stop, the same in all lanes.
     stopped: bool,
+}
+
+/// Reports why a team cannot begin: members are missing, or are in a
+/// transaction already. Any member may be missing, the leader too, so all that
+/// are there report it. It takes its arguments by value, so that the handle
+/// need not be in memory.
+#[inline(never)]
+fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
+    let (size, present) = (crew.size(lane), crew.count_of(lane, true));
+    let reason = if present == size {
+        Abort::Nested
+    } else {
+        Abort::TeamIncomplete
+    };
+    let record = FaultRecord {
+        reason: reason as u32 + 1,
+        limit: present,
+        len: u64::from(size),
+        transaction: crew.leader_thread(lane),
+        ..FaultRecord::NONE
+    };
+    // SAFETY: the globals are live (StmRef::from_raw).
+    unsafe { globals::fault(lane, globals, record) };
 }
 
 impl<A: Algorithm> StmRef<A> {
@@ -124,27 +147,6 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
-    /// Reports why a team cannot begin: members are missing, or are in a
-    /// transaction already. Any member may be missing, the leader too, so all
-    /// that are there report it.
-    #[inline(never)]
-    fn refuse_team<L: Lane, C: Crew>(&self, lane: &L, crew: C) {
-        let (size, present) = (crew.size(lane), crew.count_of(lane, true));
-        if present == size {
-            self.nested(lane);
-            return;
-        }
-        let record = FaultRecord {
-            reason: Abort::TeamIncomplete as u32 + 1,
-            limit: present,
-            len: u64::from(size),
-            transaction: crew.leader_thread(lane),
-            ..FaultRecord::NONE
-        };
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe { globals::fault(lane, self.globals, record) };
-    }
-
     /// Runs one transaction by the calling crew.
     #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
@@ -202,7 +204,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         let opened = tx.tx.logs.open(lane);
         let all = tx.crew.count_of(lane, opened) == tx.size();
         if !all {
-            stm.refuse_team(lane, tx.crew);
+            refuse_team(lane, stm.globals, tx.crew);
         }
         let told = tx.leads() && stm.told_to_stop(lane);
         let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;
