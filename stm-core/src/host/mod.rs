@@ -49,11 +49,13 @@
 //! ```
 
 mod buffer;
+mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
 mod error;
+mod inspect;
 mod parameters;
 mod profile;
 mod stm;
