@@ -37,6 +37,11 @@ impl<D: Device> Stm<D> {
         self.add_watcher(sums.watcher());
     }
 
+    /// Returns how many arrays and rows of sums this memory watches.
+    pub fn watched(&self) -> usize {
+        self.watched.iter().filter(|one| one.is_live()).count()
+    }
+
     fn add_watcher(&mut self, watcher: Watcher<D::Memory>) {
         self.watched.retain(Watcher::is_live);
         if !self.watched.iter().any(|other| other.is(&watcher)) {
