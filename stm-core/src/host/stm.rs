@@ -338,11 +338,7 @@ impl<D: Device> Stm<D> {
         let mut launch = self.launch;
         launch.probe = self.probe;
         launch.stop = Some(StopAt {
-            flag: self
-                .globals
-                .address()
-                .wrapping_add(offset_of!(Globals, stop))
-                .cast(),
+            flag: self.stop_flag(),
             after: self.config.time_limit,
         });
         // SAFETY: the caller promises it.
@@ -374,6 +370,12 @@ impl<D: Device> Stm<D> {
             });
         }
         Ok((time, statistics))
+    }
+
+    /// Returns the address of the stop flag.
+    pub(super) fn stop_flag(&self) -> *mut u32 {
+        let stop = offset_of!(Globals, stop);
+        self.globals.address().wrapping_add(stop).cast()
     }
 
     /// Resets the queue, the stop flag, the fault and the statistics; the clock
