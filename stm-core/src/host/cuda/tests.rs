@@ -7,6 +7,7 @@ use crate::host::cuda::stand_in::StandIn;
 use crate::host::{Device, Error, Launch, Memory, Stm, StmConfig, Sums, TxArray};
 use crate::kernel::{Build, Kernel};
 use crate::lane::Lane;
+use crate::observe::probe::Observation;
 use crate::tx::stm_ref::StmRef;
 use cudarc::driver::sys::CUresult as R;
 use std::borrow::Cow;
@@ -147,14 +148,16 @@ fn an_error_that_ends_the_context_is_a_lost_device_wherever_it_shows() {
         .unwrap();
     let given_back = calls.iter().rposition(|&call| call == "cuMemcpyDtoH");
     for code in FATAL {
-        for n in opened..=given_back.unwrap() {
+        let in_between = calls.iter().enumerate();
+        let in_between = in_between.take(given_back.unwrap() + 1).skip(opened);
+        for (n, call) in in_between {
             let driver = StandIn::new();
             driver.state().fail = Some((n, code));
             let error = session(&driver).err();
             let lost = matches!(&error, Some(Error::DeviceLost { code: found, .. })
                 if *found == std::format!("{code:?}"));
             // The destruction of an event only shows in the call after it.
-            assert!(lost, "{} {n}: {error:?}", calls[n]);
+            assert!(lost, "{call} {n}: {error:?}");
             assert_eq!(driver.state().left()[1..], [0; 3]);
         }
     }
@@ -192,7 +195,7 @@ fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
         same(raw.clear().unwrap_err());
         same(cuda.allocate(1, "more").err().unwrap());
         same(cuda.available_bytes().unwrap_err());
-        same(cuda.prepare::<Nothing>(Default::default()).unwrap_err());
+        same(cuda.prepare::<Nothing>(Observation::default()).unwrap_err());
         same(cuda.without_wide_atomics().available_bytes().unwrap_err());
         same(Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap());
         drop((raw, array, stm));
