@@ -231,3 +231,33 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
     );
     result.unwrap();
 }
+
+#[test]
+fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
+    let cpu = Cpu::new().with_os_threads(3);
+    let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
+    let config = StmConfig::default();
+    let mut few = Stm::new(&cpu, Launch::new(1, 4), config).unwrap();
+    let params = |stm| P {
+        stm,
+        words: words.tarray(),
+        how: How::Repeat,
+    };
+    for _ in 0..2 {
+        // SAFETY: the buffer outlives the launch.
+        let launched = unsafe { few.launch::<K>(&params(few.handle())) };
+        let error = launched.unwrap_err();
+        assert_eq!(
+            error,
+            Error::NoThreads {
+                started: 3,
+                asked: 4
+            }
+        );
+        assert_eq!(words.download().unwrap(), [0; 8]);
+    }
+    let mut enough = Stm::new(&cpu, Launch::new(1, 3), config).unwrap();
+    // SAFETY: the buffer outlives the launch.
+    let launched = unsafe { enough.launch::<K>(&params(enough.handle())) };
+    assert_eq!(launched.unwrap().1.commits, 20);
+}

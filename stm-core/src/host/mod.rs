@@ -9,7 +9,6 @@
 //! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
-
 //!
 //! # A whole program
 //!
@@ -50,11 +49,14 @@
 //! ```
 
 mod buffer;
+mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
 mod error;
+mod inspect;
+mod parameters;
 mod profile;
 mod stm;
 mod sums;
@@ -68,6 +70,7 @@ pub use cpu::Cpu;
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use parameters::check_parameters;
 pub use profile::{Profile, ProfileRows};
 pub use stm::{Statistics, Stm, StmConfig};
 pub use sums::Sums;

@@ -67,7 +67,7 @@ macro_rules! ptx_note {
 ///    that runs lanes apart, a lane that does not come is waited for for ever;
 /// 5. for `shuffle_32`, the source is one of them.
 ///
-/// A call of `barrier` or `barrier_any` requires:
+/// A call of `barrier`, `barrier_any` or `barrier_count` requires:
 /// 6. every thread of the block makes it, the same number of times and in the
 ///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
@@ -293,6 +293,10 @@ pub trait Lane {
     /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
     /// thread of the block whether `predicate` holds for any of them.
     unsafe fn barrier_any(&self, predicate: bool) -> bool;
+    /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every
+    /// thread of the block for how many of them `predicate` holds. On a GPU and
+    /// on the CPU, threads that have ended are not waited for and do not count.
+    unsafe fn barrier_count(&self, predicate: bool) -> u32;
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;

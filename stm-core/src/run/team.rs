@@ -7,6 +7,7 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
+use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::Ticket;
@@ -31,9 +32,33 @@ struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     stopped: bool,
 }
 
+/// Reports why a team cannot begin: members are missing, or are in a
+/// transaction already. Any member may be missing, the leader too, so all that
+/// are there report it. It takes its arguments by value, so that the handle
+/// need not be in memory.
+#[inline(never)]
+fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
+    let (size, present) = (crew.size(lane), crew.count_of(lane, true));
+    let reason = if present == size {
+        Abort::Nested
+    } else {
+        Abort::TeamIncomplete
+    };
+    let record = FaultRecord {
+        reason: reason as u32 + 1,
+        limit: present,
+        len: u64::from(size),
+        transaction: crew.leader_thread(lane),
+        ..FaultRecord::NONE
+    };
+    // SAFETY: the globals are live (StmRef::from_raw).
+    unsafe { globals::fault(lane, globals, record) };
+}
+
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction by the calling warp until it commits. All lanes of
-    /// the warp call it together and get the same verdict; each gets what its
+    /// the warp call it together (one that has ended is
+    /// [`Abort::TeamIncomplete`], a fault) and get the same verdict; each gets what its
     /// own closure returned. It needs an algorithm with [`Algorithm::TEAMS`];
     /// under others it is [`Abort::NoTeams`], a fault.
     ///
@@ -175,11 +200,11 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         scratch: &'a mut A::Scratch,
         sums: &'a mut A::SumScratch,
     ) -> Self {
-        let tx = TeamTx::new(lane, stm, scratch, sums);
+        let tx: TeamTx<'_, L, A, C> = TeamTx::new(lane, stm, scratch, sums);
         let opened = tx.tx.logs.open(lane);
-        let all = tx.all(opened);
-        if !all && tx.leads() {
-            stm.nested(lane);
+        let all = tx.crew.count_of(lane, opened) == tx.size();
+        if !all {
+            refuse_team(lane, stm.globals, tx.crew);
         }
         let told = tx.leads() && stm.told_to_stop(lane);
         let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;

@@ -46,11 +46,13 @@ pub enum Abort {
     TeamOverlap = 10,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 11,
+    /// A team began without all of its lanes: some had ended.
+    TeamIncomplete = 12,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -66,6 +68,7 @@ impl Abort {
         Self::Nested,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::TeamIncomplete,
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -83,6 +86,7 @@ impl Abort {
             Self::Nested => "nested",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::TeamIncomplete => "team_incomplete",
         }
     }
 
@@ -103,6 +107,7 @@ impl Abort {
                 | Self::Nested
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::TeamIncomplete
         )
     }
 }

@@ -157,7 +157,10 @@ impl Lane for SimLane<'_> {
         self.meet_block(Op::Barrier, false);
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_block(Op::BarrierAny, predicate)
+        self.meet_block(Op::BarrierAny, predicate) != 0
+    }
+    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
+        self.meet_block(Op::BarrierCount, predicate)
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

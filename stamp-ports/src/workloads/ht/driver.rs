@@ -9,7 +9,7 @@ use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::host::{Buffer, Device, Stm, TxArray};
 use stm_kernels::ht::{HashTable, HtParams};
 
 /// The table.
@@ -66,6 +66,11 @@ impl Workload for Ht {
     fn arrange<D: Device>(&self, data: &mut HtData<D>, layout: Layout) -> Result<()> {
         data.heads.arrange_as(layout)?;
         Ok(data.nexts.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &HtData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.heads);
+        stm.watch(&data.nexts);
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
