@@ -62,7 +62,7 @@ pub enum Error {
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity`"
     )]
     CapacityExceeded {
-        /// `read set` or `write set`.
+        /// `read set`, `write set` or `action log`.
         set: &'static str,
         /// Its capacity.
         limit: u32,
@@ -100,6 +100,16 @@ pub enum Error {
         "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
     )]
     TeamOverlap {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A deferred action released what was free already.
+    #[error(
+        "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
+    )]
+    FreedTwice {
+        /// The number that the action carried.
+        subject: u64,
         /// The transaction's number.
         transaction: u64,
     },
@@ -238,6 +248,15 @@ impl Error {
             Abort::NoTeams => Self::NoTeams,
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
+            },
+            Abort::FreedTwice => Self::FreedTwice {
+                subject: record.index,
+                transaction,
+            },
+            Abort::ActionsFull => Self::CapacityExceeded {
+                set: "action log",
+                limit: record.limit,
+                transaction,
             },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",

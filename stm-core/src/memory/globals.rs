@@ -31,9 +31,9 @@ pub enum Counter {
     /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
-    Rounds = 24,
+    Rounds = 28,
     /// Lanes that made an attempt, summed over the rounds.
-    RoundLanes = 25,
+    RoundLanes = 29,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
@@ -62,9 +62,9 @@ pub struct FaultRecord {
     /// The number of the fault, claimed by compare-and-swap; only the claimant
     /// stores the other fields.
     pub reason: u32,
-    /// The limit that was met: the set's capacity in entries.
+    /// The limit that was met: the log's capacity in entries.
     pub limit: u32,
-    /// The index, if it was out of range.
+    /// The index, if it was out of range, or the subject of a deferred action.
     pub index: u64,
     /// The length of the array, if the index was out of range.
     pub len: u64,

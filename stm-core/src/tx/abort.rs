@@ -48,11 +48,16 @@ pub enum Abort {
     TeamOverlap = 11,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 12,
+    /// The log of deferred actions is full: the transaction defers more actions
+    /// than the launch gave it room for.
+    ActionsFull = 13,
+    /// A deferred action found that what it should release was free already.
+    FreedTwice = 14,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -69,6 +74,8 @@ impl Abort {
         Self::VersionsUsedUp,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::ActionsFull,
+        Self::FreedTwice,
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -87,6 +94,8 @@ impl Abort {
             Self::VersionsUsedUp => "versions_used_up",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::ActionsFull => "actions_full",
+            Self::FreedTwice => "freed_twice",
         }
     }
 
@@ -108,6 +117,8 @@ impl Abort {
                 | Self::VersionsUsedUp
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::ActionsFull
+                | Self::FreedTwice
         )
     }
 }

@@ -45,6 +45,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) version: Version,
     /// The index and the length behind an [`Abort::OutOfRange`].
     pub(crate) out_of_range: (u64, u64),
+    /// The number of deferred actions.
+    pub(crate) actions: u32,
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
@@ -68,6 +70,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
             version: Version(0),
             out_of_range: (0, 0),
+            actions: 0,
         }
     }
 
@@ -84,6 +87,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::clear(&mut self.attempt);
         self.failed = None;
         self.doomed = false;
+        self.actions = 0;
         self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
     }
