@@ -19,6 +19,9 @@ enum How {
     Panic,
     /// Runs one transaction after the other by `atomically`.
     Loop,
+    /// Returns the reason with which an earlier transaction was cancelled, or
+    /// had a conflict.
+    Keep,
 }
 
 #[repr(C)]
@@ -61,6 +64,25 @@ impl Kernel for K {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
             }),
+            How::Keep => {
+                let kept = std::cell::Cell::new(None);
+                p.stm.for_each_with(
+                    lane,
+                    0..4,
+                    |tx, _| match kept.get() {
+                        Some(abort) => Err(abort),
+                        None => {
+                            tx.read(&p.words, 1)?;
+                            // SAFETY: an element of a live array. It makes the
+                            // attempt fail.
+                            unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
+                            tx.write(&p.words, 0, 1)
+                        }
+                    },
+                    |_, ()| {},
+                    |_, abort| kept.set(Some(abort)),
+                );
+            }
             How::Loop => {
                 for _ in 0..1 << 30 {
                     if p.stm
@@ -238,4 +260,14 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
         Some(Duration::from_mins(1)),
     );
     result.unwrap();
+}
+
+#[test]
+fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
+    let (result, words, _) = go(How::Keep, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    assert!(
+        matches!(result, Err(Error::ForeignAbort { .. })),
+        "{result:?}"
+    );
+    assert_eq!(words[0], 0);
 }

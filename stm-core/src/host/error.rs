@@ -103,6 +103,14 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A transaction returned a reason that its attempt had not given it.
+    #[error(
+        "transaction {transaction} returned an `Abort` that its own `tx` had not given it: pass on errors of this attempt by `?`, and end it by `tx.cancel()`"
+    )]
+    ForeignAbort {
+        /// The transaction's number.
+        transaction: u64,
+    },
     /// A deferred action released what was free already.
     #[error(
         "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
@@ -249,6 +257,7 @@ impl Error {
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
             },
+            Abort::ForeignAbort => Self::ForeignAbort { transaction },
             Abort::FreedTwice => Self::FreedTwice {
                 subject: record.index,
                 transaction,

@@ -145,7 +145,7 @@ pub struct Statistics {
     pub read_only_commits: u64,
     /// Transactions given up after `retries_max` conflicts.
     pub gave_up: u64,
-    /// Attempts that did not commit, by [`Abort`] number.
+    /// Attempts that did not commit, by reason ([`Abort::NAMES`]).
     pub aborts: [u64; Abort::COUNT],
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
@@ -159,6 +159,13 @@ impl Statistics {
     /// `None` if no loop over transactions ran.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
+    }
+
+    /// Returns the number of attempts that did not commit for the reason of this
+    /// name ([`Abort::NAMES`]), or 0 if there is no such reason.
+    pub fn aborted_for(&self, name: &str) -> u64 {
+        let reason = Abort::NAMES.iter().position(|&other| other == name);
+        reason.map_or(0, |reason| self.aborts[reason])
     }
 
     /// Returns the number of attempts that did not commit.

@@ -398,6 +398,8 @@ impl<A: Algorithm> StmRef<A> {
             result = Err(abort);
         } else if tx.doomed {
             result = Err(Abort::ReadStale);
+        } else if let Err(abort) = result {
+            result = Err(tx.stm.not_given(tx.lane, abort));
         }
         if result.is_err() {
             A::rollback(tx);

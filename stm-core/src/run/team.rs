@@ -255,7 +255,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         let tx = &mut self.tx;
         // A closure that swallowed a failure has failed nevertheless.
         let mine = match (&result, tx.tx.failed) {
-            (_, Some(abort)) | (&Err(abort), _) => Err(abort),
+            (_, Some(abort)) => Err(abort),
+            (&Err(abort), None) => Err(tx.tx.stm.not_given(tx.tx.lane, abort)),
             (Ok(_), None) => Ok(()),
         };
         if let Err(abort) = agree(&mut tx.tx, tx.crew, mine) {
