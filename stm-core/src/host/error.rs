@@ -111,6 +111,25 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A transaction retried that had read nothing.
+    #[error(
+        "transaction {transaction} called `retry` before it had read anything: nothing could wake it"
+    )]
+    RetryWithoutReads {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// All threads waited for a change, and nobody was left to make one.
+    #[error(
+        "everybody waits: {waiting} threads wait in `retry` for a change, and the other {outside} of the launch have ended or were never resident"
+    )]
+    EverybodyWaits {
+        /// The number of threads that waited.
+        waiting: u64,
+        /// The number of threads outside of transactions: they have ended, or
+        /// were never resident.
+        outside: u64,
+    },
     /// A deferred action released what was free already.
     #[error(
         "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
@@ -258,6 +277,11 @@ impl Error {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
             },
             Abort::ForeignAbort => Self::ForeignAbort { transaction },
+            Abort::RetryWithoutReads => Self::RetryWithoutReads { transaction },
+            Abort::EverybodyWaits => Self::EverybodyWaits {
+                waiting: record.index,
+                outside: record.len,
+            },
             Abort::FreedTwice => Self::FreedTwice {
                 subject: record.index,
                 transaction,

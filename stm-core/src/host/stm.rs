@@ -168,6 +168,12 @@ impl Statistics {
         reason.map_or(0, |reason| self.aborts[reason])
     }
 
+    /// Returns the number of attempts that were given up until something had
+    /// changed ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    pub const fn waits(&self) -> u64 {
+        self.aborts[Abort::Retry as usize]
+    }
+
     /// Returns the number of attempts that did not commit.
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
@@ -466,7 +472,7 @@ impl<D: Device> Stm<D> {
         if sequence & 1 != 0 {
             return Ok(Some(format!("the sequence lock is held, at {sequence}")));
         }
-        if self.word32(offset_of!(Globals, coarse_lock))? != 0 {
+        if self.word32(offset_of!(Globals, coarse_lock))? & 1 != 0 {
             return Ok(Some("the coarse lock is held".into()));
         }
         let clock = self.word64(offset_of!(Globals, clock))?;

@@ -188,6 +188,11 @@ mutants! {
     BlockVotesByWarp = "block-votes-by-warp",
     /// The actions that wait for a commit are executed before it.
     ActionBeforeCommit = "action-before-commit",
+    /// `fast`: a transaction that waits does not look at the first word that it
+    /// read.
+    LostWakeup = "lost-wakeup",
+    /// A transaction that waits keeps its ticket.
+    RetryKeepsTicket = "retry-keeps-ticket",
 }
 
 impl Mutant {

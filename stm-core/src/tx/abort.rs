@@ -4,8 +4,8 @@
 /// transaction's closure, and the statistics count it.
 ///
 /// The first four are conflicts, after which the transaction is attempted
-/// again. [`Abort::User`] ends the transaction for good, without effect. The
-/// rest are errors of the program: the launch stops and the host reports them.
+/// again. [`Abort::User`] ends the transaction for good, without effect, and
+/// [`Abort::Retry`] makes it wait. The rest are errors of the program: the launch stops and the host reports them.
 ///
 /// Only the transactional memory makes these values, so that a conflict is
 /// always one that happened: code elsewhere passes them on, and matches them by
@@ -84,11 +84,22 @@ pub enum Abort {
     /// it.
     #[non_exhaustive]
     ForeignAbort = 15,
+    /// The transaction gave up its attempt until a word that it had read has
+    /// changed ([`Tx::retry`](crate::Tx::retry)).
+    #[non_exhaustive]
+    Retry = 16,
+    /// A transaction retried that had read nothing, so that nothing could wake
+    /// it.
+    #[non_exhaustive]
+    RetryWithoutReads = 17,
+    /// All threads waited for a change, and nobody was left to make one.
+    #[non_exhaustive]
+    EverybodyWaits = 18,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 19;
 
     /// Every reason, in the order of its number.
     pub(crate) const ALL: [Self; Self::COUNT] = [
@@ -108,6 +119,9 @@ impl Abort {
         Self::ActionsFull,
         Self::FreedTwice,
         Self::ForeignAbort,
+        Self::Retry,
+        Self::RetryWithoutReads,
+        Self::EverybodyWaits,
     ];
 
     /// The names of the reasons, in the order of their numbers, for tables and
@@ -129,6 +143,9 @@ impl Abort {
         "actions_full",
         "freed_twice",
         "foreign_abort",
+        "retry",
+        "retry_without_reads",
+        "everybody_waits",
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -158,6 +175,8 @@ impl Abort {
                 | Self::ActionsFull
                 | Self::FreedTwice
                 | Self::ForeignAbort
+                | Self::RetryWithoutReads
+                | Self::EverybodyWaits
         )
     }
 }
