@@ -19,6 +19,9 @@ enum How {
     Panic,
     /// Runs one transaction after the other by `atomically`.
     Loop,
+    /// Returns the reason with which an earlier transaction was cancelled, or
+    /// had a conflict.
+    Keep,
 }
 
 #[repr(C)]
@@ -61,6 +64,25 @@ impl Kernel for K {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
             }),
+            How::Keep => {
+                let kept = std::cell::Cell::new(None);
+                p.stm.for_each_with(
+                    lane,
+                    0..4,
+                    |tx, _| match kept.get() {
+                        Some(abort) => Err(abort),
+                        None => {
+                            tx.read(&p.words, 1)?;
+                            // SAFETY: an element of a live array. It makes the
+                            // attempt fail.
+                            unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
+                            tx.write(&p.words, 0, 1)
+                        }
+                    },
+                    |_, ()| {},
+                    |_, abort| kept.set(Some(abort)),
+                );
+            }
             How::Loop => {
                 for _ in 0..1 << 30 {
                     if p.stm
@@ -107,6 +129,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 2,
             writes: 3,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -117,6 +140,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 1,
             writes: 3,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -133,6 +157,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 2,
             writes: 2,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -153,6 +178,7 @@ fn a_written_word_read_among_others_takes_no_room_in_the_read_set() {
         Capacity {
             reads: 1,
             writes: 5,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -167,6 +193,7 @@ fn a_nested_transaction_is_a_fault_and_changes_nothing() {
         Capacity {
             reads: 4,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -181,6 +208,7 @@ fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
         Capacity {
             reads: 4,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -212,6 +240,7 @@ fn a_loop_of_single_transactions_stops_at_the_time_limit() {
         Capacity {
             reads: 1,
             writes: 1,
+            ..Capacity::DEFAULT
         },
         Some(Duration::from_millis(20)),
     );
@@ -226,6 +255,7 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
         Capacity {
             reads: 4,
             writes: 5,
+            ..Capacity::DEFAULT
         },
         Some(Duration::from_mins(1)),
     );
@@ -260,4 +290,14 @@ fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
     // SAFETY: the buffer outlives the launch.
     let launched = unsafe { enough.launch::<K>(&params(enough.handle())) };
     assert_eq!(launched.unwrap().1.commits, 20);
+}
+
+#[test]
+fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
+    let (result, words, _) = go(How::Keep, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    assert!(
+        matches!(result, Err(Error::ForeignAbort { .. })),
+        "{result:?}"
+    );
+    assert_eq!(words[0], 0);
 }

@@ -7,7 +7,7 @@ use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::array::Layout;
-use stm_core::host::{Cpu, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 
 /// What a transaction does with the words.
@@ -114,6 +114,7 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
         capacity: Capacity {
             reads: WORDS + 1,
             writes: WORDS + 1,
+            ..Capacity::DEFAULT
         },
         retry_limits: RetryLimits {
             queue_after: 4,

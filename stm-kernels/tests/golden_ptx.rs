@@ -52,6 +52,11 @@ const METHODS: [Golden; 48] = [
         &["atom.relaxed.gpu.global.or.b64"],
         64,
     ),
+    (
+        "fetch_and_relaxed_64",
+        &["atom.relaxed.gpu.global.and.b64"],
+        64,
+    ),
     ("add_relaxed_64", &["red.relaxed.gpu.global.add.u64"], 0),
     ("add_relaxed_f32", &["red.relaxed.gpu.global.add.f32"], 0),
     ("has_wide_atomics", &[], 8),

@@ -117,7 +117,7 @@ impl<D: Device> Stm<D> {
         if sequence & 1 != 0 {
             return Ok(Some(format!("the sequence lock is held, at {sequence}")));
         }
-        if self.word32(offset_of!(Globals, coarse_lock))? != 0 {
+        if self.word32(offset_of!(Globals, coarse_lock))? & 1 != 0 {
             return Ok(Some("the coarse lock is held".into()));
         }
         let clock = self.word64(offset_of!(Globals, clock))?;

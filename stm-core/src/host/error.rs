@@ -62,7 +62,7 @@ pub enum Error {
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity`"
     )]
     CapacityExceeded {
-        /// `read set` or `write set`.
+        /// `read set`, `write set` or `action log`.
         set: &'static str,
         /// Its capacity.
         limit: u32,
@@ -92,6 +92,43 @@ pub enum Error {
         "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
     )]
     TeamOverlap {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A transaction returned a reason that its attempt had not given it.
+    #[error(
+        "transaction {transaction} returned an `Abort` that its own `tx` had not given it: pass on errors of this attempt by `?`, and end it by `tx.cancel()`"
+    )]
+    ForeignAbort {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A transaction retried that had read nothing.
+    #[error(
+        "transaction {transaction} called `retry` before it had read anything: nothing could wake it"
+    )]
+    RetryWithoutReads {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// All threads waited for a change, and nobody was left to make one.
+    #[error(
+        "everybody waits: {waiting} threads wait in `retry` for a change, and the other {outside} of the launch have ended or were never resident"
+    )]
+    EverybodyWaits {
+        /// The number of threads that waited.
+        waiting: u64,
+        /// The number of threads outside of transactions: they have ended, or
+        /// were never resident.
+        outside: u64,
+    },
+    /// A deferred action released what was free already.
+    #[error(
+        "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
+    )]
+    FreedTwice {
+        /// The number that the action carried.
+        subject: u64,
         /// The transaction's number.
         transaction: u64,
     },
@@ -270,6 +307,21 @@ impl Error {
                 first: transaction,
                 present: record.limit,
                 size: record.len,
+            },
+            Abort::ForeignAbort => Self::ForeignAbort { transaction },
+            Abort::RetryWithoutReads => Self::RetryWithoutReads { transaction },
+            Abort::EverybodyWaits => Self::EverybodyWaits {
+                waiting: record.index,
+                outside: record.len,
+            },
+            Abort::FreedTwice => Self::FreedTwice {
+                subject: record.index,
+                transaction,
+            },
+            Abort::ActionsFull => Self::CapacityExceeded {
+                set: "action log",
+                limit: record.limit,
+                transaction,
             },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",

@@ -52,16 +52,13 @@ impl StmConfig {
 
 impl Default for StmConfig {
     /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, retries without limit, and launches of at most
-    /// [`StmConfig::TIME_LIMIT`].
+    /// reads and 32 writes, 32 deferred actions, retries without limit, and
+    /// launches of at most [`StmConfig::TIME_LIMIT`].
     fn default() -> Self {
         Self {
             locks: 1 << 20,
             stripe_bytes: 4,
-            capacity: Capacity {
-                reads: 32,
-                writes: 32,
-            },
+            capacity: Capacity::DEFAULT,
             retry_limits: RetryLimits::DEFAULT,
             time_limit: Some(Self::TIME_LIMIT),
         }
@@ -111,6 +108,14 @@ impl StmConfig {
                 return bad(what, u64::from(value), "from 1 to 1048576");
             }
         }
+        if self.capacity.actions > CAPACITY_MAX {
+            let actions = u64::from(self.capacity.actions);
+            return bad(
+                "the capacity of the action log",
+                actions,
+                "from 0 to 1048576",
+            );
+        }
         for (what, value) in [
             (
                 "the number of tries at the locks",
@@ -147,7 +152,7 @@ pub struct Statistics {
     pub read_only_commits: u64,
     /// Transactions given up after `retries_max` conflicts.
     pub gave_up: u64,
-    /// Attempts that did not commit, by [`Abort`] number.
+    /// Attempts that did not commit, by reason ([`Abort::NAMES`]).
     pub aborts: [u64; Abort::COUNT],
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
@@ -161,6 +166,19 @@ impl Statistics {
     /// `None` if no loop over transactions ran.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
+    }
+
+    /// Returns the number of attempts that did not commit for the reason of this
+    /// name ([`Abort::NAMES`]), or 0 if there is no such reason.
+    pub fn aborted_for(&self, name: &str) -> u64 {
+        let reason = Abort::NAMES.iter().position(|&other| other == name);
+        reason.map_or(0, |reason| self.aborts[reason])
+    }
+
+    /// Returns the number of attempts that were given up until something had
+    /// changed ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    pub const fn waits(&self) -> u64 {
+        self.aborts[Abort::Retry as usize]
     }
 
     /// Returns the number of attempts that did not commit.

@@ -72,6 +72,11 @@ macro_rules! ptx_note {
 ///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
+    /// How far [`Self::clock`] must go before a launch ends in which all threads
+    /// inside transactions wait and others are outside: about a second, except
+    /// in a simulator.
+    const PATIENCE: u64 = 1 << 30;
+
     /// The type of the probe of the transactions that lanes of this machine
     /// run.
     type Probe: Probe;
@@ -156,6 +161,8 @@ pub trait Lane {
     unsafe fn fetch_add_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `atom.relaxed.gpu.or` of 64 bits; returns the word found.
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `atom.relaxed.gpu.and` of 64 bits; returns the word found.
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns

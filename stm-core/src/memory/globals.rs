@@ -31,9 +31,9 @@ pub enum Counter {
     /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
-    Rounds = 24,
+    Rounds = 28,
     /// Lanes that made an attempt, summed over the rounds.
-    RoundLanes = 25,
+    RoundLanes = 29,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
@@ -50,6 +50,18 @@ pub struct Clock {
     pub queue: u64,
 }
 
+/// The words by which threads that wait find out that all wait
+/// (`run/wait.rs`).
+#[repr(C, align(128))]
+pub struct Sleepers {
+    /// The number of threads that were woken.
+    pub wakes: u64,
+    /// The number of the current question.
+    pub question: u32,
+    /// 1 while a thread is the asker.
+    pub asker: u32,
+}
+
 /// A word alone on its 128-byte line.
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
@@ -62,9 +74,9 @@ pub struct FaultRecord {
     /// The number of the fault, claimed by compare-and-swap; only the claimant
     /// stores the other fields.
     pub reason: u32,
-    /// The limit that was met: the set's capacity in entries.
+    /// The limit that was met: the log's capacity in entries.
     pub limit: u32,
-    /// The index, if it was out of range.
+    /// The index, if it was out of range, or the subject of a deferred action.
     pub index: u64,
     /// The length of the array, if the index was out of range.
     pub len: u64,
@@ -99,6 +111,8 @@ pub struct Globals {
     pub fault: Line<FaultRecord>,
     /// The statistics.
     pub statistics: [Line<[u64; COUNTERS]>; STATISTICS_STRIPES as usize],
+    /// The words of threads that wait for a change.
+    pub sleepers: Sleepers,
     /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
 }

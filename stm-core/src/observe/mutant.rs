@@ -200,6 +200,13 @@ mutants! {
     BlockToldEarly = "block-told-early",
     /// `fast`, teams of a block: a vote counts only the warp of the voter.
     BlockVotesByWarp = "block-votes-by-warp",
+    /// The actions that wait for a commit are executed before it.
+    ActionBeforeCommit = "action-before-commit",
+    /// `fast`: a transaction that waits does not look at the first word that it
+    /// read.
+    LostWakeup = "lost-wakeup",
+    /// A transaction that waits keeps its ticket.
+    RetryKeepsTicket = "retry-keeps-ticket",
 }
 
 impl Mutant {

@@ -5,6 +5,7 @@
 //! | `single` | `atomically` and `for_each`, the loops of single lanes |
 //! | `team` | the same for teams |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
+//! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
 //!
 //! The calls of an attempt itself are in `tx`.
@@ -13,3 +14,4 @@ pub(crate) mod outcome;
 pub(crate) mod single;
 pub(crate) mod team;
 pub(crate) mod throttle;
+pub(crate) mod wait;

@@ -18,11 +18,14 @@
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::{Ticket, Width};
+use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -70,11 +73,12 @@ impl<A: Algorithm> StmRef<A> {
                 break Err(Abort::Stopped);
             }
             let mut result = Self::execute(&mut tx, &mut body);
-            if result.is_ok()
+            if result.is_ok() {
+                tx.end_actions_early();
                 // SAFETY: the mask names the lane alone.
-                && let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) })
-            {
-                result = Err(abort);
+                if let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) }) {
+                    result = Err(abort);
+                }
             }
             let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
             let outcome = self.conclude(
@@ -95,6 +99,11 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Retry => {
                     Counts::unfinished(lane, self);
                     break result;
+                }
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
+                Outcome::Wait => {
+                    Counts::unfinished(lane, self);
+                    break Err(Abort::Stopped);
                 }
                 Outcome::Committed | Outcome::Ended => break result,
             }
@@ -123,19 +132,76 @@ impl<A: Algorithm> StmRef<A> {
     /// transaction `i` has ended, by a commit or for good without effect, the
     /// lane calls `then(i)` before its next transaction, while it owns no lock
     /// and has no snapshot.
+    #[inline(always)]
+    pub fn for_each_then<L: Lane, F, G>(&self, lane: &L, range: Range<u64>, body: F, then: G)
+    where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+        G: FnMut(u64),
+    {
+        self.rounds(lane, range, body, |_, ()| {}, |_, _| {}, then);
+    }
+
+    /// Does [`Self::for_each`] with transactions that have results: after the
+    /// attempt at transaction `i` that commits, the lane calls `committed(i,
+    /// result)` with what its closure returned, and after each attempt that
+    /// does not, `aborted(i, reason)`. Both are called outside of the
+    /// transaction, while the lane owns no lock, and after its deferred actions
+    /// ([`Tx::at_commit`]).
+    ///
+    /// ```
+    /// use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
+    ///
+    /// /// Draws a ticket for each number and keeps it outside of the memory.
+    /// fn tickets<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, next: &A::Array<u64>, drawn: &TArray<u64>,
+    /// ) {
+    ///     stm.for_each_with(lane, 0..drawn.len(), |tx, _| {
+    ///         let ticket = tx.read(next, 0)?;
+    ///         tx.write(next, 0, ticket + 1)?;
+    ///         Ok(ticket)
+    ///     }, |i, ticket| {
+    ///         if let Some(word) = drawn.get(i) {
+    ///             // SAFETY: in range of a live array; only this lane has `i`.
+    ///             unsafe { lane.store_relaxed_64(word, ticket) };
+    ///         }
+    ///     }, |_, _| {});
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn for_each_with<L: Lane, R, F, G, H>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        body: F,
+        committed: G,
+        aborted: H,
+    ) where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        G: FnMut(u64, R),
+        H: FnMut(u64, Abort),
+    {
+        self.rounds(lane, range, body, committed, aborted, |_| {});
+    }
+
+    /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
+    /// after each attempt, and then `ended` if it was the transaction's last.
     // The steps of one round follow in their order; parts of them have no name
     // of their own.
     #[allow(clippy::too_many_lines)]
     #[inline(always)]
-    pub fn for_each_then<L: Lane, F, G>(
+    fn rounds<L: Lane, R, F, G, H, E>(
         &self,
         lane: &L,
         range: Range<u64>,
         mut body: F,
-        mut then: G,
+        mut committed: G,
+        mut aborted: H,
+        mut ended: E,
     ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-        G: FnMut(u64),
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        G: FnMut(u64, R),
+        H: FnMut(u64, Abort),
+        E: FnMut(u64),
     {
         let (mut i, stride, all) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
@@ -169,6 +235,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.limits.lanes_max);
+        let mut waits = false;
+        let mut sleep = Sleep::NEW;
         let first = all & (lane.lane_bit() - 1) == 0;
         let opened = tx.logs.open(lane);
         if !opened {
@@ -177,16 +245,32 @@ impl<A: Algorithm> StmRef<A> {
         }
         loop {
             let work = i < range.end && !counts.stopped;
-            let working = warp.vote(lane, work);
+            if waits && sleep.is_due() && A::changed(&mut tx) {
+                waits = false;
+            }
+            let awake = work && !waits;
+            let working = warp.vote(lane, awake);
             mark!(tx, Warp);
             if working == 0 {
-                break;
+                let sleepers = warp.vote(lane, work);
+                if sleepers == 0 {
+                    break;
+                }
+                if waits && work {
+                    let asks = sleepers & (lane.lane_bit() - 1) == 0;
+                    sleep.nap(lane, self.bed(tx.logs, true, asks));
+                    counts.stopped = self.told_to_stop(lane);
+                }
+                continue;
             }
-            let mut go = work;
+            if sleep.asleep {
+                sleep.wake(lane, self.globals, tx.logs);
+            }
+            let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
                 let queue = A::load_queue_and_snapshot(&mut tx);
-                let admitted = work & ticket.admits(lane, queue);
+                let admitted = awake & ticket.admits(lane, queue);
                 let admitted_all = warp.vote(lane, admitted);
                 go = admitted & width.takes(lane, admitted_all);
                 going = warp.vote(lane, go);
@@ -201,12 +285,16 @@ impl<A: Algorithm> StmRef<A> {
                 counts.flush(lane, self, first);
             }
             let mut outcome = Outcome::Retry;
+            let mut value = None;
+            let mut end = Err(Abort::Stopped);
             if A::GRANULE == Granule::LaneInTurn {
                 let mut rest = working;
                 while rest != 0 {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                        end =
+                            Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                         if end.is_ok() {
+                            tx.end_actions_early();
                             // SAFETY: the mask names the lane alone.
                             end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
                         }
@@ -215,17 +303,17 @@ impl<A: Algorithm> StmRef<A> {
                     rest &= rest - 1;
                     warp.meet(lane);
                 }
-                if times(lane) && work {
+                if times(lane) && awake {
                     tx.spent(Phase::Locks);
                 }
             } else {
-                let mut end = Err(Abort::Stopped);
                 if go {
-                    end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                 }
                 let ready = warp.vote(lane, end.is_ok());
                 if end.is_ok() {
                     mark!(tx, Warp);
+                    tx.end_actions_early();
                     // SAFETY: the lanes that are ready continue from here
                     // together.
                     end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
@@ -245,8 +333,16 @@ impl<A: Algorithm> StmRef<A> {
                 let failed = warp.vote(lane, go && outcome == Outcome::Retry);
                 width.learn(lane, going.count_ones(), failed.count_ones());
             }
-            if go && outcome != Outcome::Retry {
-                then(i);
+            if go {
+                waits = tx.waits;
+                match (end, value) {
+                    (Ok(()), Some(value)) => committed(i, value),
+                    (Err(abort), _) => aborted(i, abort),
+                    (Ok(()), None) => {}
+                }
+            }
+            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
+                ended(i);
                 i = i.saturating_add(stride);
                 mark!(tx, Native);
             }
@@ -283,8 +379,40 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { lane.load_relaxed_64(self.queue()) }
     }
 
+    /// Waits on its own until a word that the attempt has read may have changed;
+    /// returns `false` if the lane is told to stop.
+    #[inline(always)]
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
+        let lane = tx.lane;
+        let mut sleep = Sleep::NEW;
+        while !A::changed(tx) {
+            sleep.nap(lane, self.bed(tx.logs, false, true));
+            if self.told_to_stop(lane) {
+                return false;
+            }
+        }
+        if sleep.asleep {
+            sleep.wake(lane, self.globals, tx.logs);
+        }
+        true
+    }
+
+    /// Returns what a sleeper needs to know.
+    #[inline(always)]
+    pub(crate) fn bed(&self, logs: Logs, whole_warp: bool, asks: bool) -> Bed {
+        Bed {
+            globals: self.globals,
+            region: self.region,
+            capacity: self.capacity,
+            logs,
+            one_of_block: A::GRANULE == Granule::Block,
+            whole_warp,
+            asks,
+        }
+    }
+
     /// Joins the queue after many conflicts, and leaves it when the transaction
-    /// has ended.
+    /// has ended or waits.
     #[inline(always)]
     pub(crate) fn join_or_leave_queue<L: Lane>(
         &self,
@@ -295,7 +423,8 @@ impl<A: Algorithm> StmRef<A> {
     ) {
         // SAFETY: the queue is live (StmRef::from_raw).
         unsafe {
-            if outcome != Outcome::Retry {
+            let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
+            if outcome != Outcome::Retry && !keeps {
                 ticket.leave(lane, self.queue());
             } else if conflicts >= self.limits.queue_after {
                 ticket.draw(lane, self.queue());
@@ -329,6 +458,8 @@ impl<A: Algorithm> StmRef<A> {
             result = Err(abort);
         } else if tx.doomed {
             result = Err(Abort::ReadStale);
+        } else if let Err(abort) = result {
+            result = Err(tx.stm.not_given(tx.lane, abort));
         }
         if result.is_err() {
             A::rollback(tx);
@@ -357,6 +488,7 @@ impl<A: Algorithm> StmRef<A> {
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
         mark!(tx, Commit);
+        tx.end_actions(end.is_ok(), transaction);
         let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u32::from(!A::wrote(tx));
@@ -383,10 +515,10 @@ impl<A: Algorithm> StmRef<A> {
             // is wrong.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
-                limit: if abort == Abort::WriteSetFull {
-                    self.capacity.writes
-                } else {
-                    self.capacity.reads
+                limit: match abort {
+                    Abort::WriteSetFull => self.capacity.writes,
+                    Abort::ActionsFull => self.capacity.actions,
+                    _ => self.capacity.reads,
                 },
                 index: tx.out_of_range.0,
                 len: tx.out_of_range.1,
@@ -404,6 +536,9 @@ impl<A: Algorithm> StmRef<A> {
             } else {
                 outcome = Outcome::Retry;
             }
+        } else if tx.waits {
+            *conflicts = 0;
+            outcome = Outcome::Wait;
         } else if abort == Abort::Stopped {
             outcome = Outcome::Retry;
         }

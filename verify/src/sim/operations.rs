@@ -62,6 +62,9 @@ macro_rules! width {
 // One expansion serves both widths, and one of its conversions is always idle.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
+    /// Operations of the whole launch.
+    const PATIENCE: u64 = 30_000;
+
     type Probe = HostProbe;
 
     #[inline]
@@ -106,6 +109,11 @@ impl Lane for SimLane<'_> {
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
         self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
             Some(old | v)
+        })
+    }
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
+        self.modify::<true>(Op::FetchAndRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old & v)
         })
     }
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {

@@ -394,5 +394,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        Self::any_changed(tx)
+    }
+
+    #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
