@@ -3,7 +3,7 @@
 /// The reason why an attempt did not commit. `?` carries it out of the
 /// transaction's closure, and the statistics count it.
 ///
-/// The first four are conflicts, after which the transaction is attempted
+/// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted
 /// again. A conflict is for the algorithm to report: a closure must not return
 /// one of its own to wait for something, as the transaction then joins the
 /// queue and keeps others from running (see `run/throttle.rs`). [`Abort::User`]
@@ -48,11 +48,19 @@ pub enum Abort {
     TeamOverlap = 11,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 12,
+    /// A pool had no free node, which other attempts may give back.
+    PoolBusy = 13,
+    /// A pool had no free node, in as many attempts in a row as a transaction
+    /// makes before the others let it run alone, and in some more.
+    PoolExhausted = 14,
+    /// A node was used wrongly: one of another pool, one that was freed before,
+    /// or preassigned ones that are in use.
+    BadNode = 15,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 16;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -69,6 +77,9 @@ impl Abort {
         Self::VersionsUsedUp,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::PoolBusy,
+        Self::PoolExhausted,
+        Self::BadNode,
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -87,13 +98,16 @@ impl Abort {
             Self::VersionsUsedUp => "versions_used_up",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::PoolBusy => "pool_busy",
+            Self::PoolExhausted => "pool_exhausted",
+            Self::BadNode => "bad_node",
         }
     }
 
     /// Returns whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
-        (self as u32) <= Self::CommitStale as u32
+        (self as u32) <= Self::CommitStale as u32 || matches!(self, Self::PoolBusy)
     }
 
     /// Returns whether the reason is an error of the program.
@@ -108,6 +122,8 @@ impl Abort {
                 | Self::VersionsUsedUp
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::PoolExhausted
+                | Self::BadNode
         )
     }
 }

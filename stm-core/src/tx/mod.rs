@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | [`attempt`] | `Tx`, the attempt of one lane; `sums` adds its operations on sums |
+//! | [`attempt`] | `Tx`, the attempt of one lane; `sums`, `record` and `pool` add its operations on sums, on records and on nodes |
 //! | [`team`] | `TeamTx`, the attempt of a team |
 //! | [`crew`] | the members of a team, and how they vote, broadcast and synchronise |
 //! | [`stm_ref`] | `StmRef`, the handle through which a kernel begins transactions |
@@ -13,6 +13,8 @@
 pub(crate) mod abort;
 pub(crate) mod attempt;
 pub(crate) mod crew;
+mod pool;
+mod record;
 pub(crate) mod stm_ref;
 mod sums;
 pub(crate) mod team;
