@@ -111,6 +111,7 @@ pub use kernel::Kernel;
 pub use lane::Lane;
 pub use memory::{Capacity, Element, WordAddress};
 pub use tx::abort::{Abort, TxResult};
+pub use tx::actions::Action;
 pub use tx::attempt::Tx;
 pub use tx::crew::{BlockCrew, Crew, WarpCrew};
 pub use tx::stm_ref::{RetryLimits, StmRef};

@@ -243,7 +243,7 @@ impl TPool {
             tried += 1;
             word = if tried <= PROBES {
                 let mixed = (seed ^ tried.rotate_left(24)).wrapping_mul(0x9E37_79B1);
-                (u64::from(mixed ^ mixed >> 15) * u64::from(words) >> 32) as u32
+                ((u64::from(mixed ^ (mixed >> 15)) * u64::from(words)) >> 32) as u32
             } else if word + 1 < words {
                 word + 1
             } else {

@@ -183,10 +183,7 @@ pub const fn count(fields: &[bool], wide: bool) -> usize {
 
 /// Returns the number of bytes from one record to the next.
 pub const fn stride<R: Record>(layout: Layout) -> u64 {
-    let (wide, narrow) = (
-        layout.stride::<u64>() as u64,
-        layout.stride::<u32>() as u64,
-    );
+    let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
     let bytes = wide * R::Wide::COUNT + narrow * R::Narrow::COUNT;
     if R::Wide::COUNT == 0 {
         bytes
@@ -197,10 +194,7 @@ pub const fn stride<R: Record>(layout: Layout) -> u64 {
 
 /// Returns the place of a field of type `T` within its record, in bytes.
 pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64) -> u64 {
-    let (wide, narrow) = (
-        layout.stride::<u64>() as u64,
-        layout.stride::<u32>() as u64,
-    );
+    let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
     if T::WIDE {
         wide * position
     } else {
@@ -288,7 +282,12 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
         let at = i
             .wrapping_mul(stride::<R>(Self::LAYOUT))
             .wrapping_add(offset::<R, T>(Self::LAYOUT, position));
-        WordAddress::of(self.start.wrapping_add(at as usize).cast_const().cast::<T>())
+        WordAddress::of(
+            self.start
+                .wrapping_add(at as usize)
+                .cast_const()
+                .cast::<T>(),
+        )
     }
 }
 

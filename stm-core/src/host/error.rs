@@ -62,7 +62,7 @@ pub enum Error {
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity`"
     )]
     CapacityExceeded {
-        /// `read set` or `write set`.
+        /// `read set`, `write set` or `action log`.
         set: &'static str,
         /// Its capacity.
         limit: u32,
@@ -103,6 +103,16 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A deferred action released what was free already.
+    #[error(
+        "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
+    )]
+    FreedTwice {
+        /// The number that the action carried.
+        subject: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
     /// A pool was made with no nodes, or with too many.
     #[error("{what} with {nodes} nodes: a pool has 1 to 2147483648 nodes")]
     PoolSize {
@@ -124,7 +134,9 @@ pub enum Error {
         transaction: u64,
     },
     /// A pool has another number of nodes taken than the data have.
-    #[error("{what} has {taken} nodes taken, and {expected} should be: nodes have leaked or are lost")]
+    #[error(
+        "{what} has {taken} nodes taken, and {expected} should be: nodes have leaked or are lost"
+    )]
     PoolCount {
         /// The pool's name.
         what: &'static str,
@@ -280,6 +292,15 @@ impl Error {
             Abort::NoTeams => Self::NoTeams,
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
+            },
+            Abort::FreedTwice => Self::FreedTwice {
+                subject: record.index,
+                transaction,
+            },
+            Abort::ActionsFull => Self::CapacityExceeded {
+                set: "action log",
+                limit: record.limit,
+                transaction,
             },
             Abort::PoolExhausted => {
                 let (what, nodes) = super::pool::named((record.len >> 32) as u32);

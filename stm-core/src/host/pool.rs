@@ -147,7 +147,10 @@ impl<D: Device> Pool<D> {
             let word = words[(i / NODES_A_WORD) as usize];
             word >> (i % NODES_A_WORD) & 1 != 0
         };
-        Ok((0..view.nodes()).filter(is_taken).map(|i| view.node(i)).collect())
+        Ok((0..view.nodes())
+            .filter(is_taken)
+            .map(|i| view.node(i))
+            .collect())
     }
 
     /// Checks that exactly `expected` nodes are taken: fewer are lost, more have
@@ -233,10 +236,18 @@ impl<D: Device> Pool<D> {
 
 /// A pool whose nodes are records of type `R`
 /// ([`Tx::alloc_record`](crate::Tx::alloc_record)).
-#[derive(Debug)]
 pub struct Nodes<D: Device, R> {
     pool: Pool<D>,
     records: Records<D, R>,
+}
+
+impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Nodes")
+            .field("name", &self.pool.what)
+            .field("nodes", &self.pool.nodes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<D: Device, R: Record> Nodes<D, R> {
@@ -245,12 +256,7 @@ impl<D: Device, R: Record> Nodes<D, R> {
     ///
     /// # Errors
     /// The errors are those of [`Pool::new`].
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        nodes: u64,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self, Error> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
         Ok(Self { pool, records })

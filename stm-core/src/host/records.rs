@@ -116,8 +116,7 @@ impl<D: Device, R: Record> Records<D, R> {
     }
 
     fn word_at<T: Element>(&self, i: usize, position: usize) -> WordAddress {
-        let at =
-            i as u64 * stride::<R>(self.layout) + offset::<R, T>(self.layout, position as u64);
+        let at = i as u64 * stride::<R>(self.layout) + offset::<R, T>(self.layout, position as u64);
         let place = self.memory.address().wrapping_add(at as usize);
         WordAddress::of(place.cast_const().cast::<T>())
     }

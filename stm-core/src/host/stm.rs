@@ -47,15 +47,12 @@ pub struct StmConfig {
 
 impl Default for StmConfig {
     /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, and retries without limit.
+    /// reads and 32 writes, 32 deferred actions, and retries without limit.
     fn default() -> Self {
         Self {
             locks: 1 << 20,
             stripe_bytes: 4,
-            capacity: Capacity {
-                reads: 32,
-                writes: 32,
-            },
+            capacity: Capacity::DEFAULT,
             retry_limits: RetryLimits::DEFAULT,
             time_limit: None,
         }
@@ -104,6 +101,14 @@ impl StmConfig {
             if !(1..=CAPACITY_MAX).contains(&value) {
                 return bad(what, u64::from(value), "from 1 to 1048576");
             }
+        }
+        if self.capacity.actions > CAPACITY_MAX {
+            let actions = u64::from(self.capacity.actions);
+            return bad(
+                "the capacity of the action log",
+                actions,
+                "from 0 to 1048576",
+            );
         }
         for (what, value) in [
             (

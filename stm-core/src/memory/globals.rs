@@ -62,9 +62,9 @@ pub struct FaultRecord {
     /// The number of the fault, claimed by compare-and-swap; only the claimant
     /// stores the other fields.
     pub reason: u32,
-    /// The limit that was met: the set's capacity in entries.
+    /// The limit that was met: the log's capacity in entries.
     pub limit: u32,
-    /// The index, if it was out of range.
+    /// The index, if it was out of range, or the subject of a deferred action.
     pub index: u64,
     /// The length of the array, if the index was out of range.
     pub len: u64,

@@ -186,6 +186,8 @@ mutants! {
     BlockToldEarly = "block-told-early",
     /// `fast`, teams of a block: a vote counts only the warp of the voter.
     BlockVotesByWarp = "block-votes-by-warp",
+    /// The actions that wait for a commit are executed before it.
+    ActionBeforeCommit = "action-before-commit",
     /// Pools: a node is free as soon as a transaction frees it, and not when the
     /// transaction commits.
     PoolFreeAtOnce = "pool-free-at-once",

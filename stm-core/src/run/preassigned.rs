@@ -104,4 +104,3 @@ const fn bound_to<'x, L: Lane, A: Algorithm, R: Record>(
 ) -> Preassigned<'x, A, R> {
     nodes.of(i)
 }
-

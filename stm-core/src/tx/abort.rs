@@ -48,19 +48,24 @@ pub enum Abort {
     TeamOverlap = 11,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 12,
+    /// The log of deferred actions is full: the transaction defers more actions
+    /// than the launch gave it room for.
+    ActionsFull = 13,
+    /// A deferred action found that what it should release was free already.
+    FreedTwice = 14,
     /// A pool had no free node, which other attempts may give back.
-    PoolBusy = 13,
+    PoolBusy = 15,
     /// A pool had no free node, in as many attempts in a row as a transaction
     /// makes before the others let it run alone, and in some more.
-    PoolExhausted = 14,
+    PoolExhausted = 16,
     /// A node was used wrongly: one of another pool, one that was freed before,
     /// or preassigned ones that are in use.
-    BadNode = 15,
+    BadNode = 17,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 18;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -77,6 +82,8 @@ impl Abort {
         Self::VersionsUsedUp,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::ActionsFull,
+        Self::FreedTwice,
         Self::PoolBusy,
         Self::PoolExhausted,
         Self::BadNode,
@@ -98,6 +105,8 @@ impl Abort {
             Self::VersionsUsedUp => "versions_used_up",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::ActionsFull => "actions_full",
+            Self::FreedTwice => "freed_twice",
             Self::PoolBusy => "pool_busy",
             Self::PoolExhausted => "pool_exhausted",
             Self::BadNode => "bad_node",
@@ -122,6 +131,8 @@ impl Abort {
                 | Self::VersionsUsedUp
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::ActionsFull
+                | Self::FreedTwice
                 | Self::PoolExhausted
                 | Self::BadNode
         )

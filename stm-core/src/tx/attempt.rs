@@ -46,6 +46,11 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
     /// a pool, what `tx/pool.rs` says.
     pub(crate) out_of_range: (u64, u64),
+    /// The number of deferred actions.
+    pub(crate) actions: u32,
+    /// A bit for each [`When`](crate::tx::actions::When) that an action was
+    /// deferred to.
+    pub(crate) deferred_to: u32,
     /// The word of a pool's bitmap in which the lane found its last node.
     pub(crate) pool_hint: u32,
     /// The allocations in a row that found no free node.
@@ -73,6 +78,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
             version: Version(0),
             out_of_range: (0, 0),
+            actions: 0,
+            deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
         }
@@ -91,6 +98,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::clear(&mut self.attempt);
         self.failed = None;
         self.doomed = false;
+        self.actions = 0;
+        self.deferred_to = 0;
         self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
     }

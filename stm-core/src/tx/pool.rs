@@ -15,6 +15,7 @@ use crate::lane::Lane;
 use crate::memory::word::Element;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
+use crate::tx::actions::{Action, When};
 use crate::tx::attempt::Tx;
 
 /// The allocations that find no free node after a transaction has come to the
@@ -53,11 +54,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// The errors are those of [`Self::alloc`] and of [`Self::write`].
     #[inline(always)]
-    pub fn alloc_record<R: Record>(
-        &mut self,
-        nodes: &TNodes<A, R>,
-        record: R,
-    ) -> TxResult<Node> {
+    pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
         let taken = self.take(&nodes.pool)?;
         self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;
         Ok(nodes.pool.node(taken.index))
@@ -76,12 +73,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.pool_misses = 0;
         let (word, bit) = pool.place(taken.index);
         if !Mutant::PoolNotUndone.on(self.lane)
-            && let Err(abort) = self.defer_give_back(word, bit)
+            && let Err(abort) = self.defer(When::Abort, Action::clear_node(word, bit, None))
         {
             // SAFETY: the bit is of the live bitmap (TPool::from_raw), and this
             // attempt has set it.
             unsafe { self.lane.fetch_and_relaxed_64(word, !(1 << bit)) };
-            return self.fail(abort);
+            return Err(abort);
         }
         if !taken.fresh {
             // ORDER(P1): pairs with P2 of whoever freed the node.
@@ -125,7 +122,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             unsafe { self.lane.fetch_and_relaxed_64(word, !(1 << bit)) };
             return Ok(());
         }
-        self.defer_free(pool, node, word, bit)
+        // ORDER(P2): D1, the fence before deferred actions.
+        let freed = u64::from(pool.id()) << 32 | u64::from(node.bits());
+        let action = Action::clear_node(word, bit, Some(freed));
+        if self.will_free(action) {
+            self.out_of_range = (Misuse::FreedTwice.of(node), identity(pool));
+            return self.fail(Abort::BadNode);
+        }
+        self.defer(When::Commit, action)
     }
 
     /// Fails with the mistake in the name of a node.
@@ -262,6 +266,19 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             self.put_words::<N>(words, bits, count, true)?;
         }
         Ok(())
+    }
+}
+
+/// Returns the index of the fault record for a node that was to be freed and was
+/// free: `before` is the word found, `operand` the mask without its bit, and
+/// `subject` has the node's name in its lower half.
+#[inline(always)]
+pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
+    let node = Node::from_bits(subject as u32);
+    if before & !operand << NODES_A_WORD == 0 {
+        Misuse::NeverGivenOut.of(node)
+    } else {
+        Misuse::FreedTwice.of(node)
     }
 }
 

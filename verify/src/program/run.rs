@@ -128,7 +128,11 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
     StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
-        capacity: Capacity { reads, writes },
+        capacity: Capacity {
+            reads,
+            writes,
+            ..Capacity::DEFAULT
+        },
         retry_limits: RetryLimits {
             read_polls: program.retry_limits.0,
             acquire_tries: program.retry_limits.1,
