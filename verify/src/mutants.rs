@@ -103,6 +103,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         // Programs have no such operations; kernels of their own catch these
         // (`tests/sim/waiting.rs`).
         Mutant::ActionBeforeCommit | Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &[]),
+        Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone | Mutant::PoolReusedPrivate => {
+            (Fast, &["torn-pair"])
+        }
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -7,9 +7,11 @@
 //! | a timeout, a fault, a panic | all of these memories |
 //! | [`Stm::check_in_full`] | all of these memories |
 
+use crate::array::record::Record;
 use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
 use crate::host::inspect::{self, Extent, Watcher};
+use crate::host::records::Records;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
@@ -35,6 +37,12 @@ impl<D: Device> Stm<D> {
     /// additions pending is [`Error::Corrupt`].
     pub fn watch_sums<T>(&mut self, sums: &Sums<D, T>) {
         self.add_watcher(sums.watcher());
+    }
+
+    /// Does for records, and so for the fields of nodes, what [`Self::watch`] does
+    /// for an array.
+    pub fn watch_records<R: Record>(&mut self, records: &Records<D, R>) {
+        self.add_watcher(records.watcher());
     }
 
     /// Returns how many arrays and rows of sums this memory watches.
@@ -122,8 +130,8 @@ impl<D: Device> Stm<D> {
         }
         let clock = self.word64(offset_of!(Globals, clock))?;
         let locks = extent.of(self.locks.bytes() / 8, 8);
-        let found = inspect::find(&self.locks, 8, locks, |i, word| {
-            let word = LockWord(word);
+        let found = inspect::find(&self.locks, 8, locks, |i, item| {
+            let word = LockWord(inspect::word_at(item, 0));
             (word.is_locked() || word.version().0 > clock).then(|| {
                 format!(
                     "lock {i} is {} at version {} with the clock at {clock}",

@@ -132,6 +132,50 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A pool was made with no nodes, or with too many.
+    #[error("{what} with {nodes} nodes: a pool has 1 to 2147483648 nodes")]
+    PoolSize {
+        /// The pool's name.
+        what: &'static str,
+        /// The number asked for.
+        nodes: u64,
+    },
+    /// A pool had no free node for a transaction.
+    #[error(
+        "transaction {transaction} found none of the {nodes} nodes of {what} free: make the pool larger"
+    )]
+    PoolExhausted {
+        /// The pool's name.
+        what: &'static str,
+        /// The number of its nodes.
+        nodes: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A pool has another number of nodes taken than the data have.
+    #[error(
+        "{what} has {taken} nodes taken, and {expected} should be: nodes have leaked or are lost"
+    )]
+    PoolCount {
+        /// The pool's name.
+        what: &'static str,
+        /// The number of nodes taken.
+        taken: u64,
+        /// The number of nodes that should be taken.
+        expected: u64,
+    },
+    /// A transaction used a node wrongly.
+    #[error("transaction {transaction} {what} ({pool}, {nodes} nodes)")]
+    BadNode {
+        /// What it did.
+        what: String,
+        /// The pool's name.
+        pool: &'static str,
+        /// The number of its nodes.
+        nodes: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
     /// A team began a transaction with an algorithm that has no teams.
     #[error(
         "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
@@ -323,6 +367,15 @@ impl Error {
                 limit: record.limit,
                 transaction,
             },
+            Abort::PoolExhausted => {
+                let (what, nodes) = super::pool::named((record.len >> 32) as u32);
+                Self::PoolExhausted {
+                    what,
+                    nodes,
+                    transaction,
+                }
+            }
+            Abort::BadNode => super::pool::node_error(record.index, record.len, transaction),
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -46,8 +46,8 @@ impl Extent {
     }
 }
 
-/// Passes the first 64 bits of the items of a memory to `seen`, which returns
-/// what is wrong with them, if anything.
+/// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
+/// it returns what is wrong with them, if anything.
 ///
 /// # Errors
 /// An error of the device.
@@ -55,7 +55,7 @@ pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
     items: Range<usize>,
-    seen: impl Fn(usize, u64) -> Option<String>,
+    seen: impl Fn(usize, &[u8]) -> Option<String>,
 ) -> Result<Option<String>, Error> {
     // Of large items it is cheaper to read only what counts.
     let (step, len) = if stride > WINDOW_BYTES {
@@ -68,9 +68,7 @@ pub(crate) fn find<M: Memory>(
         let part = &mut bytes[..len * step.min(items.end - from)];
         memory.read(from * stride, part)?;
         for (i, item) in part.chunks_exact(len).enumerate() {
-            let mut word = [0; 8];
-            word.copy_from_slice(&item[..8]);
-            let wrong = seen(from + i, u64::from_le_bytes(word));
+            let wrong = seen(from + i, item);
             if wrong.is_some() {
                 return Ok(wrong);
             }
@@ -79,7 +77,14 @@ pub(crate) fn find<M: Memory>(
     Ok(None)
 }
 
-/// What the first 64 bits of an item say.
+/// Returns the 64 bits of an item that begin at byte `at`.
+pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&item[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// What the words of an item say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Items {
     /// Nothing: elements without a version.
@@ -88,6 +93,13 @@ pub(crate) enum Items {
     Cells,
     /// The header of a row of sums.
     Rows,
+    /// The cells of a record: first those of its 64-bit fields, then the others.
+    Records {
+        /// The number of 64-bit fields.
+        wide: usize,
+        /// The number of other fields.
+        narrow: usize,
+    },
 }
 
 #[derive(Debug)]
@@ -106,12 +118,22 @@ impl<M: Memory> Inner<M> {
         let range = extent.of(self.len, self.stride);
         match self.items {
             Items::Elements => Ok(None),
-            Items::Cells => find(&self.memory, self.stride, range, |i, word| {
-                CellWord(word).is_locked().then(|| owned_cell(i, what))
+            Items::Cells => find(&self.memory, self.stride, range, |i, item| {
+                let owned = CellWord(word_at(item, 0)).is_locked();
+                owned.then(|| owned_cell(i, what))
             }),
-            Items::Rows => find(&self.memory, self.stride, range, |i, word| {
-                is_pending(word).then(|| pending_row(i, what))
+            Items::Rows => find(&self.memory, self.stride, range, |i, item| {
+                is_pending(word_at(item, 0)).then(|| pending_row(i, what))
             }),
+            Items::Records { wide, narrow } => {
+                let places = (0..wide).map(|k| 16 * k);
+                let places = places.chain((0..narrow).map(|k| 16 * wide + 8 * k));
+                find(&self.memory, self.stride, range, |i, item| {
+                    let mut places = places.clone();
+                    let owned = places.any(|at| CellWord(word_at(item, at)).is_locked());
+                    owned.then(|| owned_cell(i, what))
+                })
+            }
         }
     }
 }

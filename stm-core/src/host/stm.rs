@@ -24,6 +24,7 @@ use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::mem::offset_of;
 use core::ops::AddAssign;
 use std::string::String;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::vec;
 use std::vec::Vec;
@@ -396,8 +397,8 @@ impl<D: Device> Stm<D> {
         self.globals.address().wrapping_add(stop).cast()
     }
 
-    /// Resets the queue, the stop flag, the fault and the statistics; the clock
-    /// and the versions stay.
+    /// Resets the queue, the stop flag, the fault and the statistics, and numbers
+    /// the launch; the clock and the versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
         // A launch that was stopped leaves tickets in the queue.
         let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
@@ -405,6 +406,8 @@ impl<D: Device> Stm<D> {
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
+        self.globals
+            .write(offset_of!(Globals, launch), &next_launch().to_le_bytes())?;
         let ProbeBuffer {
             base,
             words_per_lane,
@@ -466,4 +469,12 @@ impl<D: Device> Stm<D> {
         };
         Ok((statistics, sums[Counter::Unfinished as usize]))
     }
+}
+
+/// Returns the number of the next launch of the program, from 1.
+fn next_launch() -> u64 {
+    static LAUNCHES: Mutex<u64> = Mutex::new(0);
+    let mut launches = LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner);
+    *launches += 1;
+    *launches
 }

@@ -31,9 +31,9 @@ pub enum Counter {
     /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
-    Rounds = 28,
+    Rounds = 30,
     /// Lanes that made an attempt, summed over the rounds.
-    RoundLanes = 29,
+    RoundLanes = 31,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
@@ -115,6 +115,9 @@ pub struct Globals {
     pub sleepers: Sleepers,
     /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
+    /// The number of the launch, not 0, which no other launch of the program
+    /// has.
+    pub launch: Line<u64>,
 }
 
 /// Adds to a counter without waiting for the result.

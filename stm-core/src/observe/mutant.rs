@@ -207,6 +207,14 @@ mutants! {
     LostWakeup = "lost-wakeup",
     /// A transaction that waits keeps its ticket.
     RetryKeepsTicket = "retry-keeps-ticket",
+    /// Pools: a node is free as soon as a transaction frees it, and not when the
+    /// transaction commits.
+    PoolFreeAtOnce = "pool-free-at-once",
+    /// Pools: an attempt that aborts keeps the nodes that it has allocated.
+    PoolNotUndone = "pool-not-undone",
+    /// `fast`, pools: a node that was used before is initialised by plain
+    /// stores.
+    PoolReusedPrivate = "pool-reused-private",
 }
 
 impl Mutant {

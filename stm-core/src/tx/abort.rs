@@ -3,9 +3,10 @@
 /// The reason why an attempt did not commit. `?` carries it out of the
 /// transaction's closure, and the statistics count it.
 ///
-/// The first four are conflicts, after which the transaction is attempted
-/// again. [`Abort::User`] ends the transaction for good, without effect, and
-/// [`Abort::Retry`] makes it wait. The rest are errors of the program: the launch stops and the host reports them.
+/// The first four and [`Abort::PoolBusy`] are conflicts, after which the
+/// transaction is attempted again. [`Abort::User`] ends the transaction for good,
+/// without effect, and [`Abort::Retry`] makes it wait. The rest are errors of the
+/// program: the launch stops and the host reports them.
 ///
 /// Only the transactional memory makes these values, so that a conflict is
 /// always one that happened: code elsewhere passes them on, and matches them by
@@ -95,11 +96,22 @@ pub enum Abort {
     /// All threads waited for a change, and nobody was left to make one.
     #[non_exhaustive]
     EverybodyWaits = 18,
+    /// A pool had no free node, which other attempts may give back.
+    #[non_exhaustive]
+    PoolBusy = 19,
+    /// A pool had no free node, in as many attempts in a row as a transaction
+    /// makes before the others let it run alone, and in some more.
+    #[non_exhaustive]
+    PoolExhausted = 20,
+    /// A node was used wrongly: one of another pool, one that was freed before,
+    /// or preassigned ones that are in use.
+    #[non_exhaustive]
+    BadNode = 21,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 19;
+    pub const COUNT: usize = 22;
 
     /// Every reason, in the order of its number.
     pub(crate) const ALL: [Self; Self::COUNT] = [
@@ -122,6 +134,9 @@ impl Abort {
         Self::Retry,
         Self::RetryWithoutReads,
         Self::EverybodyWaits,
+        Self::PoolBusy,
+        Self::PoolExhausted,
+        Self::BadNode,
     ];
 
     /// The names of the reasons, in the order of their numbers, for tables and
@@ -146,6 +161,9 @@ impl Abort {
         "retry",
         "retry_without_reads",
         "everybody_waits",
+        "pool_busy",
+        "pool_exhausted",
+        "bad_node",
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -157,7 +175,7 @@ impl Abort {
     /// Returns whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
-        (self as u32) <= Self::CommitStale as u32
+        (self as u32) <= Self::CommitStale as u32 || matches!(self, Self::PoolBusy)
     }
 
     /// Returns whether the reason is an error of the program.
@@ -177,6 +195,8 @@ impl Abort {
                 | Self::ForeignAbort
                 | Self::RetryWithoutReads
                 | Self::EverybodyWaits
+                | Self::PoolExhausted
+                | Self::BadNode
         )
     }
 }

@@ -33,6 +33,7 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
+use crate::tx::pool;
 use crate::tx::team::{TeamTx, agree};
 
 /// The end of an attempt after which an action is executed.
@@ -64,6 +65,11 @@ pub(crate) enum Op {
     /// Does [`Self::And64`]; if one of these bits was clear already, it is the
     /// fault [`Abort::FreedTwice`], which names the subject.
     Release64 = 7,
+    /// Does [`Self::And64`] on the word of a pool's bitmap; if the bit was clear
+    /// already, it is the fault [`Abort::BadNode`]. The subject has the number
+    /// of the pool in its upper half, and the name of the node in its lower
+    /// half.
+    FreeNode = 8,
 }
 
 const WHEN_SHIFT: u32 = 63;
@@ -101,6 +107,12 @@ impl Action {
         }
     }
 
+    /// Returns the action's first word.
+    #[inline(always)]
+    fn head(self, when: When) -> u64 {
+        (when as u64) << WHEN_SHIFT | (self.op as u64) << OP_SHIFT | self.address & ADDRESS_MASK
+    }
+
     /// Adds `n` to `array[i]`.
     #[inline(always)]
     pub fn add<T: Summand>(array: &TArray<T>, i: u64, n: T) -> Self {
@@ -117,6 +129,24 @@ impl Action {
     pub fn store<T: Element>(array: &TArray<T>, i: u64, value: T) -> Self {
         let op = if T::WIDE { Op::Store64 } else { Op::Store32 };
         Self::new(array, i, op, value.to_bits64())
+    }
+
+    /// Clears the taken bit of a node in a word of its pool's bitmap: to give
+    /// back what the attempt has allocated, or to free what it must have found
+    /// taken.
+    #[inline(always)]
+    pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
+        Self {
+            op: if freed.is_some() {
+                Op::FreeNode
+            } else {
+                Op::And64
+            },
+            address: word as u64,
+            operand: !(1 << bit),
+            subject: freed.unwrap_or(0),
+            outside: None,
+        }
     }
 
     /// Sets `bits` in `array[i]`.
@@ -192,19 +222,40 @@ fn execute<L: Lane>(
                 }
                 _ => {
                     let before = lane.fetch_and_relaxed_64(word, operand);
-                    if op == Op::Release64 as u64 && before | operand != u64::MAX {
-                        let record = FaultRecord {
+                    if op != Op::And64 as u64 && before | operand != u64::MAX {
+                        let mut record = FaultRecord {
                             reason: Abort::FreedTwice as u32 + 1,
                             index: subject,
                             transaction,
                             ..FaultRecord::NONE
                         };
+                        if op == Op::FreeNode as u64 {
+                            record.reason = Abort::BadNode as u32 + 1;
+                            record.index = pool::freed_twice(before, operand, subject);
+                            record.len = subject;
+                        }
                         globals::fault(lane, globals, record);
                     }
                 }
             }
         }
     }
+}
+
+/// Returns whether the log of a lane has an action after a commit on the same
+/// word, with the same operand, among its first `end`.
+#[inline(never)]
+fn has_action<L: Lane>(lane: &L, logs: Logs, end: u32, action: Action) -> bool {
+    let head = action.head(When::Commit);
+    let mut found = false;
+    for i in 0..end {
+        // SAFETY: below the count, so this attempt stored it, in the lane's own
+        // column.
+        let [there, operand] =
+            [0, 1].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+        found |= there == head && operand == action.operand;
+    }
+    found
 }
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
@@ -226,9 +277,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if i >= self.logs.capacity().actions {
             return self.fail(Abort::ActionsFull);
         }
-        let head = (when as u64) << WHEN_SHIFT
-            | (action.op as u64) << OP_SHIFT
-            | action.address & ADDRESS_MASK;
+        let head = action.head(when);
         let words = [head, action.operand, action.subject];
         for (k, v) in words.into_iter().enumerate() {
             // SAFETY: below the capacity, in the lane's own column.
@@ -238,6 +287,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             }
         }
         self.actions = i + 1;
+        self.deferred_to |= 1 << when as u32;
         Ok(())
     }
 
@@ -278,6 +328,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.defer(When::Abort, action)
     }
 
+    /// Returns whether the attempt has deferred the action of freeing this node
+    /// already.
+    #[inline(always)]
+    pub(crate) fn will_free(&self, action: Action) -> bool {
+        self.actions != 0 && has_action(self.lane, self.logs, self.actions, action)
+    }
+
     /// Executes the actions that belong to the attempt's end.
     #[inline(always)]
     pub(crate) fn end_actions(&mut self, committed: bool, transaction: u64) {
@@ -299,9 +356,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[inline(always)]
     pub(crate) fn end_actions_from(&mut self, from: u32, when: When, transaction: u64) {
         if self.actions != from {
-            let range = (from, self.actions);
-            let globals = self.stm.globals;
-            execute(self.lane, self.logs, globals, range, when, transaction);
+            // Most commits that allocate have only actions for an abort.
+            if self.deferred_to >> when as u32 & 1 != 0 {
+                let range = (from, self.actions);
+                let globals = self.stm.globals;
+                execute(self.lane, self.logs, globals, range, when, transaction);
+            }
             self.actions = from;
         }
     }
