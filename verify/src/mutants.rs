@@ -71,7 +71,10 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         }
         Mutant::VersionNotRaised => (FastTable, &["torn-pair", "increments"]),
         Mutant::HintUnchecked => (Fast, &["write-elsewhere"]),
-        Mutant::NoF1 | Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
+        Mutant::NoF1Extension => (Fast, &["late-extension", "torn-pair", "torn-batch"]),
+        Mutant::NoF1Sum => (Fast, &["sum-and-word", "torn-rows"]),
+        Mutant::NoF1Team => (Fast, &["team-torn-pair", "team-torn-batch"]),
+        Mutant::NoF1Begin | Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
         Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
             (FastTable, &["torn-pair", "torn-batch"])
         }

@@ -319,6 +319,17 @@ pub trait Lane {
     /// CPU, yields the core).
     fn pause(&self, ns: u32);
 
+    /// Loads the counter of commits for an observer: the result is at least the
+    /// newest value that this lane has read or knows of, and no attempt that it
+    /// goes on with may be affected. A GPU and a CPU have nothing better than an
+    /// acquire load, which orders the accesses that follow; a simulator answers
+    /// from outside of the memory model.
+    #[inline(always)]
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_acquire_64(p) }
+    }
+
     /// Returns whether a seeded defect is switched on, which it never is on a
     /// machine that ships.
     #[inline(always)]

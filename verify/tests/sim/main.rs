@@ -9,6 +9,7 @@ mod mutants;
 mod programs;
 mod progress;
 mod recorded;
+mod reductions;
 mod schedules;
 mod stm;
 mod teams;

@@ -110,7 +110,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     /// other.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        Version(Self::clock(tx).0 * 32 + 31)
+        // SAFETY: the clock is live.
+        let clock = unsafe { tx.lane.observed_clock(tx.stm.clock()) };
+        Version(clock * 32 + 31)
     }
 
     /// Loads the queue's word and, in flight with it, the clock as the
@@ -118,7 +120,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let queue = tx.stm.load_queue(tx.lane);
-        tx.attempt.snapshot = Self::clock(tx);
+        tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
         queue
     }
 
