@@ -60,8 +60,12 @@ Examples:
     Fuzz(FuzzArgs),
     /// Try every seeded defect, and the right code on ten times as much
     #[command(after_help = "\
+With --random, each defect also meets random programs that were not chosen for
+it, and the table says after how many of them it was caught.
+
 Examples:
   verify mutants
+  verify mutants --random 100K
   verify mutants --json
   verify mutants --list")]
     Mutants(MutantsArgs),
@@ -137,6 +141,9 @@ pub struct MutantsArgs {
     /// Only name them
     #[arg(long)]
     pub list: bool,
+    /// Run up to so many random programs with each defect as well
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "0")]
+    pub random: u64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

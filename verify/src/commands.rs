@@ -144,7 +144,7 @@ fn mutants_command(args: &MutantsArgs) -> bool {
         return true;
     }
     let start = Instant::now();
-    let rows = mutants::gate(mutants::BUDGET, |row| {
+    let rows = mutants::gate(mutants::BUDGET, args.random, |row| {
         if let Some((case, failure)) = &row.unmutated_failure {
             eprintln!("the unmutated code fails: {failure}\n{}", case.command());
         }
@@ -162,6 +162,9 @@ fn mutants_command(args: &MutantsArgs) -> bool {
             rows.len(),
             start.elapsed().as_secs_f64()
         ));
+        if let Some(summary) = mutants::random_summary(&rows) {
+            say(summary);
+        }
     }
     right
 }

@@ -41,7 +41,8 @@ macro_rules! directed_programs {
         #[test]
         fn every_directed_program_has_a_test() {
             let tested = [$($name),*];
-            let all: Vec<&str> = directed::ALL.iter().map(|d| d.name).collect();
+            let all = directed::ALL.iter().chain(directed::SILENT);
+            let all: Vec<&str> = all.map(|d| d.name).collect();
             assert_eq!(tested[..], all[..]);
         }
     };
@@ -91,4 +92,14 @@ directed_programs! {
     block_skew: "block-skew";
     block_stripe: "block-stripe";
     block_stripe_torn: "block-stripe-torn";
+    silent_torn_pair: "silent-torn-pair";
+    silent_late_extension: "silent-late-extension";
+    silent_two_launches: "silent-two-launches";
+    silent_toggle: "silent-toggle";
+    silent_total: "silent-total";
+    silent_skew: "silent-skew";
+    silent_list: "silent-list";
+    silent_sums: "silent-sums";
+    silent_team_pair: "silent-team-pair";
+    silent_block_pair: "silent-block-pair";
 }
