@@ -1,5 +1,5 @@
 //! Tests of what is specific to the versioned algorithms, on the CPU: sets
-//! beyond the stack, words named twice, the end of the versions, layouts.
+//! beyond the stack, words named twice, versions without an end, layouts.
 #![cfg(feature = "host")]
 
 use core::marker::PhantomData;
@@ -7,7 +7,7 @@ use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::array::Layout;
-use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::host::{Cpu, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 
 /// What a transaction does with the words.
@@ -199,32 +199,60 @@ fn rounds_and_their_lanes_are_counted() {
     assert_eq!(statistics.rounds, statistics.attempts);
 }
 
-#[test]
-fn the_end_of_the_versions_is_a_fault_and_not_a_version_that_begins_anew() {
-    let cpu = Cpu::new();
-    let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
-    let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
-    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-    // 2^31 - 1 is the last version; three more commits fit.
-    stm.advance_clock((1 << 31) - 4).unwrap();
-    let params = |transactions| Params {
+/// Runs `Job::Backwards` on the data with the clock of a new `Stm` at `clock`.
+fn continue_at(
+    cpu: &Cpu,
+    clock: u64,
+    words: &TxArray<Cpu, u32>,
+    sums: &TxArray<Cpu, u64>,
+) -> Statistics {
+    let config = StmConfig {
+        time_limit: Some(std::time::Duration::from_secs(20)),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(cpu, Launch::new(2, 2), config).unwrap();
+    stm.advance_clock(clock).unwrap();
+    let params = Params {
         stm: stm.handle::<Fast>(),
         words: words.view::<Fast>(),
         sums: sums.view::<Fast>(),
-        transactions,
+        transactions: 100,
         job: Job::Backwards,
     };
-    let (three, one) = (params(3), params(1));
-    // SAFETY: the arrays outlive the launches, and only transactions use them.
-    unsafe { stm.launch::<Many<Fast>>(&three) }.unwrap();
-    // SAFETY: as above.
-    let error = unsafe { stm.launch::<Many<Fast>>(&one) }.unwrap_err();
-    assert!(
-        matches!(error, Error::VersionsUsedUp { limit: 0x7FFF_FFFF }),
-        "{error}"
-    );
-    // Nothing is owned, and nothing of the fourth commit is stored.
-    assert_eq!(words.download().unwrap(), [3; 4]);
+    // SAFETY: the arrays outlive the launch, and only transactions use them.
+    unsafe { stm.launch::<Many<Fast>>(&params) }.unwrap().1
+}
+
+#[test]
+fn versions_have_no_end() {
+    let cpu = Cpu::new();
+    let half = 1u64 << 30;
+    for clock in [
+        half - 50,     // the cells look newer in the middle of the launch
+        half + 50,     // they do so from the start
+        2 * half - 50, // the packed versions begin anew
+        3 * half - 50,
+        (1 << 32) - 50,
+        (1 << 57) - 50,
+    ] {
+        let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
+        let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
+        let statistics = continue_at(&cpu, clock, &words, &sums);
+        assert_eq!(statistics.commits, 100, "from {clock}");
+        assert_eq!(words.download().unwrap(), [100; 4], "from {clock}");
+    }
+}
+
+#[test]
+fn cells_go_from_one_memory_to_another_as_they_are() {
+    let cpu = Cpu::new();
+    let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
+    let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
+    // Ahead, behind, and by more than a circle of packed versions.
+    for (k, clock) in [(1, 1000), (2, 0), (3, 1 << 33), (4, 5), (5, (1 << 30) + 7)] {
+        continue_at(&cpu, clock, &words, &sums);
+        assert_eq!(words.download().unwrap(), [100 * k; 4], "at {clock}");
+    }
 }
 
 #[test]

@@ -86,6 +86,11 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (FastTable, &["torn-pair", "torn-batch"])
         }
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
+        Mutant::OldReadUnchecked => (Fast, &["circle-pair"]),
+        Mutant::OldCommitUnchecked => (Fast, &["circle-skew"]),
+        Mutant::ExtensionRejuvenates => (Fast, &["circle-of-extensions"]),
+        Mutant::OldUnproved => (Fast, &["circle-old-words", "circle-pair"]),
+        Mutant::OldRenewedUnlocked => (Fast, &["circle-renewed"]),
         Mutant::PairReadTwice => (Fast, &["torn-pair", "torn-batch"]),
         Mutant::PairGivenBackNew => (Fast, &["restored-version", "torn-pair"]),
         Mutant::TeamClockApart | Mutant::NoF7 | Mutant::TeamExtendsApart => {

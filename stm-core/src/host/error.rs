@@ -87,14 +87,6 @@ pub enum Error {
         /// The number of the thread.
         transaction: u64,
     },
-    /// The clock has passed the last version that a cell can hold.
-    #[error(
-        "the transactional memory has used up its {limit} versions: make a new `Stm` and write the data of its cells anew"
-    )]
-    VersionsUsedUp {
-        /// The number of versions there are.
-        limit: u64,
-    },
     /// Two lanes of a team accessed one word, and one of them wrote it.
     #[error(
         "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
@@ -236,9 +228,6 @@ impl Error {
             Abort::Nested => Self::Nested { transaction },
             Abort::TeamOverlap => Self::TeamOverlap { transaction },
             Abort::NoTeams => Self::NoTeams,
-            Abort::VersionsUsedUp => Self::VersionsUsedUp {
-                limit: crate::memory::version::CellWord::VERSION_MAX.0,
-            },
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -431,6 +431,18 @@ impl Lane for CpuLane<'_> {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64
     }
+    /// Counts the ticks themselves, in units of 2^16: a cached word is loaded
+    /// faster than any clock. What a relaxed load may be behind by is far less
+    /// than the limit leaves.
+    #[inline(always)]
+    unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
+        // SAFETY: live, by the caller.
+        (unsafe { self.load_relaxed_64(ticks) } >> 16) as u32
+    }
+    #[inline(always)]
+    fn ticks_limit(&self) -> u32 {
+        1 << 12
+    }
     #[inline(always)]
     fn pause(&self, _ns: u32) {
         // A wait may be for a thread that is not running, so give it the core.

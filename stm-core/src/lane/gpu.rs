@@ -440,6 +440,18 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         unsafe { asm!("mov.u64 {t}, %clock64;", t = out(reg64) t, options(nostack)) }
         t
     }
+    /// Counts in units of 2^16 cycles, which is at least 32 us.
+    #[inline(always)]
+    unsafe fn ticks_bound(&self, _ticks: *const u64) -> u32 {
+        (self.clock() >> 16) as u32
+    }
+    /// Allows 2^23 cycles, which is 4 ms at 2 GHz. The hardware adds at most 42 G
+    /// times a second to one word, even if the lanes of a warp add together,
+    /// which is 2^28 times in that time.
+    #[inline(always)]
+    fn ticks_limit(&self) -> u32 {
+        1 << 7
+    }
     #[inline(always)]
     fn pause(&self, ns: u32) {
         // SAFETY: only sleeps.

@@ -329,6 +329,23 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_acquire_64(p) }
     }
+    /// Returns the number of bits of a version in a cell of 32 bits of value.
+    /// It is 31 on every machine that ships; the simulator has fewer, so that
+    /// versions wrap around in every run.
+    #[inline(always)]
+    fn version_bits(&self) -> u32 {
+        31
+    }
+    /// Returns a bound on time, without ordering anything: while the result
+    /// grows by at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`]
+    /// - 2) ticks are drawn from the word at `ticks`. The difference of two
+    /// results is taken modulo 2^32.
+    ///
+    /// # Safety
+    /// `ticks` is live.
+    unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
+    /// Returns by how much [`Self::ticks_bound`] may grow.
+    fn ticks_limit(&self) -> u32;
 
     /// Returns whether a seeded defect is switched on, which it never is on a
     /// machine that ships.

@@ -48,15 +48,18 @@ impl LockWord {
 ///
 /// | bits | meaning |
 /// | --- | --- |
-/// | 63..33 | version: the clock at the last commit that wrote the cell; while it is locked, bits of the owner's number, or still the version if it was locked blindly |
+/// | 63..33 | the low 31 bits of the version: of the clock at the last commit that wrote the cell; while it is locked, bits of the owner's number, or still the version if it was locked blindly |
 /// | 32 | 1 while a committing transaction owns the cell |
-/// | 31..0 | the value of a 32-bit element; 0 for a 64-bit one, whose value is in the next word |
+/// | 31..0 | the value of a 32-bit element; for a 64-bit one, whose value is in the next word, bits 62..31 of the version |
 ///
-/// 31 bits of version last for 2^31 commits of warps, as the clock advances
-/// once for all lanes of a warp that commit together. An H200 under full load
-/// uses them up in some 13 seconds of kernel time. A later commit is a fault
-/// ([`Abort::VersionsUsedUp`](crate::Abort::VersionsUsedUp)); versions never
-/// wrap around.
+/// So the version of a 64-bit element has 63 bits and never ends. That of a
+/// 32-bit element, which is *packed* with its value, wraps around after 2^31
+/// ticks of the clock, some 13 seconds of an H200 under full load. Packed
+/// versions are therefore compared in a circle ([`CellWord::newer_by`]), and
+/// `ORDERING.md`, "Versions in a circle", argues why that is enough.
+///
+/// A simulated lane has fewer bits ([`Lane::version_bits`](crate::Lane)), which
+/// are the upper ones of the 31; the others are 0. The comparisons are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct CellWord(pub u64);
@@ -65,17 +68,22 @@ impl CellWord {
     /// The bit that is set in a locked word.
     pub(crate) const LOCKED: u64 = 1 << 32;
 
-    /// The last version that fits.
-    pub(crate) const VERSION_MAX: Version = Version((1 << 31) - 1);
-
-    /// Makes an unlocked word.
+    /// Makes an unlocked word of a 32-bit element, with as many bits of the
+    /// version as the lane's cells have.
     #[inline(always)]
-    pub(crate) const fn unlocked(version: Version, value: u32) -> Self {
-        Self(version.0 << 33 | value as u64)
+    pub(crate) const fn packed(version: Version, bits: u32, value: u32) -> Self {
+        Self(version.0 << (64 - bits) | value as u64)
+    }
+
+    /// Makes the unlocked version word of a 64-bit element.
+    #[inline(always)]
+    pub(crate) const fn wide(version: Version) -> Self {
+        Self(version.0 << 33 | version.0 >> 31 & 0xFFFF_FFFF)
     }
 
     /// Makes a word that is locked by the thread `owner`, of whose number 31
-    /// bits replace the version. The value is still the old one.
+    /// bits replace the low bits of the version. The lower half is still the
+    /// old one.
     #[inline(always)]
     pub(crate) const fn locked(owner: u32, value: u32) -> Self {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)
@@ -87,10 +95,19 @@ impl CellWord {
         self.0 & Self::LOCKED != 0
     }
 
-    /// Returns the version of an unlocked word.
+    /// Returns the version of an unlocked word of a 64-bit element.
     #[inline(always)]
-    pub(crate) const fn version(self) -> Version {
-        Version(self.0 >> 33)
+    pub(crate) const fn wide_version(self) -> Version {
+        Version((self.0 & 0xFFFF_FFFF) << 31 | self.0 >> 33)
+    }
+
+    /// Returns by how much the version of an unlocked packed word is newer than
+    /// `than`, in a circle and scaled so that the circle has 2^32 places: a
+    /// positive result says newer, by less than half of the circle.
+    #[inline(always)]
+    pub(crate) const fn newer_by(self, than: Version, bits: u32) -> i32 {
+        let than = (than.0 << (64 - bits) >> 32) as u32;
+        ((self.0 >> 32) as u32).wrapping_sub(than) as i32
     }
 
     /// Returns the value of a 32-bit element.
@@ -116,15 +133,44 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_keeps_version_lock_bit_and_value_apart() {
-        for v in [0, 1, 5, CellWord::VERSION_MAX.0] {
+    fn a_packed_cell_keeps_version_lock_bit_and_value_apart() {
+        for v in [0, 1, 5, (1 << 31) - 1] {
             for value in [0, 1, u32::MAX] {
-                let free = CellWord::unlocked(Version(v), value);
+                let free = CellWord::packed(Version(v), 31, value);
                 assert!(!free.is_locked());
-                assert_eq!((free.version(), free.value()), (Version(v), value));
+                assert_eq!(free.newer_by(Version(v), 31), 0);
+                assert_eq!(free.value(), value);
                 let held = CellWord::locked(v as u32, value);
                 assert!(held.is_locked());
                 assert_eq!(held.value(), value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wide_cell_keeps_63_bits_of_its_version() {
+        for v in [0, 1, 1 << 31, 0x1234_5678_9ABC_DEF0, u64::MAX >> 1] {
+            let free = CellWord::wide(Version(v));
+            assert!(!free.is_locked());
+            assert_eq!(free.wide_version(), Version(v));
+            assert!(CellWord::locked(7, free.value()).is_locked());
+        }
+    }
+
+    #[test]
+    fn packed_versions_are_compared_in_a_circle_of_any_width() {
+        for bits in [3, 4, 8, 31] {
+            let half = 1u64 << (bits - 1);
+            for s in [0, 1, half - 1, half, 2 * half - 1, 2 * half, 7 * half + 3] {
+                for ahead in [1, 2, half - 1] {
+                    let word = CellWord::packed(Version(s + ahead), bits, 9);
+                    assert!(word.newer_by(Version(s), bits) > 0, "{bits} {s} {ahead}");
+                    assert_eq!(word.value(), 9);
+                }
+                for behind in [0, 1, half - 1, half] {
+                    let word = CellWord::packed(Version((s + 2 * half) - behind), bits, 9);
+                    assert!(word.newer_by(Version(s), bits) <= 0, "{bits} {s} {behind}");
+                }
             }
         }
     }

@@ -41,18 +41,16 @@ pub enum Abort {
     Stopped = 8,
     /// A transaction was begun inside another one on the same memory.
     Nested = 9,
-    /// The version of a commit did not fit into a cell.
-    VersionsUsedUp = 10,
     /// Two lanes of a team wrote the same word, or one read a word that another
     /// wrote.
-    TeamOverlap = 11,
+    TeamOverlap = 10,
     /// A team began a transaction with an algorithm that has no teams.
-    NoTeams = 12,
+    NoTeams = 11,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 12;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -66,7 +64,6 @@ impl Abort {
         Self::OutOfRange,
         Self::Stopped,
         Self::Nested,
-        Self::VersionsUsedUp,
         Self::TeamOverlap,
         Self::NoTeams,
     ];
@@ -84,7 +81,6 @@ impl Abort {
             Self::OutOfRange => "out_of_range",
             Self::Stopped => "stopped",
             Self::Nested => "nested",
-            Self::VersionsUsedUp => "versions_used_up",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
         }
@@ -105,7 +101,6 @@ impl Abort {
                 | Self::WriteSetFull
                 | Self::OutOfRange
                 | Self::Nested
-                | Self::VersionsUsedUp
                 | Self::TeamOverlap
                 | Self::NoTeams
         )

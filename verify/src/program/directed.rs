@@ -43,6 +43,9 @@ pub struct Directed {
     team: u32,
     /// Whether the teams are blocks, of warps of any width.
     of_block: bool,
+    /// The bits of a version, in words that are packed; 0 for words and versions
+    /// of any kind.
+    circle: u32,
     /// What the transactions check themselves, if no recorder is to run.
     silent: Option<Invariant>,
     /// Launches that the transactions of each lane are divided among.
@@ -69,9 +72,15 @@ impl Directed {
             lockstep: false,
             team: 0,
             of_block: false,
+            circle: 0,
             silent: None,
             launches: 1,
         }
+    }
+
+    const fn circle(mut self, bits: u32) -> Self {
+        self.circle = bits;
+        self
     }
 
     const fn silent(mut self, invariant: Invariant) -> Self {
@@ -176,7 +185,10 @@ impl Directed {
             },
             launches: self.launches,
             silent: self.silent,
-            widths: rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]),
+            widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
+                _ if self.circle != 0 => Widths::Narrow,
+                widths => widths,
+            },
             stripe_words: self.stripe_words,
             locks: self.locks,
             sets: self.sets,
@@ -189,6 +201,9 @@ impl Directed {
         let mut sim = simulation(&mut rng, &program, width);
         if lockstep {
             sim.schedule = Schedule::Lockstep;
+        }
+        if self.circle != 0 {
+            sim.version_bits = self.circle;
         }
         Case {
             variant,

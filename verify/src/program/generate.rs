@@ -66,6 +66,12 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         votes_order,
         // Half of them; bit 0 says where the sets are (`run`).
         wide_atomics: seed & 2 != 0,
+        // Half of them have versions that wrap around.
+        version_bits: if seed & 4 != 0 {
+            31
+        } else {
+            3 + (seed >> 3) as u32 % 6
+        },
         seed,
         steps_max: length * STEPS_MAX,
         idle_max: length * IDLE_MAX,

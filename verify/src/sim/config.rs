@@ -10,6 +10,7 @@
 //! | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
 //! | `votes=ordered` or `votes=relaxed` | whether votes order memory | `ordered` |
 //! | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
+//! | `versions=5` | bits of a packed version, 3 to 31 | `versions=31` |
 //! | `seed=0x2a` | the seed | 0 |
 //! | `steps=50000000` | operations within which some lane must end | 50 M |
 //! | `idle=1000000` | operations within which memory must change | 1 M |
@@ -80,6 +81,9 @@ pub struct SimConfig {
     pub votes_order: bool,
     /// Whether lanes have atomics of 128 bits.
     pub wide_atomics: bool,
+    /// The bits of the version of a packed word, 3 to 31: with few of them,
+    /// versions wrap around within a launch.
+    pub version_bits: u32,
     /// The seed of every choice.
     pub seed: u64,
     /// The launch is a livelock when no lane has ended for so many operations.
@@ -99,6 +103,7 @@ impl Default for SimConfig {
             memory: MemoryModel::Weak { stale_percent: 25 },
             votes_order: true,
             wide_atomics: false,
+            version_bits: 31,
             seed: 0,
             steps_max: 50_000_000,
             idle_max: 1_000_000,
@@ -122,6 +127,7 @@ impl SimConfig {
             Schedule::Its { bound: 0, .. } => {
                 return Err("its or starve with a bound of 1 or more");
             }
+            _ if !(3..=31).contains(&self.version_bits) => return Err("versions=3 to versions=31"),
             Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. } => {
                 return Err("pctDxL with a depth and a length of 1 or more");
             }
@@ -176,6 +182,9 @@ impl fmt::Display for SimConfig {
         }
         if self.wide_atomics {
             f.write_str(",atomics=128")?;
+        }
+        if self.version_bits != default.version_bits {
+            write!(f, ",versions={}", self.version_bits)?;
         }
         write!(f, ",seed={:#x}", self.seed)?;
         if self.steps_max != default.steps_max {
@@ -243,6 +252,7 @@ impl SimConfig {
                     self.votes_order =
                         ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1;
                 }
+                "versions" => self.version_bits = small(value)?,
                 "atomics" => {
                     self.wide_atomics = ["64", "128"].iter().position(|v| *v == value)? == 1;
                 }
@@ -330,6 +340,7 @@ mod tests {
                     memory,
                     votes_order: rng.below(2) == 0,
                     wide_atomics: rng.below(2) == 0,
+                    version_bits: 3 + rng.below(29),
                     seed: rng.bits(),
                     steps_max: 1 + rng.bits() % 1000,
                     idle_max: SimConfig::default().idle_max,
@@ -351,6 +362,8 @@ mod tests {
             ("sim:w4,atomics=32", 7),
             ("sim:w0", 0),
             ("sim:w33", 0),
+            ("sim:w4,versions=2", 0),
+            ("sim:w4,versions=32", 0),
             ("sim:pct0x4", 0),
             ("sim:weak100", 0),
         ] {

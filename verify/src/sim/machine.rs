@@ -108,6 +108,15 @@ pub(super) struct Machine {
 pub(super) struct Over;
 
 impl Machine {
+    /// Returns the newest value of a word of 64 bits, or 0 if there is none at
+    /// that address. It is no operation of any lane and changes no view.
+    pub(super) fn newest_64(&self, address: u64) -> u64 {
+        let found = self.space.find(address, 8);
+        found.map_or(0, |found| self.space.load::<true>(found))
+    }
+}
+
+impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
         let shape = Shape {
             blocks: 0,

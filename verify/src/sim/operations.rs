@@ -221,6 +221,17 @@ impl Lane for SimLane<'_> {
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
         self.oldest_visible(p as u64)
     }
+    fn version_bits(&self) -> u32 {
+        self.machine().config.version_bits
+    }
+    /// Returns the ticks themselves, by an oracle: it is no operation, and no
+    /// view changes.
+    unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
+        self.machine().newest_64(ticks as u64) as u32
+    }
+    fn ticks_limit(&self) -> u32 {
+        1 << (self.version_bits() - 2)
+    }
     fn mutant(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant as u32)
     }

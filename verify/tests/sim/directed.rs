@@ -67,6 +67,11 @@ directed_programs! {
     read_stripe_keeps_version: "read-stripe-keeps-version";
     stripe_read_and_written: "stripe-read-and-written";
     many_versions: "many-versions";
+    circle_pair: "circle-pair";
+    circle_skew: "circle-skew";
+    circle_of_extensions: "circle-of-extensions";
+    circle_renewed: "circle-renewed";
+    circle_old_words: "circle-old-words";
     three_threads: "three-threads";
     repeated_read: "repeated-read";
     second_write: "second-write";

@@ -217,13 +217,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                         && (!apart || S::is_packed(word))
                         && !Self::is_pair(lane, word),
                     S::version_word(map, word),
-                    S::unlocked(version, values[j]),
+                    S::packed(version, lane.version_bits(), values[j]),
                 );
                 if S::PAIRS && lane.has_wide_atomics() {
                     lane.store_relaxed_128_if(
                         written(j) && entries[j] & SHARES == 0 && Self::is_pair(lane, word),
                         S::version_word(map, word),
-                        [S::unlocked(version, 0), values[j]],
+                        [S::unlocked(version), values[j]],
                     );
                 }
             }
@@ -258,7 +258,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     lane.store_relaxed_64_if(
                         held,
                         S::version_word(map, word),
-                        S::unlocked(version, 0),
+                        S::unlocked(version),
                     );
                 }
             }

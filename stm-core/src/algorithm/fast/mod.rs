@@ -9,9 +9,11 @@
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
 //! | read and write set | `entry_set`, on top of `entries` |
+//! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
 pub(crate) mod acquire;
+pub(crate) mod age;
 pub(crate) mod commit;
 pub(crate) mod entries;
 pub(crate) mod entry_set;

@@ -34,6 +34,7 @@
 //! same time and validate after that, so none has read what another writes.
 
 use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::fast::age::Birth;
 use crate::algorithm::fast::entries::Inline;
 use crate::algorithm::fast::entry_set::EntrySet;
 use crate::algorithm::fast::storage::{Cells, Storage, Table};
@@ -71,6 +72,8 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     pub(crate) sum_scratch: &'s mut SumStack<INLINE>,
     /// The clock at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
+    /// The first snapshot of the attempt, and when it was taken.
+    pub(crate) born: Birth,
 }
 
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
@@ -96,6 +99,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             scratch,
             sum_scratch,
             snapshot: Version(0),
+            born: Birth::NONE,
         }
     }
 
@@ -119,8 +123,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     /// snapshot.
     #[inline(always)]
     fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
+        let since = Self::ticks_bound(tx);
         let queue = tx.stm.load_queue(tx.lane);
         tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
+        tx.attempt.born = Birth {
+            since,
+            snapshot: tx.attempt.snapshot,
+        };
         queue
     }
 
@@ -149,9 +158,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let mut end = Ok(());
         let mut seen = Self::load(tx, words, v);
         loop {
-            let (locked, newest) = S::newest(seen, own);
+            let bits = lane.version_bits();
+            let (locked, newer) = S::newest::<T, N>(seen, own, tx.attempt.snapshot, bits);
             let locked = locked && !Mutant::LockBitIgnored.on(lane);
-            let mut again = end.is_ok() && (locked || newest > tx.attempt.snapshot);
+            let mut again = end.is_ok() && (locked || newer);
             if again && polls == tx.read_polls() {
                 again = false;
                 end = Err(if locked {
@@ -169,6 +179,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                 // pause would delay the whole warp.
                 if !locked {
                     end = Self::extend(tx);
+                    if end.is_ok() && Self::renew::<L, T, N>(tx, words, seen, !own) {
+                        polls -= 1;
+                    }
                 }
                 if end.is_ok() {
                     seen = Self::load(tx, words, v);
@@ -176,6 +189,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             }
         }
         end?;
+        if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
+            return Err(Abort::ReadStale);
+        }
         // Values are kept where versions alone do not prove a change.
         let values: [u64; N] = core::array::from_fn(|k| {
             if S::MANY_WORDS_PER_VERSION {
@@ -253,10 +269,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             unsafe {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 if S::is_packed(words[k]) {
-                    let new = S::unlocked(tx.attempt.snapshot, values[k]);
+                    let bits = tx.lane.version_bits();
+                    let new = S::packed(tx.attempt.snapshot, bits, values[k]);
                     tx.lane.store_relaxed_64_if(wanted, word, new);
                 } else if Self::is_pair(tx.lane, words[k]) {
-                    let new = [S::unlocked(tx.attempt.snapshot, 0), values[k]];
+                    let new = [S::unlocked(tx.attempt.snapshot), values[k]];
                     tx.lane.store_relaxed_128_if(wanted, word, new);
                 } else if wanted {
                     S::value(words[k]).store(tx.lane, values[k]);
@@ -328,15 +345,12 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         holders.meet(lane);
         let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
         let valid = valid && Self::rows_unchanged(tx, true);
-        if !valid {
+        // The words are unchanged if they are as they were seen, unless the
+        // attempt has outlived their versions.
+        if !valid || Self::has_outlived(tx, Mutant::OldCommitUnchecked) {
             Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::CommitStale);
-        }
-        if version > S::VERSION_MAX {
-            Self::withdraw(tx);
-            Self::give_back(tx);
-            return Err(Abort::VersionsUsedUp);
         }
         Self::add_values(tx);
         Self::publish(tx, version);
@@ -349,6 +363,18 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
+        // The leader's time, as its load of the clock may have come long before
+        // the others arrived.
+        let leader = crew.leader(tx.lane);
+        let since = if S::WRAPS {
+            crew.told_32(tx.lane, leader, tx.attempt.born.since)
+        } else {
+            0
+        };
+        tx.attempt.born = Birth {
+            since,
+            snapshot: tx.attempt.snapshot,
+        };
         Ok(())
     }
 

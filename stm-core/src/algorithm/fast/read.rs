@@ -137,10 +137,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             i += BATCH as u32;
         }
-        if !Self::rows_unchanged(tx, false) {
+        if !Self::rows_unchanged(tx, false) || Self::has_outlived(tx, Mutant::OldReadUnchecked) {
             return Err(Abort::ReadStale);
         }
         tx.attempt.snapshot = now;
+        if Mutant::ExtensionRejuvenates.on(tx.lane) {
+            tx.attempt.born.snapshot = now;
+        }
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Storage of versions: beside the value ([`Cells`]) or in the lock table
 //! ([`Table`]).
 //!
-//! Invariant: the version of a word never decreases, and only the owner of a
-//! version word changes a locked one.
+//! Invariant: the version of a word never decreases, except in the circle of the
+//! packed words; only the owner of a version word changes a locked one.
 
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
@@ -20,8 +20,9 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// Says whether several words may have the same version word; a changed
     /// version then does not prove that the word has changed.
     const MANY_WORDS_PER_VERSION: bool;
-    /// The last version that fits.
-    const VERSION_MAX: Version;
+    /// Says whether the versions of packed words wrap around, so that an attempt
+    /// must not grow too old ([`super::age`]).
+    const WRAPS: bool;
 
     /// The arrays that transactions access.
     type Array<T: Element>: View<T>;
@@ -43,8 +44,8 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// Returns the address of the value of a word that is not packed.
     fn value(word: WordAddress) -> WordAddress;
 
-    /// Returns the version in an unlocked version word. The result for a locked
-    /// one has no meaning: it may be the owner's number.
+    /// Returns the version in an unlocked version word that is not packed. The
+    /// result for a locked one has no meaning: it may be the owner's number.
     fn version(word: u64) -> Version;
     /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;
@@ -52,10 +53,20 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// where a locked word must name its owner.
     const LOCK_BIT: Option<u64>;
 
-    /// Returns, for the words that are not in the mask `skip`, whether one is
-    /// locked, and the newest version.
+    /// Returns whether an unlocked version word of a `T` is newer than a clock.
+    fn is_newer<T: Element>(word: u64, than: Version, bits: u32) -> bool;
+
+    /// Returns, for the words of elements of type `T` that are not in the mask
+    /// `skip`, whether one is locked and whether one is newer than a clock. If
+    /// one is locked, the second result has no meaning.
     #[inline(always)]
-    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
+    fn newest<T: Element, const N: usize>(
+        words: [u64; N],
+        skip: u32,
+        than: Version,
+        bits: u32,
+    ) -> (bool, bool) {
+        let _ = bits;
         let (mut locked, mut newest) = (false, Version(0));
         for (k, &word) in words.iter().enumerate() {
             if skip >> k & 1 == 0 {
@@ -63,7 +74,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
                 newest = newest.max(Self::version(word));
             }
         }
-        (locked, newest)
+        (locked, newest > than)
     }
     /// Returns whether `found`, a version word that differs from `seen`, may be
     /// locked from `seen` by the thread `owner` itself. For a word locked by
@@ -72,9 +83,11 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// Returns the word with which the thread `owner` locks an unlocked version
     /// word.
     fn locked(word: u64, owner: u64) -> u64;
-    /// Returns an unlocked version word, with the value if the word is packed,
-    /// else with 0.
-    fn unlocked(version: Version, value: u64) -> u64;
+    /// Returns the unlocked word of a packed element; `bits` is how many a packed
+    /// version has.
+    fn packed(version: Version, bits: u32, value: u64) -> u64;
+    /// Returns the unlocked version word of an element that is not packed.
+    fn unlocked(version: Version) -> u64;
 }
 
 /// Keeps each value in a cell with its version (`CellWord`).
@@ -84,7 +97,7 @@ pub struct Cells;
 impl Storage for Cells {
     const VARIANT: Variant = Variant::Fast;
     const MANY_WORDS_PER_VERSION: bool = false;
-    const VERSION_MAX: Version = CellWord::VERSION_MAX;
+    const WRAPS: bool = true;
     const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
     const PAIRS: bool = true;
 
@@ -112,26 +125,43 @@ impl Storage for Cells {
 
     #[inline(always)]
     fn version(word: u64) -> Version {
-        CellWord(word).version()
+        CellWord(word).wide_version()
     }
     #[inline(always)]
     fn is_locked(word: u64) -> bool {
         CellWord(word).is_locked()
     }
-    /// Compares the upper halves of the words, as 64 bits take two registers on
-    /// a GPU.
+    #[inline(always)]
+    fn is_newer<T: Element>(word: u64, than: Version, bits: u32) -> bool {
+        if T::WIDE {
+            Self::version(word) > than
+        } else {
+            CellWord(word).newer_by(than, bits) > 0
+        }
+    }
+    /// Compares the upper halves of packed words, as 64 bits take two registers
+    /// on a GPU.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[inline(always)]
-    fn newest<const N: usize>(words: [u64; N], skip: u32) -> (bool, Version) {
-        let (mut any, mut newest) = (0, 0);
+    fn newest<T: Element, const N: usize>(
+        words: [u64; N],
+        skip: u32,
+        than: Version,
+        bits: u32,
+    ) -> (bool, bool) {
+        let (mut any, mut by, mut newest) = (0, 0, Version(0));
         for k in 0..N {
-            let upper = (words[k] >> 32) as u32;
-            let upper = if skip >> k & 1 == 0 { upper } else { 0 };
-            any |= upper;
-            newest = newest.max(upper);
+            if skip >> k & 1 == 0 {
+                any |= (words[k] >> 32) as u32;
+                if T::WIDE {
+                    newest = newest.max(Self::version(words[k]));
+                } else {
+                    by = by.max(CellWord(words[k]).newer_by(than, bits));
+                }
+            }
         }
         let locked = u64::from(any) << 32 & CellWord::LOCKED != 0;
-        (locked, CellWord(u64::from(newest) << 32).version())
+        (locked, if T::WIDE { newest > than } else { by > 0 })
     }
     #[inline(always)]
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool {
@@ -142,8 +172,12 @@ impl Storage for Cells {
         CellWord::locked(owner as u32, CellWord(word).value()).0
     }
     #[inline(always)]
-    fn unlocked(version: Version, value: u64) -> u64 {
-        CellWord::unlocked(version, value as u32).0
+    fn packed(version: Version, bits: u32, value: u64) -> u64 {
+        CellWord::packed(version, bits, value as u32).0
+    }
+    #[inline(always)]
+    fn unlocked(version: Version) -> u64 {
+        CellWord::wide(version).0
     }
 }
 
@@ -159,7 +193,7 @@ pub struct Table;
 impl Storage for Table {
     const VARIANT: Variant = Variant::FastTable;
     const MANY_WORDS_PER_VERSION: bool = true;
-    const VERSION_MAX: Version = Version(u64::MAX >> 1);
+    const WRAPS: bool = false;
     const LOCK_BIT: Option<u64> = None;
     const PAIRS: bool = false;
 
@@ -205,7 +239,15 @@ impl Storage for Table {
         owner << 1 | LockWord::LOCKED
     }
     #[inline(always)]
-    fn unlocked(version: Version, _value: u64) -> u64 {
+    fn is_newer<T: Element>(word: u64, than: Version, _bits: u32) -> bool {
+        Self::version(word) > than
+    }
+    #[inline(always)]
+    fn packed(version: Version, _bits: u32, _value: u64) -> u64 {
+        Self::unlocked(version)
+    }
+    #[inline(always)]
+    fn unlocked(version: Version) -> u64 {
         LockWord::unlocked(version).0
     }
 }

@@ -82,14 +82,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut polls = 0;
         let seen = loop {
             let seen = Self::load_active(tx, words, v, active);
-            let (mut locked, mut newest) = (false, Version(0));
-            for k in 0..N {
-                if active >> k & 1 != 0 {
-                    locked |= S::is_locked(seen[k]) && !Mutant::LockBitIgnored.on(lane);
-                    newest = newest.max(S::version(seen[k]));
-                }
-            }
-            let newer = locked || newest > tx.attempt.snapshot;
+            let bits = lane.version_bits();
+            let (locked, newer) = S::newest::<T, N>(seen, !active, tx.attempt.snapshot, bits);
+            let locked = locked && !Mutant::LockBitIgnored.on(lane);
+            let newer = locked || newer;
             if !C::any(crew.vote(lane, newer)) {
                 break seen;
             }
@@ -113,9 +109,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 if C::any(crew.vote(lane, extended.is_err())) {
                     return Err(Abort::ReadStale);
                 }
+                let renewed = Self::renew::<L, T, N>(tx, words, seen, active);
+                if S::WRAPS && C::any(crew.vote(lane, renewed)) {
+                    polls -= 1;
+                }
             }
         };
         let mut mine = mine;
+        if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
+            mine = Err(Abort::ReadStale);
+        }
         if mine.is_ok() && active != 0 {
             let values: [u64; N] = core::array::from_fn(|k| {
                 if S::MANY_WORDS_PER_VERSION {

@@ -55,11 +55,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         // ORDER(F4): the clock before the validation, of all lanes.
         Mutant::NoF4.fence(lane);
         crew.meet(lane);
-        let valid = Self::validate_as_team(tx, owner);
-        let (mut end, _) = Self::settled(tx, crew, valid, SHARES);
-        if version > S::VERSION_MAX && end.is_ok() {
-            end = Err(Abort::VersionsUsedUp);
+        let mut valid = Self::validate_as_team(tx, owner);
+        if Self::has_outlived(tx, Mutant::OldCommitUnchecked) && valid.end.is_ok() {
+            valid.end = Err(Abort::CommitStale);
         }
+        let (end, _) = Self::settled(tx, crew, valid, SHARES);
         if end.is_err() {
             let len = tx.attempt.set.len;
             Self::restore(Self::entries(tx), S::map(tx.stm), len, 0, 0);

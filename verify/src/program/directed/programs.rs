@@ -140,6 +140,63 @@ pub const ALL: &[Directed] = &[
         &[0, 0],
     ),
     Directed::new(
+        "circle-pair",
+        "a pair written so often that versions of three bits begin anew while a reader is \
+         between the words",
+        &[
+            "r0 r1 / r1 r0 / r0 r1 / r1 r0",
+            "w0=1 w1=1 / w0=2 w1=2 / w0=3 w1=3 / w0=4 w1=4 / w0=5 w1=5 / w0=6 w1=6 / \
+             w0=7 w1=7 / w0=8 w1=8 / w0=9 w1=9",
+        ],
+        &[0, 0],
+    )
+    .circle(3),
+    Directed::new(
+        "circle-skew",
+        "a word that changes, and changes back one circle of versions later, while a \
+         transaction that has read it has drawn its version and not validated",
+        &["r0 w1+1", "w0=1 / w2=2 / w2=3 / w2=4 / w2=5 / w2=6 / w0=0"],
+        &[0, 0, 0],
+    )
+    .circle(3),
+    Directed::new(
+        "circle-of-extensions",
+        "the same while the snapshot of a reader is extended again and again",
+        &[
+            "r0 r2 r2 r2 r2 r2 r2 r2 r2 r1",
+            "w2=1 / w2=2 / w2=3 / w2=4 / w2=5 / w2=6 / w2=7 / w2=8 / w2=9 / w2=1 / w2=2 / \
+             w2=3 / w2=4 / w0=1 w1=1 / w2=5 / w0=0 w1=2",
+        ],
+        &[0, 0, 0],
+    )
+    .circle(4),
+    Directed::new(
+        "circle-renewed",
+        "an old word that is written twice, the second time with the version that it had, \
+         while it gets a young one",
+        &[
+            "r0",
+            "w2=1 / w2=2 / w2=3 / w2=4 / w2=5 / w0=1 w1=1 / w2=6 / w0=0 w1=2",
+            "r1 r0 / r1 r0 / r1 r0",
+            "r1 r0 / r1 r0",
+        ],
+        &[0, 0, 0],
+    )
+    .circle(3),
+    Directed::new(
+        "circle-old-words",
+        "words that nobody writes for more than half of a circle, so that they look newer \
+         than the clock",
+        &[
+            "r2 r1 / r2 r0 / r1 r2 / r2 r1 / r0 r2",
+            "r1 r2 / r2 r0 / r2 r1",
+            "w0=1 / w0=2 / w0=3 / w0=4 / w0=5 / w1=1 w2=1 / w0=6 / w0=7 / w0=8 / w0=9 / w0=1 / \
+             w1=2 w2=2 / w0=3 / w0=4 / w1=1 w2=1 / w0=5 / w0=6",
+        ],
+        &[0, 0, 0],
+    )
+    .circle(3),
+    Directed::new(
         "three-threads",
         "cumulativity (E5): lane 2 commits after lane 1, and who takes its version must see \
          lane 1's word as well",

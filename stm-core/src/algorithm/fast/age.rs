@@ -1,0 +1,211 @@
+//! Versions in a circle: how old an attempt may become, and what is done with a
+//! word that no commit has written for long.
+//!
+//! A packed word keeps its version modulo 2^b, where b is
+//! [`Lane::version_bits`](crate::Lane::version_bits), and versions are compared
+//! in a circle. Let H be half of the circle.
+//!
+//! 1. *Age.* An attempt whose first snapshot is H/2 ticks behind the clock, or
+//!    more, aborts. The clock tells exactly, and it is asked only if the lane's
+//!    own time says that so many ticks are possible ([`Birth`]).
+//! 2. *Old words.* A word that was written more than H ticks ago looks newer than
+//!    the snapshot. An extension does not help: the word looks newer than the
+//!    clock itself. As no word is, it must be old. Its lock is acquired, and it
+//!    is released with its value and a young version ([`Versioned::renew`]).
+//!
+//! The same two steps serve cells that another `Stm` has written, whose clock was
+//! ahead of this one's.
+//!
+//! `ORDERING.md`, "Versions in a circle", has the argument. Words that are not
+//! packed have 63 bits of version, and only step 2 applies to them, for the sake
+//! of other `Stm`s.
+
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mutant::Mutant;
+use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+/// The first snapshot of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    /// The lane's bound on ticks, taken before the snapshot or later, when the
+    /// clock was not far ahead of it.
+    pub(crate) since: u32,
+    /// The clock. Extensions leave it as it is.
+    pub(crate) snapshot: Version,
+}
+
+impl Birth {
+    /// The birth of an attempt that has not begun.
+    pub(crate) const NONE: Self = Self {
+        since: 0,
+        snapshot: Version(0),
+    };
+}
+
+/// What is needed to tell the age of a word, by value, so that the transaction
+/// stays in registers around the calls of functions that are not inlined.
+struct Clock<'a, L, S> {
+    lane: &'a L,
+    ticks: *mut u64,
+    storage: PhantomData<S>,
+}
+
+impl<L: Lane, S: Storage> Clock<'_, L, S> {
+    /// Returns the present clock, which is not behind the version of any word
+    /// that the lane has seen.
+    ///
+    /// It is a read-modify-write, which finds the last value in the order of the
+    /// clock's changes, and a version depends on the value that its own increment
+    /// has found.
+    #[inline(always)]
+    fn present(&self) -> Version {
+        // ORDER(F11): a word seen before the clock.
+        self.lane.fence();
+        // SAFETY: the clock is live. Relaxed: the fence precedes.
+        Version(unsafe { self.lane.fetch_add_relaxed_64(self.ticks, 0) })
+    }
+
+    /// Returns whether the clock is too far ahead of a first snapshot.
+    #[inline(never)]
+    fn has_passed(self, first: Version) -> bool {
+        let ahead = self.present().0.wrapping_sub(first.0);
+        ahead >= 1 << (self.lane.version_bits() - 2)
+    }
+
+    /// Gives an old word a young version, and returns whether it has done so.
+    /// `seen` is the unlocked word, which looks newer than `snapshot`.
+    #[inline(never)]
+    fn renew<T: Element, const INLINE: usize>(
+        self,
+        word: WordAddress,
+        seen: u64,
+        place: *mut u64,
+        snapshot: Version,
+    ) -> bool {
+        let lane = self.lane;
+        let bits = lane.version_bits();
+        let before = if Mutant::OldUnproved.on(lane) {
+            snapshot
+        } else {
+            self.present()
+        };
+        if !S::is_newer::<T>(seen, before, bits) {
+            return false; // a commit has written it
+        }
+        let me = lane.grid_thread();
+        let pair = Versioned::<S, INLINE>::is_pair(lane, word);
+        // SAFETY: the version word of an element in range of a live array
+        // (checked by `Tx`). Relaxed: F11 and F6 follow.
+        let locked = unsafe {
+            if Mutant::OldRenewedUnlocked.on(lane) {
+                true
+            } else if pair {
+                let now = lane.load_relaxed_128(place);
+                let new = [S::locked(seen, me), now[1]];
+                now[0] == seen && lane.cas_relaxed_128(place, now, new) == now
+            } else {
+                lane.cas_relaxed_64(place, seen, S::locked(seen, me)) == seen
+            }
+        };
+        if !locked {
+            return false;
+        }
+        // Since `before`, a commit may have written the very word that was old
+        // until then: the same version, one circle later. While the lock is held,
+        // none can.
+        let after = self.present();
+        let old = S::is_newer::<T>(seen, after, bits)
+            && after.0.wrapping_sub(before.0) < 1 << (bits - 2)
+            || Mutant::OldRenewedUnlocked.on(lane);
+        let young = if !old {
+            seen
+        } else if S::packs::<T>() {
+            S::packed(snapshot, bits, u64::from(seen as u32))
+        } else {
+            S::unlocked(snapshot)
+        };
+        // ORDER(F6): the store that releases the lock starts no release sequence
+        // of the word's former writer.
+        lane.fence();
+        // SAFETY: as above, and owned. Relaxed: F6 precedes.
+        unsafe {
+            if pair {
+                let [_, value] = lane.load_relaxed_128(place);
+                lane.store_relaxed_128(place, [young, value]);
+            } else {
+                lane.store_relaxed_64(place, young);
+            }
+        }
+        old
+    }
+}
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Returns the lane's bound on the ticks of the clock.
+    #[inline(always)]
+    pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
+        if S::WRAPS {
+            // SAFETY: the clock is live.
+            unsafe { tx.lane.ticks_bound(tx.stm.clock()) }
+        } else {
+            0
+        }
+    }
+
+    #[inline(always)]
+    fn ticks<'a, L: Lane>(tx: &Tx<'a, L, Self>) -> Clock<'a, L, S> {
+        Clock {
+            lane: tx.lane,
+            ticks: tx.stm.clock(),
+            storage: PhantomData,
+        }
+    }
+
+    /// Returns whether the attempt is so old that a packed word may look older
+    /// than it is, or the same as one that was read before.
+    #[inline(always)]
+    pub(crate) fn has_outlived<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
+        if !S::WRAPS || ignored.on(tx.lane) {
+            return false;
+        }
+        let now = Self::ticks_bound(tx);
+        if now.wrapping_sub(tx.attempt.born.since) <= tx.lane.ticks_limit() {
+            return false;
+        }
+        tx.attempt.born.since = now;
+        Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
+    }
+
+    /// Gives a young version to one of the words in the mask `which` that looks
+    /// newer than the snapshot, if that is because it is old; returns whether it
+    /// has done so. The words seen are unlocked.
+    #[inline(always)]
+    pub(crate) fn renew<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        seen: [u64; N],
+        which: u32,
+    ) -> bool {
+        if !S::WRAPS {
+            return false;
+        }
+        let snapshot = tx.attempt.snapshot;
+        let bits = tx.lane.version_bits();
+        let mut found = None;
+        for k in 0..N {
+            if which >> k & 1 != 0 && S::is_newer::<T>(seen[k], snapshot, bits) {
+                found = Some((words[k], seen[k]));
+            }
+        }
+        let Some((word, seen)) = found else {
+            return false;
+        };
+        let place = S::version_word(S::map(tx.stm), word);
+        Self::ticks(tx).renew::<T, INLINE>(word, seen, place, snapshot)
+    }
+}
