@@ -200,6 +200,9 @@ pub struct RecordArgs {
     /// kernel, until it shows (GPU only)
     #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
     pub mutant: Option<String>,
+    /// With --mutant: run each defect a second time, with delays at the fences
+    #[arg(long, requires = "mutant")]
+    pub delays: bool,
     /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, 66 of kmeans,
     /// and 1 of cgl and vbv but for labyrinth]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]
@@ -297,12 +300,20 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 }
 
 fn parse_device_mutant(text: &str) -> Result<String, String> {
-    if text == "all" || crate::record::MUTANTS.iter().any(|m| m.name() == text) {
+    if text == "all"
+        || crate::record::RA_MUTANTS
+            .iter()
+            .any(|(m, _)| m.name() == text)
+    {
         return Ok(text.to_owned());
     }
+    let known: Vec<&str> = crate::record::RA_MUTANTS
+        .iter()
+        .map(|(m, _)| m.name())
+        .collect();
     Err(format!(
         "there is no kernel with the defect {text:?}: give all, or one of {}",
-        crate::record::MUTANTS.map(Mutant::name).join(", ")
+        known.join(", ")
     ))
 }
 

@@ -347,6 +347,11 @@ pub trait Lane {
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 
+    /// Waits now and then, on a machine that is to make seeded defects show
+    /// sooner. It is called where fences are, whether one is left out or not; on
+    /// a machine that ships it is nothing.
+    #[inline(always)]
+    fn delay_at_fence(&self) {}
     /// Returns whether a seeded defect is switched on, which it never is on a
     /// machine that ships.
     #[inline(always)]
@@ -368,6 +373,7 @@ impl Mutant {
         if !self.on(lane) {
             lane.fence();
         }
+        lane.delay_at_fence();
     }
 }
 

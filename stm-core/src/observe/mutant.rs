@@ -6,6 +6,10 @@
 //! is the constant `false`, and the compiler leaves nothing of the defects in
 //! the code.
 
+/// In the number of a defect that a GPU's lane has: it also waits where fences
+/// are ([`Lane::delay_at_fence`](crate::Lane::delay_at_fence)).
+pub const DELAYED: u32 = 1 << 31;
+
 macro_rules! mutants {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// A seeded defect.

@@ -6,6 +6,7 @@ mod directed;
 mod errors;
 mod litmus;
 mod mutants;
+mod plain_accesses;
 mod programs;
 mod progress;
 mod recorded;

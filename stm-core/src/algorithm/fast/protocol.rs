@@ -325,6 +325,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             writers.meet(lane);
             lane.fence();
         }
+        lane.delay_at_fence();
         let holders = writers.vote(lane, acquired.is_ok());
         acquired?;
         // SAFETY: the lanes that own their locks continue from here together.
