@@ -184,7 +184,11 @@ fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
     let mut runner = Runner::new(&cpu, &labyrinth, 1, 1).expect("data");
     for (reads, writes) in [(needed, needed), (needed - 1, needed), (needed, needed - 1)] {
         let mut spec = setting((1, 1), 16, 4).spec(&labyrinth, Variant::HvSorting.into());
-        spec.config.capacity = Capacity { reads, writes };
+        spec.config.capacity = Capacity {
+            reads,
+            writes,
+            actions: 0,
+        };
         let result = runner.measure(&spec);
         if reads.min(writes) == needed {
             assert!(result.expect("fits").verified);

@@ -103,11 +103,15 @@ pub mod observe;
 mod run;
 mod tx;
 
-pub use array::{Layout, Summand, TArray, TCells, TSums, View};
+pub use array::{
+    Field, Layout, Node, Preassigned, Record, Summand, TArray, TCells, TNodes, TPool, TPreassigned,
+    TRecords, TSums, View,
+};
 pub use kernel::Kernel;
 pub use lane::Lane;
 pub use memory::{Capacity, Element, WordAddress};
 pub use tx::abort::{Abort, TxResult};
+pub use tx::actions::Action;
 pub use tx::attempt::Tx;
 pub use tx::crew::{BlockCrew, Crew, WarpCrew};
 pub use tx::stm_ref::{RetryLimits, StmRef};
@@ -117,11 +121,15 @@ pub use tx::team::TeamTx;
 /// stm_core::prelude::*`.
 pub mod prelude {
     pub use crate::algorithm::{Algorithm, Fast, FastTable, Variant};
-    pub use crate::array::{Summand, TArray, TCells, TSums, View};
+    pub use crate::array::{
+        Node, Record, Summand, TArray, TCells, TNodes, TPool, TRecords, TSums, View,
+    };
     #[cfg(all(not(target_arch = "nvptx64"), feature = "cuda"))]
     pub use crate::host::Cuda;
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
-    pub use crate::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig, Sums, TxArray};
+    pub use crate::host::{
+        Buffer, Cpu, Device, Launch, Nodes, Pool, Records, Stm, StmConfig, Sums, TxArray,
+    };
     pub use crate::kernel::Kernel;
     pub use crate::lane::Lane;
     pub use crate::memory::Element;

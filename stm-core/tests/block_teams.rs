@@ -174,6 +174,7 @@ fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
         capacity: Capacity {
             reads: ACCOUNTS as u32,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         time_limit: (how == How::Endless).then_some(Duration::from_millis(50)),
         ..StmConfig::default()

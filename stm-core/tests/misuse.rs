@@ -107,6 +107,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 2,
             writes: 3,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -117,6 +118,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 1,
             writes: 3,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -133,6 +135,7 @@ fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
         Capacity {
             reads: 2,
             writes: 2,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -153,6 +156,7 @@ fn a_written_word_read_among_others_takes_no_room_in_the_read_set() {
         Capacity {
             reads: 1,
             writes: 5,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -167,6 +171,7 @@ fn a_nested_transaction_is_a_fault_and_changes_nothing() {
         Capacity {
             reads: 4,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -181,6 +186,7 @@ fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
         Capacity {
             reads: 4,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         None,
     );
@@ -212,6 +218,7 @@ fn a_loop_of_single_transactions_stops_at_the_time_limit() {
         Capacity {
             reads: 1,
             writes: 1,
+            ..Capacity::DEFAULT
         },
         Some(Duration::from_millis(20)),
     );
@@ -226,6 +233,7 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
         Capacity {
             reads: 4,
             writes: 5,
+            ..Capacity::DEFAULT
         },
         Some(Duration::from_mins(1)),
     );

@@ -163,6 +163,7 @@ fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
         capacity: Capacity {
             reads: 256,
             writes: 256,
+            ..Capacity::DEFAULT
         },
         ..StmConfig::default()
     };

@@ -105,6 +105,7 @@ fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
         capacity: Capacity {
             reads: ACCOUNTS as u32,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         ..StmConfig::default()
     };

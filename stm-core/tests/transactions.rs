@@ -212,6 +212,7 @@ fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
         capacity: Capacity {
             reads: 5,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         ..StmConfig::default()
     };
@@ -366,6 +367,7 @@ mod configuration {
         let capacity = Capacity {
             reads: 0,
             writes: 1,
+            ..Capacity::DEFAULT
         };
         assert!(
             refused(StmConfig {
@@ -420,6 +422,7 @@ mod configuration {
         let capacity = Capacity {
             reads: 1 << 20,
             writes: 1 << 20,
+            ..Capacity::DEFAULT
         };
         let config = StmConfig {
             capacity,

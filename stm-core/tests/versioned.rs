@@ -114,6 +114,7 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
         capacity: Capacity {
             reads: WORDS + 1,
             writes: WORDS + 1,
+            ..Capacity::DEFAULT
         },
         retry_limits: RetryLimits {
             queue_after: 4,

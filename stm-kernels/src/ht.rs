@@ -1,7 +1,7 @@
 //! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts
 //! several keys into a chained hash table, either all or none.
 //!
-//! Nodes are preallocated: node `t * keys_per_tx + j` holds key `j` of
+//! Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of
 //! transaction `t`. A link is a node's number plus one; zero ends a chain. An
 //! insertion reads the bucket's head, makes the node point to the old first
 //! node and the head to the new one. Two keys of one transaction may be in one
@@ -11,7 +11,15 @@ use crate::draw::mix;
 use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, View};
+use stm_core::{Lane, StmRef, TArray, TPreassigned, View, record};
+
+record! {
+    /// A node of the table.
+    pub struct HtNode {
+        /// The next link of the chain.
+        pub next: u32,
+    }
+}
 
 /// The hash-table kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -25,14 +33,12 @@ pub struct HtParams<A: Algorithm> {
     pub stm: StmRef<A>,
     /// The first link of each bucket.
     pub heads: A::Array<u32>,
-    /// The next link of each node.
-    pub nexts: A::Array<u32>,
+    /// The nodes, as many for each transaction as it has keys.
+    pub nodes: TPreassigned<A, HtNode>,
     /// The key of each node; constant.
     pub keys: TArray<u32>,
     /// Transactions of the launch.
     pub transactions: u64,
-    /// The number of keys of a transaction.
-    pub keys_per_tx: u32,
 }
 
 /// Returns the key of a node. It is a bijection of the node's number, so that
@@ -54,43 +60,43 @@ impl<A: Algorithm> HashTable<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &HtParams<A>) {
         let buckets = p.heads.len() as u32;
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let first = i * u64::from(p.keys_per_tx);
-            let mut k = 0;
-            while k < p.keys_per_tx {
-                // The last batch repeats the last key to its end.
-                let last = p.keys_per_tx - 1;
-                let nodes: [u64; BATCH] =
-                    core::array::from_fn(|j| first + u64::from((k + j as u32).min(last)));
-                let mut keys = [core::ptr::null_mut(); BATCH];
-                for j in 0..BATCH {
-                    let Some(key) = p.keys.get(nodes[j]) else {
-                        return tx.cancel();
-                    };
-                    keys[j] = key;
-                }
-                // SAFETY: in range of a live array that nothing writes.
-                let keys = keys.map(|key| unsafe { lane.load_relaxed_32(key) });
-                let at = keys.map(|key| u64::from(bucket_of_key(key, buckets)));
-                let count = (p.keys_per_tx - k).min(BATCH as u32);
-                let mut links = tx.read_many(&p.heads, at)?;
-                for j in 1..BATCH {
-                    // Of the keys of one bucket, each node links to the one
-                    // before.
-                    for before in 0..j {
-                        if at[before] == at[j] {
-                            links[j] = nodes[before] as u32 + 1;
+        let keys_per_tx = p.nodes.per_transaction();
+        p.stm
+            .for_each_preassigned(lane, p.transactions, &p.nodes, |tx, _, mine| {
+                let first = mine.first();
+                let mut k = 0;
+                while k < keys_per_tx {
+                    // The last batch repeats the last key to its end.
+                    let last = keys_per_tx - 1;
+                    let nodes: [u64; BATCH] =
+                        core::array::from_fn(|j| first + u64::from((k + j as u32).min(last)));
+                    let mut keys = [core::ptr::null_mut(); BATCH];
+                    for j in 0..BATCH {
+                        let Some(key) = p.keys.get(nodes[j]) else {
+                            return tx.cancel();
+                        };
+                        keys[j] = key;
+                    }
+                    // SAFETY: in range of a live array that nothing writes.
+                    let keys = keys.map(|key| unsafe { lane.load_relaxed_32(key) });
+                    let at = keys.map(|key| u64::from(bucket_of_key(key, buckets)));
+                    let count = (keys_per_tx - k).min(BATCH as u32);
+                    let mut links = tx.read_many(&p.heads, at)?;
+                    for j in 1..BATCH {
+                        // Of the keys of one bucket, each node links to the one
+                        // before.
+                        for before in 0..j {
+                            if at[before] == at[j] {
+                                links[j] = nodes[before] as u32 + 1;
+                            }
                         }
                     }
+                    tx.write_many(&p.heads, at, nodes.map(|node| node as u32 + 1), count)?;
+                    tx.init_many(&mine, k, links.map(|next| HtNode { next }), count)?;
+                    k += BATCH as u32;
                 }
-                tx.write_many(&p.heads, at, nodes.map(|node| node as u32 + 1), count)?;
-                // The nodes belong to this transaction's number, and nobody
-                // finds them before the heads point to them.
-                tx.init_many(&p.nexts, nodes, links, count)?;
-                k += BATCH as u32;
-            }
-            Ok(())
-        });
+                Ok(())
+            });
     }
 }
 

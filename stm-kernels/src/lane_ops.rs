@@ -84,6 +84,7 @@ entries! {
     lane_fetch_add_relaxed_32 = fetch_add_relaxed_32(p: *mut u32, v: u32) -> u32;
     lane_fetch_add_relaxed_64 = fetch_add_relaxed_64(p: *mut u64, v: u64) -> u64;
     lane_fetch_or_relaxed_64 = fetch_or_relaxed_64(p: *mut u64, v: u64) -> u64;
+    lane_fetch_and_relaxed_64 = fetch_and_relaxed_64(p: *mut u64, v: u64) -> u64;
     lane_add_relaxed_64 = add_relaxed_64(p: *mut u64, v: u64);
     lane_add_relaxed_f32 = add_relaxed_f32(p: *mut u32, v: f32);
     lane_load_relaxed_64_if = load_relaxed_64_if(on: bool, p: *const u64, otherwise: u64) -> u64;

@@ -20,6 +20,9 @@
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
 //! | [`queue`] | bounded first-in-first-out queue, producers and consumers that try | |
+//! | [`map`] | hash table of sorted chains with nodes from a pool: insertions, removals, lookups | |
+//! | [`list`] | one such chain | |
+//! | [`pool`] | allocation and release of nodes alone | |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison.
@@ -32,6 +35,7 @@ extern crate std;
 
 pub mod bank;
 pub mod cells;
+pub mod chain;
 pub mod draw;
 pub mod eigenbench;
 mod entry;
@@ -42,7 +46,10 @@ pub mod kmeans;
 pub mod labyrinth;
 #[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
+pub mod list;
+pub mod map;
 pub mod mutants;
+pub mod pool;
 #[cfg(not(target_arch = "nvptx64"))]
 mod ptx;
 pub mod queue;

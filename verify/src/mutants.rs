@@ -109,6 +109,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoA2 | Mutant::NoA3 | Mutant::NoA4 => (FastTable, &["torn-row", "torn-rows"]),
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
+        Mutant::ActionBeforeCommit => (Fast, &["torn-pair"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -84,6 +84,7 @@ impl MemorySpec {
             capacity: Capacity {
                 reads: self.read_capacity.unwrap_or(needed.reads),
                 writes: self.write_capacity.unwrap_or(needed.writes),
+                actions: needed.actions,
             },
             retry_limits: self.retry_limits,
             time_limit,

@@ -33,6 +33,9 @@ macro_rules! for_each_workload {
             labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
             kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
             queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
+            map: Map(Map), "map: keys inserted, removed and looked up, nodes from a pool";
+            list: List(List), "one sorted list, nodes from a pool";
+            pool: Pool(Pool), "nodes allocated and freed, and nothing else";
         }
     };
 }
@@ -43,6 +46,9 @@ pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
+pub mod list;
+pub mod map;
+pub mod pool;
 pub mod queue;
 pub mod ra;
 

@@ -21,6 +21,10 @@ pub enum SharedOption {
     Transactions,
     /// `--adds`.
     Adds,
+    /// `--keys`.
+    Keys,
+    /// `--lookups`.
+    Lookups,
 }
 
 impl SharedOption {
@@ -32,6 +36,8 @@ impl SharedOption {
             "input" => Some(Self::File),
             "transactions" => Some(Self::Transactions),
             "adds" => Some(Self::Adds),
+            "keys" => Some(Self::Keys),
+            "lookups" => Some(Self::Lookups),
             _ => None,
         }
     }
@@ -39,7 +45,7 @@ impl SharedOption {
     /// Whether it means another thing for each workload, so that a value for
     /// several of them makes no sense.
     pub const fn is_of_one_workload(self) -> bool {
-        matches!(self, Self::N | Self::File)
+        matches!(self, Self::N | Self::File | Self::Keys)
     }
 }
 
@@ -65,6 +71,13 @@ pub struct SharedOptions {
     /// other, audits and additions do
     #[arg(long)]
     pub adds: bool,
+    /// Different keys of map [default: 1M] or list [default: 64]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub keys: Option<u32>,
+    /// Lookups in a hundred operations of map or list; the others insert and
+    /// remove in equal parts [default: 20]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub lookups: Option<u32>,
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
     pub seed: u64,
@@ -77,6 +90,8 @@ impl Default for SharedOptions {
             input: None,
             transactions: None,
             adds: false,
+            keys: None,
+            lookups: None,
             seed: SEED,
         }
     }

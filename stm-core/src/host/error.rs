@@ -62,7 +62,7 @@ pub enum Error {
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: raise `StmConfig::capacity`"
     )]
     CapacityExceeded {
-        /// `read set` or `write set`.
+        /// `read set`, `write set` or `action log`.
         set: &'static str,
         /// Its capacity.
         limit: u32,
@@ -92,6 +92,60 @@ pub enum Error {
         "two lanes of the team that ran transaction {transaction} used the same word, and one wrote it: give each word to one lane"
     )]
     TeamOverlap {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A deferred action released what was free already.
+    #[error(
+        "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
+    )]
+    FreedTwice {
+        /// The number that the action carried.
+        subject: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A pool was made with no nodes, or with too many.
+    #[error("{what} with {nodes} nodes: a pool has 1 to 2147483648 nodes")]
+    PoolSize {
+        /// The pool's name.
+        what: &'static str,
+        /// The number asked for.
+        nodes: u64,
+    },
+    /// A pool had no free node for a transaction.
+    #[error(
+        "transaction {transaction} found none of the {nodes} nodes of {what} free: make the pool larger"
+    )]
+    PoolExhausted {
+        /// The pool's name.
+        what: &'static str,
+        /// The number of its nodes.
+        nodes: u64,
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A pool has another number of nodes taken than the data have.
+    #[error(
+        "{what} has {taken} nodes taken, and {expected} should be: nodes have leaked or are lost"
+    )]
+    PoolCount {
+        /// The pool's name.
+        what: &'static str,
+        /// The number of nodes taken.
+        taken: u64,
+        /// The number of nodes that should be taken.
+        expected: u64,
+    },
+    /// A transaction used a node wrongly.
+    #[error("transaction {transaction} {what} ({pool}, {nodes} nodes)")]
+    BadNode {
+        /// What it did.
+        what: String,
+        /// The pool's name.
+        pool: &'static str,
+        /// The number of its nodes.
+        nodes: u64,
         /// The transaction's number.
         transaction: u64,
     },
@@ -228,6 +282,24 @@ impl Error {
             Abort::Nested => Self::Nested { transaction },
             Abort::TeamOverlap => Self::TeamOverlap { transaction },
             Abort::NoTeams => Self::NoTeams,
+            Abort::FreedTwice => Self::FreedTwice {
+                subject: record.index,
+                transaction,
+            },
+            Abort::ActionsFull => Self::CapacityExceeded {
+                set: "action log",
+                limit: record.limit,
+                transaction,
+            },
+            Abort::PoolExhausted => {
+                let (what, nodes) = super::pool::named((record.len >> 32) as u32);
+                Self::PoolExhausted {
+                    what,
+                    nodes,
+                    transaction,
+                }
+            }
+            Abort::BadNode => super::pool::node_error(record.index, record.len, transaction),
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -7,6 +7,9 @@
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
 //! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
+//! | [`Records`] | an array of structs of words, in the same layouts |
+//! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
+//! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 
@@ -55,7 +58,9 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+mod pool;
 mod profile;
+mod records;
 mod stm;
 mod sums;
 mod tx_array;
@@ -68,7 +73,9 @@ pub use cpu::Cpu;
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
+pub use records::Records;
 pub use stm::{Statistics, Stm, StmConfig};
 pub use sums::Sums;
 pub use tx_array::TxArray;

@@ -25,6 +25,7 @@ use core::mem::offset_of;
 use core::ops::AddAssign;
 use std::format;
 use std::string::{String, ToString};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::vec;
 
@@ -46,15 +47,12 @@ pub struct StmConfig {
 
 impl Default for StmConfig {
     /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, and retries without limit.
+    /// reads and 32 writes, 32 deferred actions, and retries without limit.
     fn default() -> Self {
         Self {
             locks: 1 << 20,
             stripe_bytes: 4,
-            capacity: Capacity {
-                reads: 32,
-                writes: 32,
-            },
+            capacity: Capacity::DEFAULT,
             retry_limits: RetryLimits::DEFAULT,
             time_limit: None,
         }
@@ -103,6 +101,14 @@ impl StmConfig {
             if !(1..=CAPACITY_MAX).contains(&value) {
                 return bad(what, u64::from(value), "from 1 to 1048576");
             }
+        }
+        if self.capacity.actions > CAPACITY_MAX {
+            let actions = u64::from(self.capacity.actions);
+            return bad(
+                "the capacity of the action log",
+                actions,
+                "from 0 to 1048576",
+            );
         }
         for (what, value) in [
             (
@@ -358,8 +364,8 @@ impl<D: Device> Stm<D> {
         Ok((time, statistics))
     }
 
-    /// Resets the queue, the stop flag, the fault and the statistics; the clock
-    /// and the versions stay.
+    /// Resets the queue, the stop flag, the fault and the statistics, and numbers
+    /// the launch; the clock and the versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
         // A launch that was stopped leaves tickets in the queue.
         let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
@@ -367,6 +373,8 @@ impl<D: Device> Stm<D> {
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
+        self.globals
+            .write(offset_of!(Globals, launch), &next_launch().to_le_bytes())?;
         let ProbeBuffer {
             base,
             words_per_lane,
@@ -476,6 +484,14 @@ impl<D: Device> Stm<D> {
         }
         Ok(None)
     }
+}
+
+/// Returns the number of the next launch of the program, from 1.
+fn next_launch() -> u64 {
+    static LAUNCHES: Mutex<u64> = Mutex::new(0);
+    let mut launches = LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner);
+    *launches += 1;
+    *launches
 }
 
 /// The number of bytes of the lock table that are checked in one piece.

@@ -216,7 +216,7 @@ fn allocate<D: Device, T: Element>(
     device.allocate(bytes.max(1), what)
 }
 
-fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
+pub(super) fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
     let bits = value.to_bits64();
     match (layout, T::WIDE) {
         (Layout::Plain, false) => bytes.extend((bits as u32).to_le_bytes()),
@@ -229,7 +229,7 @@ fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
 }
 
 /// Returns the value of an element, or `None` for a cell that is owned.
-fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
+pub(super) fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
     let word = |at: usize, len: usize| {
         let mut word = [0; 8];
         word[..len].copy_from_slice(&bytes[at..at + len]);

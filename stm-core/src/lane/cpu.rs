@@ -334,6 +334,10 @@ impl Lane for CpuLane<'_> {
         atomic!(AtomicU64, p.cast_const()).fetch_or(v, Ordering::Relaxed)
     }
     #[inline(always)]
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
+        atomic!(AtomicU64, p.cast_const()).fetch_and(v, Ordering::Relaxed)
+    }
+    #[inline(always)]
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
         atomic!(AtomicU64, p.cast_const()).fetch_add(v, Ordering::Relaxed);
     }

@@ -174,6 +174,12 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         reg64,
         "atom.relaxed.gpu.global.or.b64"
     );
+    exchange!(
+        fetch_and_relaxed_64,
+        u64,
+        reg64,
+        "atom.relaxed.gpu.global.and.b64"
+    );
     store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
     #[inline(always)]
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {

@@ -156,6 +156,8 @@ pub trait Lane {
     unsafe fn fetch_add_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `atom.relaxed.gpu.or` of 64 bits; returns the word found.
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `atom.relaxed.gpu.and` of 64 bits; returns the word found.
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns

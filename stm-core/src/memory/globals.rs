@@ -31,9 +31,9 @@ pub enum Counter {
     /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
-    Rounds = 24,
+    Rounds = 30,
     /// Lanes that made an attempt, summed over the rounds.
-    RoundLanes = 25,
+    RoundLanes = 31,
 }
 
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
@@ -62,9 +62,9 @@ pub struct FaultRecord {
     /// The number of the fault, claimed by compare-and-swap; only the claimant
     /// stores the other fields.
     pub reason: u32,
-    /// The limit that was met: the set's capacity in entries.
+    /// The limit that was met: the log's capacity in entries.
     pub limit: u32,
-    /// The index, if it was out of range.
+    /// The index, if it was out of range, or the subject of a deferred action.
     pub index: u64,
     /// The length of the array, if the index was out of range.
     pub len: u64,
@@ -101,6 +101,9 @@ pub struct Globals {
     pub statistics: [Line<[u64; COUNTERS]>; STATISTICS_STRIPES as usize],
     /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
+    /// The number of the launch, not 0, which no other launch of the program
+    /// has.
+    pub launch: Line<u64>,
 }
 
 /// Adds to a counter without waiting for the result.

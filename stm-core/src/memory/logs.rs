@@ -4,7 +4,7 @@
 //! the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
 //! read-/write-set organization"), so the stores of a warp that appends
 //! together are coalesced. The region of one warp with `w` lanes and capacities
-//! of `r` reads and `c` writes:
+//! of `r` reads, `c` writes and `a` actions:
 //!
 //! | words of 64 bits | contents |
 //! | --- | --- |
@@ -15,6 +15,7 @@
 //! | `w * (r + c)` | lock log: entries |
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
 //! | `w / 2` | whether the lane is in a transaction, 32 bits |
+//! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
 //! The versioned algorithms have no lock log. They use the first four of its
 //! bucket heads of each lane as the target of operations that must have no
@@ -47,9 +48,22 @@ pub struct Capacity {
     pub reads: u32,
     /// The number of distinct words written.
     pub writes: u32,
+    /// The number of actions that an attempt defers until its end
+    /// ([`Tx::at_commit`](crate::Tx::at_commit)); 0 or more.
+    pub actions: u32,
 }
 
+/// The number of words of a deferred action.
+pub(crate) const ACTION_WORDS: u32 = 3;
+
 impl Capacity {
+    /// 32 entries of each log.
+    pub const DEFAULT: Self = Self {
+        reads: 32,
+        writes: 32,
+        actions: 32,
+    };
+
     /// Returns the number of entries of the lock log: one for each read and
     /// each write, so that it cannot be full before a set is.
     #[inline(always)]
@@ -59,7 +73,15 @@ impl Capacity {
     }
 
     /// Returns the number of 64-bit words of one warp's region.
+    #[inline(always)]
     pub const fn warp_words(self, warp_width: u32) -> u64 {
+        let actions = ACTION_WORDS as u64 * self.actions as u64;
+        self.words_before_actions(warp_width) + actions * warp_width as u64
+    }
+
+    /// Returns the number of words of one warp's region before the actions.
+    #[inline(always)]
+    const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
         // The heads and the mark of an open transaction are 32 bits each; a
         // warp of one lane still gets whole words.
@@ -210,6 +232,14 @@ impl Logs {
     #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
+    }
+
+    /// Returns the address of word `k` of deferred action `i`.
+    #[inline(always)]
+    pub(crate) fn action<L: Lane>(&self, lane: &L, i: u32, k: u32) -> *mut u64 {
+        let before = self.capacity.words_before_actions(lane.warp_width());
+        self.row(lane, ACTION_WORDS * i + k)
+            .wrapping_add(before as usize)
     }
 
     /// Returns the head of bucket `bucket` of the lock log.

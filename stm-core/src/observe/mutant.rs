@@ -212,6 +212,16 @@ mutants! {
     BlockToldEarly = "block-told-early",
     /// `fast`, teams of a block: a vote counts only the warp of the voter.
     BlockVotesByWarp = "block-votes-by-warp",
+    /// The actions that wait for a commit are executed before it.
+    ActionBeforeCommit = "action-before-commit",
+    /// Pools: a node is free as soon as a transaction frees it, and not when the
+    /// transaction commits.
+    PoolFreeAtOnce = "pool-free-at-once",
+    /// Pools: an attempt that aborts keeps the nodes that it has allocated.
+    PoolNotUndone = "pool-not-undone",
+    /// `fast`, pools: a node that was used before is initialised by plain
+    /// stores.
+    PoolReusedPrivate = "pool-reused-private",
 }
 
 impl Mutant {

@@ -3,13 +3,15 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `single` | `atomically` and `for_each`, the loops of single lanes |
-//! | `team` | the same for teams |
+//! | `preassigned` | the loop of transactions that have preassigned nodes |
+//! | `team` | the loops of teams |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
 //!
 //! The calls of an attempt itself are in `tx`.
 
 pub(crate) mod outcome;
+mod preassigned;
 pub(crate) mod single;
 pub(crate) mod team;
 pub(crate) mod throttle;

@@ -70,11 +70,12 @@ impl<A: Algorithm> StmRef<A> {
                 break Err(Abort::Stopped);
             }
             let mut result = Self::execute(&mut tx, &mut body);
-            if result.is_ok()
+            if result.is_ok() {
+                tx.end_actions_early();
                 // SAFETY: the mask names the lane alone.
-                && let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) })
-            {
-                result = Err(abort);
+                if let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) }) {
+                    result = Err(abort);
+                }
             }
             let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
             let outcome = self.conclude(
@@ -123,19 +124,76 @@ impl<A: Algorithm> StmRef<A> {
     /// transaction `i` has ended, by a commit or for good without effect, the
     /// lane calls `then(i)` before its next transaction, while it owns no lock
     /// and has no snapshot.
+    #[inline(always)]
+    pub fn for_each_then<L: Lane, F, G>(&self, lane: &L, range: Range<u64>, body: F, then: G)
+    where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
+        G: FnMut(u64),
+    {
+        self.rounds(lane, range, body, |_, ()| {}, |_, _| {}, then);
+    }
+
+    /// Does [`Self::for_each`] with transactions that have results: after the
+    /// attempt at transaction `i` that commits, the lane calls `committed(i,
+    /// result)` with what its closure returned, and after each attempt that
+    /// does not, `aborted(i, reason)`. Both are called outside of the
+    /// transaction, while the lane owns no lock, and after its deferred actions
+    /// ([`Tx::at_commit`]).
+    ///
+    /// ```
+    /// use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
+    ///
+    /// /// Draws a ticket for each number and keeps it outside of the memory.
+    /// fn tickets<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, next: &A::Array<u64>, drawn: &TArray<u64>,
+    /// ) {
+    ///     stm.for_each_with(lane, 0..drawn.len(), |tx, _| {
+    ///         let ticket = tx.read(next, 0)?;
+    ///         tx.write(next, 0, ticket + 1)?;
+    ///         Ok(ticket)
+    ///     }, |i, ticket| {
+    ///         if let Some(word) = drawn.get(i) {
+    ///             // SAFETY: in range of a live array; only this lane has `i`.
+    ///             unsafe { lane.store_relaxed_64(word, ticket) };
+    ///         }
+    ///     }, |_, _| {});
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn for_each_with<L: Lane, R, F, G, H>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        body: F,
+        committed: G,
+        aborted: H,
+    ) where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        G: FnMut(u64, R),
+        H: FnMut(u64, Abort),
+    {
+        self.rounds(lane, range, body, committed, aborted, |_| {});
+    }
+
+    /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
+    /// after each attempt, and then `ended` if it was the transaction's last.
     // The steps of one round follow in their order; parts of them have no name
     // of their own.
     #[allow(clippy::too_many_lines)]
     #[inline(always)]
-    pub fn for_each_then<L: Lane, F, G>(
+    fn rounds<L: Lane, R, F, G, H, E>(
         &self,
         lane: &L,
         range: Range<u64>,
         mut body: F,
-        mut then: G,
+        mut committed: G,
+        mut aborted: H,
+        mut ended: E,
     ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-        G: FnMut(u64),
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        G: FnMut(u64, R),
+        H: FnMut(u64, Abort),
+        E: FnMut(u64),
     {
         let (mut i, stride, all) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
@@ -201,12 +259,16 @@ impl<A: Algorithm> StmRef<A> {
                 counts.flush(lane, self, first);
             }
             let mut outcome = Outcome::Retry;
+            let mut value = None;
+            let mut end = Err(Abort::Stopped);
             if A::GRANULE == Granule::LaneInTurn {
                 let mut rest = working;
                 while rest != 0 {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        let mut end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                        end =
+                            Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                         if end.is_ok() {
+                            tx.end_actions_early();
                             // SAFETY: the mask names the lane alone.
                             end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
                         }
@@ -219,13 +281,13 @@ impl<A: Algorithm> StmRef<A> {
                     tx.spent(Phase::Locks);
                 }
             } else {
-                let mut end = Err(Abort::Stopped);
                 if go {
-                    end = Self::execute(&mut tx, &mut |tx| body(tx, i));
+                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                 }
                 let ready = warp.vote(lane, end.is_ok());
                 if end.is_ok() {
                     mark!(tx, Warp);
+                    tx.end_actions_early();
                     // SAFETY: the lanes that are ready continue from here
                     // together.
                     end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
@@ -245,8 +307,15 @@ impl<A: Algorithm> StmRef<A> {
                 let failed = warp.vote(lane, go && outcome == Outcome::Retry);
                 width.learn(lane, going.count_ones(), failed.count_ones());
             }
+            if go {
+                match (end, value) {
+                    (Ok(()), Some(value)) => committed(i, value),
+                    (Err(abort), _) => aborted(i, abort),
+                    (Ok(()), None) => {}
+                }
+            }
             if go && outcome != Outcome::Retry {
-                then(i);
+                ended(i);
                 i = i.saturating_add(stride);
                 mark!(tx, Native);
             }
@@ -357,6 +426,7 @@ impl<A: Algorithm> StmRef<A> {
             Ok(()) => Event::Commit(tx.version, A::now(tx)),
         });
         mark!(tx, Commit);
+        tx.end_actions(end.is_ok(), transaction);
         let Err(abort) = end else {
             counts.commits += 1;
             counts.read_only += u32::from(!A::wrote(tx));
@@ -383,10 +453,10 @@ impl<A: Algorithm> StmRef<A> {
             // is wrong.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
-                limit: if abort == Abort::WriteSetFull {
-                    self.capacity.writes
-                } else {
-                    self.capacity.reads
+                limit: match abort {
+                    Abort::WriteSetFull => self.capacity.writes,
+                    Abort::ActionsFull => self.capacity.actions,
+                    _ => self.capacity.reads,
                 },
                 index: tx.out_of_range.0,
                 len: tx.out_of_range.1,

@@ -273,6 +273,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         A::clear(&mut tx.attempt);
         tx.failed = None;
         tx.doomed = false;
+        tx.actions = 0;
+        self.tx.deferred = false;
+        let tx = &mut self.tx.tx;
         if leads {
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
@@ -286,6 +289,13 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         const STOPPED: u32 = 4;
         let lane = self.tx.lane();
         let mut said = 0;
+        if self.tx.deferred {
+            // ORDER(D1): what all lanes have stored before the actions of any.
+            self.tx.crew.meet(lane);
+            if !self.tx.leads() {
+                self.tx.tx.end_actions(end.is_ok(), transaction);
+            }
+        }
         if self.tx.leads() {
             let tx = &mut self.tx.tx;
             let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);

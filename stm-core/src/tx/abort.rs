@@ -3,7 +3,7 @@
 /// The reason why an attempt did not commit. `?` carries it out of the
 /// transaction's closure, and the statistics count it.
 ///
-/// The first four are conflicts, after which the transaction is attempted
+/// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted
 /// again. A conflict is for the algorithm to report: a closure must not return
 /// one of its own to wait for something, as the transaction then joins the
 /// queue and keeps others from running (see `run/throttle.rs`). [`Abort::User`]
@@ -46,11 +46,24 @@ pub enum Abort {
     TeamOverlap = 10,
     /// A team began a transaction with an algorithm that has no teams.
     NoTeams = 11,
+    /// The log of deferred actions is full: the transaction defers more actions
+    /// than the launch gave it room for.
+    ActionsFull = 12,
+    /// A deferred action found that what it should release was free already.
+    FreedTwice = 13,
+    /// A pool had no free node, which other attempts may give back.
+    PoolBusy = 14,
+    /// A pool had no free node, in as many attempts in a row as a transaction
+    /// makes before the others let it run alone, and in some more.
+    PoolExhausted = 15,
+    /// A node was used wrongly: one of another pool, one that was freed before,
+    /// or preassigned ones that are in use.
+    BadNode = 16,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 17;
 
     /// Every reason, in the order of its number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -66,6 +79,11 @@ impl Abort {
         Self::Nested,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::ActionsFull,
+        Self::FreedTwice,
+        Self::PoolBusy,
+        Self::PoolExhausted,
+        Self::BadNode,
     ];
 
     /// Returns the reason's name in tables and JSON.
@@ -83,13 +101,18 @@ impl Abort {
             Self::Nested => "nested",
             Self::TeamOverlap => "team_overlap",
             Self::NoTeams => "no_teams",
+            Self::ActionsFull => "actions_full",
+            Self::FreedTwice => "freed_twice",
+            Self::PoolBusy => "pool_busy",
+            Self::PoolExhausted => "pool_exhausted",
+            Self::BadNode => "bad_node",
         }
     }
 
     /// Returns whether another attempt may succeed.
     #[inline(always)]
     pub const fn is_conflict(self) -> bool {
-        (self as u32) <= Self::CommitStale as u32
+        (self as u32) <= Self::CommitStale as u32 || matches!(self, Self::PoolBusy)
     }
 
     /// Returns whether the reason is an error of the program.
@@ -103,6 +126,10 @@ impl Abort {
                 | Self::Nested
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::ActionsFull
+                | Self::FreedTwice
+                | Self::PoolExhausted
+                | Self::BadNode
         )
     }
 }

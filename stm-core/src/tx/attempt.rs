@@ -43,8 +43,18 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) cursor: <L::Probe as Probe>::Cursor,
     /// The version of a commit, for the probe.
     pub(crate) version: Version,
-    /// The index and the length behind an [`Abort::OutOfRange`].
+    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
+    /// a pool, what `tx/pool.rs` says.
     pub(crate) out_of_range: (u64, u64),
+    /// The number of deferred actions.
+    pub(crate) actions: u32,
+    /// A bit for each [`When`](crate::tx::actions::When) that an action was
+    /// deferred to.
+    pub(crate) deferred_to: u32,
+    /// The word of a pool's bitmap in which the lane found its last node.
+    pub(crate) pool_hint: u32,
+    /// The allocations in a row that found no free node.
+    pub(crate) pool_misses: u32,
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
@@ -68,6 +78,10 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
             version: Version(0),
             out_of_range: (0, 0),
+            actions: 0,
+            deferred_to: 0,
+            pool_hint: u32::MAX,
+            pool_misses: 0,
         }
     }
 
@@ -84,6 +98,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::clear(&mut self.attempt);
         self.failed = None;
         self.doomed = false;
+        self.actions = 0;
+        self.deferred_to = 0;
         self.observe(|tx| Event::Begin(A::now(tx)));
         A::begin(self)
     }
@@ -153,6 +169,20 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             return Ok(array.word(i));
         }
         self.out_of_range = (i, array.len());
+        self.fail(Abort::OutOfRange)
+    }
+
+    /// Returns an error if the attempt has failed, or if `i` is past the end of
+    /// `len` elements.
+    #[inline(always)]
+    pub(crate) fn within(&mut self, i: u64, len: u64) -> TxResult<()> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if i < len {
+            return Ok(());
+        }
+        self.out_of_range = (i, len);
         self.fail(Abort::OutOfRange)
     }
 
@@ -320,7 +350,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Buffers a write.
     #[inline(always)]
-    fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
+    pub(crate) fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
         let buffered = A::buffer(self, address, value);
         self.checked(buffered)?;
         mark!(self, Buffering);
@@ -335,6 +365,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// # Errors
     /// The errors are those of [`Self::write`]; some of the elements may then
     /// be written.
+    #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
@@ -342,68 +373,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         i: [u64; N],
         values: [T; N],
         count: u32,
-    ) -> TxResult<()> {
-        self.put_many(array, i, values, count, false)
-    }
-
-    /// Writes `array[i]`, a *captured* word (Dragojević, Ni and Adl-Tabatabai
-    /// 2009), such as a field of a new node: no other transaction reads or
-    /// writes it unless it has reached it by reading a word that this
-    /// transaction wrote by `write` (not by `init`).
-    ///
-    /// Under `fast` and `fast-table` the word is stored at once: this costs no
-    /// lock, no room in a set and no time at the commit, and an attempt that
-    /// aborts leaves the value that it stored. Under the other algorithms it is
-    /// a write.
-    ///
-    /// The word must be private to this transaction before it commits, whatever
-    /// becomes of any attempt. A node from a **transactional free list must
-    /// not** be filled by `init`: two attempts may both read the same free node
-    /// from the list, and the doomed one would store its value into the node
-    /// that the other one has published, which corrupts committed data without
-    /// any error. Fill such nodes with `write`. Nodes that are drawn outside of
-    /// transactions, for example from a range that belongs to this
-    /// transaction's number, are captured.
-    ///
-    /// For the same reason a node that was removed from a structure must not be
-    /// filled by `init` again during the launch: a doomed transaction that
-    /// found it before may still own its words and restore them, and a kernel
-    /// has no means of knowing that all such transactions have ended.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`].
-    #[inline(always)]
-    pub fn init<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
-        self.init_many(array, [i], [value], 1)
-    }
-
-    /// Does [`Self::init`] for the first `count` of several elements, no two of
-    /// which may be the same.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`].
-    #[inline(always)]
-    pub fn init_many<T: Element, const N: usize>(
-        &mut self,
-        array: &A::Array<T>,
-        i: [u64; N],
-        values: [T; N],
-        count: u32,
-    ) -> TxResult<()> {
-        self.put_many(array, i, values, count, true)
-    }
-
-    /// Does the work of [`Self::write_many`], [`Self::init`] and
-    /// [`Self::init_many`].
-    #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
-    fn put_many<T: Element, const N: usize>(
-        &mut self,
-        array: &A::Array<T>,
-        i: [u64; N],
-        values: [T; N],
-        count: u32,
-        captured: bool,
     ) -> TxResult<()> {
         mark!(self, Native);
         if let Some(abort) = self.failed {
@@ -415,16 +384,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         for k in 0..N {
             inside &= k as u32 >= count || i[k] < array.len();
         }
-        let done = inside
-            && (captured && A::init_many(self, words, bits, count)
-                || A::buffer_many(self, words, bits, count));
-        if done {
-            mark!(self, Buffering);
-            for k in 0..N {
-                if (k as u32) < count {
-                    self.observe(|_| Event::Write(words[k], bits[k]));
-                }
-            }
+        if inside && self.put_together(words, bits, count, false) {
             return Ok(());
         }
         if N <= 4 {
@@ -449,6 +409,58 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             };
             end = self.write(array, at, T::from_bits64(new));
             k += 1;
+        }
+        end
+    }
+
+    /// Writes the first `count` of several words together, if the algorithm can;
+    /// `captured` ones are stored at once. Otherwise it returns `false` and
+    /// changes nothing.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    fn put_together<const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        bits: [u64; N],
+        count: u32,
+        captured: bool,
+    ) -> bool {
+        let done = captured && A::init_many(self, words, bits, count)
+            || A::buffer_many(self, words, bits, count);
+        if done {
+            mark!(self, Buffering);
+            for k in 0..N {
+                if (k as u32) < count {
+                    self.observe(|_| Event::Write(words[k], bits[k]));
+                }
+            }
+        }
+        done
+    }
+
+    /// Writes the first `count` of several words that exist. If they are
+    /// `captured`, another attempt reaches them only by reading a word that this
+    /// one writes, and no two of them are the same.
+    #[inline(always)]
+    pub(crate) fn put_words<const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        bits: [u64; N],
+        count: u32,
+        captured: bool,
+    ) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if self.put_together(words, bits, count, captured) {
+            return Ok(());
+        }
+        let mut end = Ok(());
+        for k in 0..N {
+            if (k as u32) < count && end.is_ok() {
+                end = self.put(words[k], bits[k]);
+            }
         }
         end
     }

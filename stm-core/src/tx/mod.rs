@@ -2,8 +2,9 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | [`attempt`] | `Tx`, the attempt of one lane; `sums` adds its operations on sums |
+//! | [`attempt`] | `Tx`, the attempt of one lane; `sums`, `record` and `pool` add its operations on sums, on records and on nodes |
 //! | [`team`] | `TeamTx`, the attempt of a team |
+//! | [`actions`] | the actions that an attempt defers until it has committed or aborted |
 //! | [`crew`] | the members of a team, and how they vote, broadcast and synchronise |
 //! | [`stm_ref`] | `StmRef`, the handle through which a kernel begins transactions |
 //! | [`abort`] | `Abort`, the reasons for which an attempt ends without committing |
@@ -11,8 +12,11 @@
 //! The loops that begin and commit attempts are in `run`.
 
 pub(crate) mod abort;
+pub(crate) mod actions;
 pub(crate) mod attempt;
 pub(crate) mod crew;
+pub(crate) mod pool;
+mod record;
 pub(crate) mod stm_ref;
 mod sums;
 pub(crate) mod team;

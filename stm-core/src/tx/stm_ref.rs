@@ -172,6 +172,14 @@ impl<A> StmRef<A> {
         unsafe { &raw const (*self.globals).probe.0 }
     }
 
+    /// Returns the number of the launch.
+    #[inline(always)]
+    pub(crate) fn launch_number<L: Lane>(&self, lane: &L) -> u64 {
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
+        // Relaxed: it does not change during a launch.
+        unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).launch).cast()) }
+    }
+
     /// Returns the sequence lock.
     #[inline(always)]
     pub(crate) fn sequence(&self) -> *mut u64 {

@@ -35,6 +35,8 @@ pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
     /// The lanes of the team.
     pub(crate) crew: C,
+    /// Says whether the attempt has deferred actions, the same in all lanes.
+    pub(crate) deferred: bool,
 }
 
 /// Agrees on the team's result, given each lane's own: a conflict, if any lane
@@ -80,6 +82,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         Self {
             tx: Tx::new(lane, stm, scratch, sums),
             crew: C::gather(lane, stm),
+            deferred: false,
         }
     }
 
@@ -98,7 +101,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
     /// Records the result of a call, which is the same for all lanes.
     #[inline(always)]
-    fn noted(&mut self, result: TxResult<()>) -> TxResult<()> {
+    pub(crate) fn noted(&mut self, result: TxResult<()>) -> TxResult<()> {
         if let Err(abort) = result {
             self.tx.failed = Some(abort);
         }

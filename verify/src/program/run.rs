@@ -121,7 +121,11 @@ fn sizes(program: &Program) -> StmConfig {
     StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * bytes,
-        capacity: Capacity { reads, writes },
+        capacity: Capacity {
+            reads,
+            writes,
+            ..Capacity::DEFAULT
+        },
         retry_limits: RetryLimits {
             read_polls: program.retry_limits.0,
             acquire_tries: program.retry_limits.1,

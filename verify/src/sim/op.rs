@@ -60,6 +60,8 @@ ops! {
     FetchAddRelaxed64 = "fetch_add_relaxed_64",
     /// `fetch_or_relaxed_64`.
     FetchOrRelaxed64 = "fetch_or_relaxed_64",
+    /// `fetch_and_relaxed_64`.
+    FetchAndRelaxed64 = "fetch_and_relaxed_64",
     /// `add_relaxed_64`.
     AddRelaxed64 = "add_relaxed_64",
     /// `add_relaxed_f32`.

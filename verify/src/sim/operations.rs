@@ -108,6 +108,11 @@ impl Lane for SimLane<'_> {
             Some(old | v)
         })
     }
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
+        self.modify::<true>(Op::FetchAndRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old & v)
+        })
+    }
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
         self.add::<true>(Op::AddRelaxed64, p as u64, Acquire::Never, v);
     }

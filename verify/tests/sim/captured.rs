@@ -107,6 +107,7 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
         capacity: Capacity {
             reads: 2 * NODES as u32 + 8,
             writes: 8,
+            ..Capacity::DEFAULT
         },
         retry_limits: RetryLimits {
             read_polls: 8,

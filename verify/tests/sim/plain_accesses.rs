@@ -87,6 +87,7 @@ fn runs<A: Algorithm>(lanes: u32, launches: &[&dyn Fn(&SimLane<'_>, &World<A>)])
             capacity: Capacity {
                 reads: 8,
                 writes: 8,
+                ..Capacity::DEFAULT
             },
             retry_limits: RetryLimits {
                 queue_after: 6,

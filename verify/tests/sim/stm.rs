@@ -76,6 +76,7 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
         capacity: Capacity {
             reads: 8,
             writes: 8,
+            ..Capacity::DEFAULT
         },
         retry_limits: RetryLimits {
             read_polls: 16,

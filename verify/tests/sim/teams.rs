@@ -136,6 +136,7 @@ fn sizes() -> StmConfig {
         capacity: Capacity {
             reads: 64,
             writes: 8,
+            ..Capacity::DEFAULT
         },
         retry_limits: RetryLimits {
             read_polls: 8,
@@ -370,6 +371,7 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
         capacity: Capacity {
             reads: 8,
             writes: 4,
+            ..Capacity::DEFAULT
         },
         ..sizes()
     };

@@ -60,6 +60,7 @@ fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
         capacity: Capacity {
             reads: 8,
             writes: 8,
+            ..Capacity::DEFAULT
         },
         ..StmConfig::default()
     };

@@ -107,7 +107,11 @@ impl Sizes for Bank {
                 .checked_next_multiple_of(BATCH as u32)
                 .unwrap_or(u32::MAX)
         };
-        Capacity { reads, writes: 2 }
+        Capacity {
+            reads,
+            writes: 2,
+            actions: 0,
+        }
     }
 
     fn shared_words(&self, _transactions: u64) -> u64 {

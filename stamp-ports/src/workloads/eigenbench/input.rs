@@ -134,6 +134,7 @@ impl Sizes for Eigenbench {
         Capacity {
             reads: batches(hot).saturating_add(batches(mild)).max(1),
             writes: hot.writes.saturating_add(mild.writes).max(1),
+            actions: 0,
         }
     }
 

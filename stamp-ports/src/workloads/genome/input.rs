@@ -103,6 +103,7 @@ impl Sizes for Genome {
         Capacity {
             reads: LOOKS_MAX,
             writes: LINK_WORDS,
+            actions: 0,
         }
     }
 

@@ -9,15 +9,15 @@ use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
-use stm_kernels::ht::{HashTable, HtParams};
+use stm_core::host::{Buffer, Device, PreassignedNodes, TxArray};
+use stm_kernels::ht::{HashTable, HtNode, HtParams};
 
 /// The table.
 pub struct HtData<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     heads: TxArray<D, u32>,
-    nexts: TxArray<D, u32>,
+    nodes: PreassignedNodes<D, HtNode>,
 }
 
 impl<D: Device> std::fmt::Debug for HtData<D> {
@@ -58,31 +58,42 @@ impl Workload for Ht {
                 self.buckets as usize,
                 "the buckets of ht",
             )?,
-            nexts: TxArray::zeroed(device, Layout::Plain, nodes, "the nodes of ht")?,
+            nodes: PreassignedNodes::new(
+                device,
+                Layout::Plain,
+                self.keys_per_tx,
+                transactions_max,
+                "the nodes of ht",
+            )?,
             keys_host,
         })
     }
 
     fn arrange<D: Device>(&self, data: &mut HtData<D>, layout: Layout) -> Result<()> {
         data.heads.arrange_as(layout)?;
-        Ok(data.nexts.arrange_as(layout)?)
+        Ok(data.nodes.records_mut().arrange_as(layout)?)
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        data.nodes.reuse()?;
         Ok(data.heads.clear()?)
     }
 
     fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
         data.heads.clear()?;
         // Full of wrong links, so that one that is not written shows.
-        Ok(data.nexts.upload(&vec![u32::MAX; data.nexts.len()])?)
+        data.nodes.reuse()?;
+        let wrong = vec![HtNode { next: u32::MAX }; data.nodes.records().len()];
+        Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
     fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Result<Option<String>> {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
+        let records = data.nodes.records().download()?;
+        let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
         Ok(difference(
             &data.heads.download()?,
-            &data.nexts.download()?,
+            &nexts,
             &data.keys_host[..nodes],
             self.keys_per_tx,
         ))
@@ -97,10 +108,9 @@ impl Workload for Ht {
         HtParams {
             stm,
             heads: data.heads.view::<A>(),
-            nexts: data.nexts.view::<A>(),
+            nodes: data.nodes.view::<A>(),
             keys: data.keys.tarray(),
             transactions,
-            keys_per_tx: self.keys_per_tx,
         }
     }
 }

@@ -68,6 +68,7 @@ impl Sizes for Ht {
         Capacity {
             reads: self.keys_per_tx,
             writes: self.keys_per_tx.saturating_mul(2),
+            actions: 0,
         }
     }
 

@@ -83,6 +83,7 @@ impl Sizes for Kmeans {
         Capacity {
             reads: self.dims() + 1,
             writes: self.dims() + 1,
+            actions: 0,
         }
     }
 

@@ -83,7 +83,7 @@ impl<D: Device> LabyrinthData<D> {
 
     /// Before the launch of a run.
     fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes } = launcher.stm().config().capacity;
+        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
         let blocks = launcher.stm().shape().blocks;
         self.fit(launcher.device(), blocks, reads.min(writes))
     }
@@ -94,7 +94,7 @@ impl<D: Device> LabyrinthData<D> {
         let Some(transaction) = self.too_long()? else {
             return Ok(());
         };
-        let Capacity { reads, writes } = launcher.stm().config().capacity;
+        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
         let set = if writes < reads {
             "write set"
         } else {

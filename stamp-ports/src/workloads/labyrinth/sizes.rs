@@ -56,6 +56,7 @@ impl Sizes for Labyrinth {
         Capacity {
             reads: room,
             writes: room,
+            actions: 0,
         }
     }
 
@@ -64,6 +65,7 @@ impl Sizes for Labyrinth {
         Capacity {
             reads: cells,
             writes: cells,
+            actions: 0,
         }
     }
 

@@ -73,6 +73,7 @@ impl Sizes for Queue {
         Capacity {
             reads: 3,
             writes: 2,
+            actions: 0,
         }
     }
 

@@ -85,6 +85,7 @@ impl Sizes for Ra {
             reads: self.reads,
             // A set without an entry is not accepted; none is used.
             writes: self.writes.max(1),
+            actions: 0,
         }
     }
 

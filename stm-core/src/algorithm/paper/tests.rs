@@ -48,7 +48,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 proptest! {
     #[test]
     fn the_write_set_is_a_map_that_remembers_the_last_write(ops in ops(), capacity in 1u32..12) {
-        with_logs(Capacity { reads: 1, writes: capacity }, |lane, logs| {
+        with_logs(Capacity { reads: 1, writes: capacity, ..Capacity::DEFAULT }, |lane, logs| {
             let mut set = WriteSet::EMPTY;
             let mut model = HashMap::new();
             for op in &ops {
@@ -77,7 +77,7 @@ proptest! {
         let mask = (1 << locks_log2) - 1;
         let shift = locks_log2 - 5;
         let n = inserts.len() as u32;
-        with_logs(Capacity { reads: n.max(1), writes: 1 }, |lane, logs| {
+        with_logs(Capacity { reads: n.max(1), writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
             let mut ordered = LockLog::EMPTY;
             let mut model: BTreeMap<u32, u32> = BTreeMap::new();
             for &(s, a) in &inserts {
@@ -101,7 +101,7 @@ proptest! {
     fn the_unordered_lock_log_keeps_the_order_met(
         inserts in prop::collection::vec((0u32..64, 1u32..=3), 0..60)
     ) {
-        with_logs(Capacity { reads: inserts.len().max(1) as u32, writes: 1 }, |lane, logs| {
+        with_logs(Capacity { reads: inserts.len().max(1) as u32, writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
             let mut log = LockLog::EMPTY;
             let mut model: Vec<(u32, u32)> = Vec::new();
             for &(s, a) in &inserts {
@@ -129,7 +129,7 @@ proptest! {
     ) {
         let mut memory: Vec<u32> = (0..8).map(|i| i * 10).collect();
         let base = memory.as_mut_ptr();
-        with_logs(Capacity { reads: picks.len() as u32, writes: 1 }, |lane, logs| {
+        with_logs(Capacity { reads: picks.len() as u32, writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
             let mut set = ReadSet::EMPTY;
             for &i in &picks {
                 let p = base.wrapping_add(i);
@@ -155,6 +155,7 @@ fn a_set_takes_its_capacity_and_refuses_one_more() {
     let capacity = Capacity {
         reads: 3,
         writes: 2,
+        ..Capacity::DEFAULT
     };
     let memory = [7u32; 4];
     with_logs(capacity, |lane, logs| {
@@ -196,6 +197,7 @@ fn the_logs_of_a_warp_are_interleaved_and_disjoint() {
     let capacity = Capacity {
         reads: 2,
         writes: 2,
+        ..Capacity::DEFAULT
     };
     let block = Block::new(2, 0);
     let mut region = vec![0u64; 2 * capacity.warp_words(1) as usize];

@@ -1,0 +1,79 @@
+//! List: the host's side.
+
+use super::input::List;
+use crate::error::Result;
+use crate::workloads::map::ChainData;
+use crate::workloads::workload::Workload;
+use serde_json::Value;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::Device;
+use stm_kernels::chain::ChainPlan;
+use stm_kernels::list::{List as ListKernel, ListParams};
+
+/// The list, and what its operations noted.
+pub type ListData<D> = ChainData<D>;
+
+impl Workload for List {
+    type Data<D: Device> = ListData<D>;
+    type Kernel<A: Algorithm> = ListKernel<A>;
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<ChainData<D>> {
+        let plan = ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+        };
+        ChainData::new(device, "list", plan, 1, transactions_max)
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut ChainData<D>, lanes: u64) -> Result<()> {
+        data.fit(device, lanes)
+    }
+
+    fn arrange<D: Device>(&self, data: &mut ChainData<D>, layout: Layout) -> Result<()> {
+        data.arrange(layout)
+    }
+
+    fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+        data.clear()
+    }
+
+    fn reset<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+        data.clear()
+    }
+
+    fn verify<D: Device>(
+        &self,
+        data: &mut ChainData<D>,
+        transactions: u64,
+    ) -> Result<Option<String>> {
+        data.verify(transactions, |_| 0)
+    }
+
+    fn observed<D: Device>(&self, data: &ChainData<D>) -> Vec<(&'static str, Value)> {
+        data.observed()
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &ChainData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> ListParams<A> {
+        ListParams {
+            stm,
+            heads: data.heads.view::<A>(),
+            nodes: data.nodes.view::<A>(),
+            results: data.results.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}

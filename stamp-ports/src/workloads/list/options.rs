@@ -1,0 +1,28 @@
+//! The list's options at the command line.
+
+use super::input::List;
+use crate::error::Result;
+use crate::workloads::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
+use clap::Args;
+
+/// The options of `list`, which are shared ones.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {}
+
+impl WorkloadOptions for Options {
+    type Input = List;
+
+    const TAKES: &'static [SharedOption] = &[
+        SharedOption::Transactions,
+        SharedOption::Keys,
+        SharedOption::Lookups,
+    ];
+
+    fn fill(&self, shared: &SharedOptions, base: List) -> Result<List> {
+        Ok(List {
+            keys: shared.keys.unwrap_or(base.keys),
+            lookups_percent: shared.lookups.unwrap_or(base.lookups_percent),
+        })
+    }
+}

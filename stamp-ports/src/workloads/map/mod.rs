@@ -1,0 +1,13 @@
+//! Map: keys inserted, removed and looked up, in nodes from a pool.
+
+mod check;
+mod data;
+mod driver;
+mod input;
+mod options;
+
+pub(super) use data::ChainData;
+pub use driver::MapData;
+pub use input::Map;
+pub(super) use input::check_operations;
+pub use options::Options;

@@ -1,0 +1,199 @@
+//! Preassigned nodes: records that belong to the transactions of one loop, by
+//! their numbers.
+//!
+//! Transaction `i` has the records `i * per_transaction` and the following
+//! ones. Nobody allocates them, so they cost no atomic operation; they are
+//! initialised by plain stores, as nobody else reaches them before the commit.
+//!
+//! This is only true if no transaction with the same number ran on them before.
+//! A transaction's number is the one that the loop gives it
+//! (`StmRef::for_each_preassigned`), and a header in device memory says who
+//! used the nodes:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | 0 | the number of the launch that uses the nodes, 0 for none |
+//! | 1 and following | a bit for each warp that has begun its loop, at the number of its first lane |
+//!
+//! A loop of another launch finds another number, and a second loop of the same
+//! launch finds the bit of its own warp; both are faults, before anything is
+//! stored.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::Misuse;
+use crate::array::record::{Record, TRecords};
+use crate::lane::Lane;
+use core::marker::PhantomData;
+
+/// A view of preassigned nodes, small enough to be a kernel parameter. The
+/// host's [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.
+#[repr(C)]
+pub struct TPreassigned<A, R> {
+    header: *mut u64,
+    pub(crate) records: TRecords<A, R>,
+    per_transaction: u32,
+    id: u32,
+    transactions: u64,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl<A, R> Send for TPreassigned<A, R> {}
+// SAFETY: as above.
+unsafe impl<A, R> Sync for TPreassigned<A, R> {}
+
+impl<A, R> Clone for TPreassigned<A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, R> Copy for TPreassigned<A, R> {}
+
+impl<A, R> core::fmt::Debug for TPreassigned<A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TPreassigned")
+            .field("records", &self.records)
+            .field("per_transaction", &self.per_transaction)
+            .field("transactions", &self.transactions)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the number of 64-bit words of the header for so many transactions.
+pub(crate) const fn header_words(transactions: u64) -> u64 {
+    1 + transactions.div_ceil(64)
+}
+
+impl<A: Algorithm, R: Record> TPreassigned<A, R> {
+    /// Makes a view of records for `transactions` transactions.
+    ///
+    /// # Safety
+    /// 1. `header` is aligned and points to live words, one and as many more as
+    ///    it takes for a bit of each transaction, in the memory of the device
+    ///    whose kernels will use the view, all 0 while no transaction that is
+    ///    still to run may find the records;
+    /// 2. `records` has `per_transaction` records for each transaction, and no
+    ///    transaction initialises them except through such a view;
+    /// 3. the memory stays live while such a kernel runs.
+    pub(crate) const unsafe fn from_raw(
+        header: *mut u64,
+        records: TRecords<A, R>,
+        per_transaction: u32,
+        id: u32,
+        transactions: u64,
+    ) -> Self {
+        Self {
+            header,
+            records,
+            per_transaction,
+            id,
+            transactions,
+        }
+    }
+
+    /// Returns the records, for reads and writes.
+    #[inline(always)]
+    pub const fn records(&self) -> &TRecords<A, R> {
+        &self.records
+    }
+
+    /// Returns the number of records of a transaction.
+    #[inline(always)]
+    pub const fn per_transaction(&self) -> u32 {
+        self.per_transaction
+    }
+
+    /// Returns the number of transactions that have records.
+    #[inline(always)]
+    pub const fn transactions(&self) -> u64 {
+        self.transactions
+    }
+
+    /// Returns what identifies the nodes in a fault record.
+    #[inline(always)]
+    pub(crate) const fn identity(&self) -> u64 {
+        (self.id as u64) << 32 | self.records.len() & u32::MAX as u64
+    }
+
+    /// Claims the records for the loop of a warp whose first lane has this
+    /// number in launch `launch`.
+    #[inline(always)]
+    pub(crate) fn claim<L: Lane>(
+        &self,
+        lane: &L,
+        launch: u64,
+        first_lane: u64,
+    ) -> Result<(), Misuse> {
+        // SAFETY: the header is live and has a bit for each transaction
+        // (from_raw); the caller's number is below the number of transactions.
+        // Relaxed: the words carry no data, and the host writes them between
+        // launches.
+        unsafe {
+            let mut user = lane.load_relaxed_64(self.header);
+            if user == 0 {
+                user = lane.cas_relaxed_64(self.header, 0, launch);
+            }
+            if user != 0 && user != launch {
+                return Err(Misuse::InUse);
+            }
+            let word = self.header.wrapping_add(1 + (first_lane / 64) as usize);
+            let bit = 1 << (first_lane % 64);
+            if lane.fetch_or_relaxed_64(word, bit) & bit == 0 {
+                Ok(())
+            } else {
+                Err(Misuse::SecondLoop)
+            }
+        }
+    }
+
+    /// Returns the records of transaction `i`.
+    #[inline(always)]
+    pub(crate) const fn of<'x>(&self, i: u64) -> Preassigned<'x, A, R> {
+        Preassigned {
+            records: self.records,
+            first: i.wrapping_mul(self.per_transaction as u64),
+            count: self.per_transaction,
+            attempt: PhantomData,
+        }
+    }
+}
+
+/// The records that belong to the transaction that an attempt runs
+/// (`StmRef::for_each_preassigned`). They cannot leave the attempt, so no other
+/// transaction initialises them.
+pub struct Preassigned<'x, A, R> {
+    pub(crate) records: TRecords<A, R>,
+    first: u64,
+    count: u32,
+    attempt: PhantomData<&'x ()>,
+}
+
+impl<A, R> Clone for Preassigned<'_, A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, R> Copy for Preassigned<'_, A, R> {}
+
+impl<A, R> core::fmt::Debug for Preassigned<'_, A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Preassigned")
+            .field("first", &self.first)
+            .field("count", &self.count)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A, R> Preassigned<'_, A, R> {
+    /// Returns the index of the first record; the others follow it.
+    #[inline(always)]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the number of records.
+    #[inline(always)]
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+}

@@ -1,0 +1,406 @@
+//! Records: structs of words as the elements of a transactional array.
+//!
+//! A record type is made by [`record!`](crate::record). An array of records has
+//! the layout of the algorithm, as any other array. The fields of one record
+//! lie together: first those of 64 bits, in the order of the struct, then those
+//! of 32 bits.
+//!
+//! | layout | a 64-bit field | a 32-bit field | a record begins at a multiple of |
+//! | --- | --- | --- | --- |
+//! | [`Layout::Plain`] | 8 bytes | 4 bytes | 8 bytes, or 4 if it has no 64-bit field |
+//! | [`Layout::Cells`] | a cell of 16 bytes | a cell of 8 bytes | 16 bytes, or 8 if it has no 64-bit field |
+//!
+//! Each field is a transactional word of its own: transactions that access
+//! different fields of one record do not conflict, except where a stripe of the
+//! lock table covers both.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::{Layout, View};
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+/// A struct whose fields are words, as the element of an array.
+///
+/// [`record!`](crate::record) implements it; its items are for that macro and
+/// for the library.
+pub trait Record: Copy + Send + Sync + 'static {
+    /// The fields of 64 bits, as bits: `[u64; W]`.
+    #[doc(hidden)]
+    type Wide: Fields;
+    /// The fields of 32 bits, as bits: `[u32; N]`.
+    #[doc(hidden)]
+    type Narrow: Fields;
+    /// Returns the bits of the fields.
+    #[doc(hidden)]
+    fn split(self) -> (Self::Wide, Self::Narrow);
+    /// Returns the record with these fields.
+    #[doc(hidden)]
+    fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self;
+}
+
+/// The fields of one width of a record.
+#[doc(hidden)]
+pub trait Fields: Copy + Send + Sync + 'static {
+    /// The number of fields.
+    const COUNT: u64;
+    /// Makes fields of the bits that `field` returns.
+    fn from_fn(field: impl FnMut(usize) -> u64) -> Self;
+    /// Returns the bits of field `k`, or 0 past the end.
+    fn get(&self, k: usize) -> u64;
+    /// Reads the words of the fields, with their loads in flight together.
+    fn read<L: Lane, A: Algorithm>(
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+    ) -> TxResult<Self>;
+    /// Writes the words of the fields. If they are `captured`, nobody else
+    /// reaches them before the commit.
+    fn write<L: Lane, A: Algorithm>(
+        self,
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+        captured: bool,
+    ) -> TxResult<()>;
+}
+
+impl<T: Element, const N: usize> Fields for [T; N] {
+    const COUNT: u64 = N as u64;
+
+    #[inline(always)]
+    fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
+        core::array::from_fn(|k| T::from_bits64(field(k)))
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> u64 {
+        <[T]>::get(self, k).map_or(0, |v| v.to_bits64())
+    }
+
+    #[inline(always)]
+    fn read<L: Lane, A: Algorithm>(
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+    ) -> TxResult<Self> {
+        const { assert!(N <= 32, "a record has at most 32 fields of one width") }
+        if N == 0 {
+            return Ok([T::from_bits64(0); N]);
+        }
+        tx.read_words(core::array::from_fn(|k| word(k as u64)))
+    }
+
+    #[inline(always)]
+    fn write<L: Lane, A: Algorithm>(
+        self,
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+        captured: bool,
+    ) -> TxResult<()> {
+        if N == 0 {
+            return Ok(());
+        }
+        let words = core::array::from_fn(|k| word(k as u64));
+        let bits = core::array::from_fn(|k| self[k].to_bits64());
+        tx.put_words::<N>(words, bits, N as u32, captured)
+    }
+}
+
+/// The name of a field of the record `R`, whose type is `T`.
+/// [`record!`](crate::record) makes one for each field: `Account::balance()`
+/// names the field `balance` of `Account`.
+pub struct Field<R, T> {
+    /// The number of fields of the same width before it.
+    position: u32,
+    of: PhantomData<fn() -> (R, T)>,
+}
+
+impl<R, T> Clone for Field<R, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<R, T> Copy for Field<R, T> {}
+
+impl<R, T> core::fmt::Debug for Field<R, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Field")
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R: Record, T: Element> Field<R, T> {
+    /// Names field `k` of a record whose fields have these widths.
+    ///
+    /// # Panics
+    /// It panics if there is no such field of the width of `T`. The macro
+    /// evaluates it at compile time.
+    #[doc(hidden)]
+    pub const fn of(wide: &[bool], k: usize) -> Self {
+        assert!(wide[k] == T::WIDE, "a field of another width");
+        Self {
+            position: position(wide, k) as u32,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<R, T> Field<R, T> {
+    /// Returns the number of fields of the same width before it.
+    pub(crate) const fn position(self) -> u32 {
+        self.position
+    }
+}
+
+/// Returns the number of fields before field `k` that are as wide as it.
+#[doc(hidden)]
+pub const fn position(wide: &[bool], k: usize) -> usize {
+    let mut same = 0;
+    let mut before = 0;
+    while before < k {
+        if wide[before] == wide[k] {
+            same += 1;
+        }
+        before += 1;
+    }
+    same
+}
+
+/// Returns how many fields have 64 bits, or 32.
+#[doc(hidden)]
+pub const fn count(fields: &[bool], wide: bool) -> usize {
+    let mut same = 0;
+    let mut k = 0;
+    while k < fields.len() {
+        if fields[k] == wide {
+            same += 1;
+        }
+        k += 1;
+    }
+    same
+}
+
+/// Returns the number of bytes from one record to the next.
+pub const fn stride<R: Record>(layout: Layout) -> u64 {
+    let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
+    let bytes = wide * R::Wide::COUNT + narrow * R::Narrow::COUNT;
+    if R::Wide::COUNT == 0 {
+        bytes
+    } else {
+        bytes.next_multiple_of(wide)
+    }
+}
+
+/// Returns the place of a field of type `T` within its record, in bytes.
+pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64) -> u64 {
+    let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
+    if T::WIDE {
+        wide * position
+    } else {
+        wide * R::Wide::COUNT + narrow * position
+    }
+}
+
+/// A view of an array of records, small enough to be a kernel parameter. The
+/// host's [`Records`](crate::host::Records) makes one.
+///
+/// [`Tx::read_record`] and [`Tx::write_record`] access whole records,
+/// [`Tx::read_field`] and [`Tx::write_field`] single fields.
+#[repr(C)]
+pub struct TRecords<A, R> {
+    start: *mut u8,
+    len: u64,
+    of: PhantomData<fn() -> (A, R)>,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_start` demands memory that outlives the launch.
+unsafe impl<A, R> Send for TRecords<A, R> {}
+// SAFETY: as above.
+unsafe impl<A, R> Sync for TRecords<A, R> {}
+
+impl<A, R> Clone for TRecords<A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, R> Copy for TRecords<A, R> {}
+
+impl<A, R> core::fmt::Debug for TRecords<A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TRecords")
+            .field("start", &self.start)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: Algorithm, R: Record> TRecords<A, R> {
+    /// The layout of the array.
+    pub const LAYOUT: Layout = <A::Array<u32> as View<u32>>::LAYOUT;
+
+    /// Makes a view of `len` records that begin at `start`.
+    ///
+    /// # Safety
+    /// 1. `start` is aligned to 16 bytes and points to `len` live records of
+    ///    this layout, in the memory of the device whose kernels will use the
+    ///    view;
+    /// 2. they stay live while such a kernel runs;
+    /// 3. while it runs, transactions are the only accesses to them, and all
+    ///    views of one word are of the same width.
+    pub const unsafe fn from_start(start: *mut u8, len: u64) -> Self {
+        Self {
+            start,
+            len,
+            of: PhantomData,
+        }
+    }
+
+    /// Returns the number of records.
+    #[inline(always)]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether there are no records.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the word of a field of record `i`, which may be accessed only if
+    /// `i < len()`.
+    #[inline(always)]
+    pub fn word<T: Element>(&self, i: u64, field: Field<R, T>) -> WordAddress {
+        self.word_at::<T>(i, u64::from(field.position))
+    }
+
+    /// Returns the word of the field of type `T` at a position.
+    #[inline(always)]
+    pub(crate) fn word_at<T: Element>(&self, i: u64, position: u64) -> WordAddress {
+        let at = i
+            .wrapping_mul(stride::<R>(Self::LAYOUT))
+            .wrapping_add(offset::<R, T>(Self::LAYOUT, position));
+        WordAddress::of(
+            self.start
+                .wrapping_add(at as usize)
+                .cast_const()
+                .cast::<T>(),
+        )
+    }
+}
+
+/// Makes structs that can be elements of a transactional array
+/// ([`Record`](crate::array::Record)).
+///
+/// Each field has a type of a word: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`.
+/// Beside the struct, the macro makes a function for each field that names it,
+/// for [`Tx::read_field`](crate::Tx::read_field) and
+/// [`Tx::write_field`](crate::Tx::write_field).
+///
+/// ```
+/// stm_core::record! {
+///     /// An entry of a list.
+///     pub struct Entry {
+///         /// The key.
+///         pub key: u32,
+///         /// The link to the next entry.
+///         pub next: u32,
+///         /// The value.
+///         pub value: f64,
+///     }
+/// }
+///
+/// use stm_core::array::TRecords;
+/// use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+///
+/// fn double<L: Lane, A: Algorithm>(
+///     tx: &mut Tx<'_, L, A>,
+///     entries: &TRecords<A, Entry>,
+///     i: u64,
+/// ) -> TxResult<u32> {
+///     let Entry { next, value, .. } = tx.read_record(entries, i)?;
+///     tx.write_field(entries, i, Entry::value(), 2.0 * value)?;
+///     Ok(next)
+/// }
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $ty:ty),* $(,)?
+    })*) => {
+        $(
+            $(#[$meta])*
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            $vis struct $name {
+                $($(#[$field_meta])* $field_vis $field: $ty,)*
+            }
+
+            const _: () = {
+                #[allow(non_camel_case_types, clippy::enum_variant_names)]
+                enum Number {
+                    $($field,)*
+                }
+                /// Says which fields have 64 bits.
+                const WIDE: &[bool] = &[$(<$ty as $crate::Element>::WIDE),*];
+
+                #[allow(dead_code)]
+                impl $name {
+                    $(
+                        #[doc = concat!("Names the field `", stringify!($field), "`.")]
+                        #[inline(always)]
+                        $field_vis const fn $field() -> $crate::array::Field<Self, $ty> {
+                            const { $crate::array::Field::of(WIDE, Number::$field as usize) }
+                        }
+                    )*
+                }
+
+                impl $crate::array::Record for $name {
+                    type Wide = [u64; $crate::array::record::count(WIDE, true)];
+                    type Narrow = [u32; $crate::array::record::count(WIDE, false)];
+
+                    #[inline(always)]
+                    fn split(self) -> (Self::Wide, Self::Narrow) {
+                        let (mut wide, mut narrow) = (
+                            [0u64; $crate::array::record::count(WIDE, true)],
+                            [0u32; $crate::array::record::count(WIDE, false)],
+                        );
+                        $({
+                            const AT: usize =
+                                $crate::array::record::position(WIDE, Number::$field as usize);
+                            let bits = $crate::Element::to_bits64(self.$field);
+                            if <$ty as $crate::Element>::WIDE {
+                                if let Some(field) = wide.get_mut(AT) {
+                                    *field = bits;
+                                }
+                            } else if let Some(field) = narrow.get_mut(AT) {
+                                *field = bits as u32;
+                            }
+                        })*
+                        (wide, narrow)
+                    }
+
+                    #[inline(always)]
+                    fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
+                        use $crate::array::record::Fields;
+                        Self {
+                            $($field: {
+                                const AT: usize =
+                                    $crate::array::record::position(WIDE, Number::$field as usize);
+                                <$ty as $crate::Element>::from_bits64(
+                                    if <$ty as $crate::Element>::WIDE {
+                                        Fields::get(&wide, AT)
+                                    } else {
+                                        Fields::get(&narrow, AT)
+                                    },
+                                )
+                            },)*
+                        }
+                    }
+                }
+            };
+        )*
+    };
+}

@@ -1,0 +1,423 @@
+//! Pools of nodes, and preassigned nodes, in the memory of a device.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::{Misuse, NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
+use crate::array::preassigned::{TPreassigned, header_words};
+use crate::array::record::Record;
+use crate::array::view::Layout;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::host::records::Records;
+use std::collections::BTreeMap;
+use std::format;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec;
+use std::vec::Vec;
+
+/// The pools of this program, by number, so that a fault record can name one.
+static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
+
+fn pools() -> MutexGuard<'static, BTreeMap<u32, (&'static str, u64)>> {
+    // A thread that panicked left the map as it was.
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the name of a pool and the number of its nodes.
+pub(super) fn named(id: u32) -> (&'static str, u64) {
+    let unknown = ("a pool that is gone", 0);
+    pools().get(&id).copied().unwrap_or(unknown)
+}
+
+/// The number of a pool, which no other pool of the program has while it lives.
+#[derive(Debug)]
+struct Identity(u32);
+
+impl Identity {
+    fn new(what: &'static str, nodes: u64) -> Self {
+        let mut pools = pools();
+        // Numbers follow each other, so that pools made one after the other
+        // have different tags.
+        let last = pools.last_key_value().map_or(0, |(&id, _)| id);
+        let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
+        let id = last.wrapping_add(free.unwrap_or(1));
+        pools.insert(id, (what, nodes));
+        Self(id)
+    }
+}
+
+impl Drop for Identity {
+    fn drop(&mut self) {
+        pools().remove(&self.0);
+    }
+}
+
+/// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
+/// in the memory of a device.
+///
+/// A pool must have room for the nodes of the data and for those that attempts
+/// in progress hold, which is up to one for each allocation of each lane.
+///
+/// Every launch may use it. [`Self::refresh`] between two launches lets
+/// transactions of `fast` and `fast-table` store to nodes at once that are free
+/// then; without it everything is right and some of it slower.
+#[derive(Debug)]
+pub struct Pool<D: Device> {
+    memory: D::Memory,
+    nodes: u64,
+    what: &'static str,
+    identity: Identity,
+}
+
+/// The taken bits of a word.
+const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
+
+impl<D: Device> Pool<D> {
+    /// Makes a pool of `nodes` free nodes; `what` names it in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] for no nodes or more than 2^31; the device has too
+    /// little memory, or reports another error.
+    pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self, Error> {
+        if !(1..=NODES_MAX).contains(&nodes) {
+            return Err(Error::PoolSize { what, nodes });
+        }
+        let bytes = nodes.div_ceil(u64::from(NODES_A_WORD)) as usize * 8;
+        let available = device.available_bytes()?;
+        if bytes as u64 > available {
+            return Err(Error::OutOfMemory {
+                what,
+                needed: bytes as u64,
+                available,
+            });
+        }
+        Ok(Self {
+            memory: device.allocate(bytes, what)?,
+            nodes,
+            what,
+            identity: Identity::new(what, nodes),
+        })
+    }
+
+    /// Returns the number of nodes.
+    pub const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes() as u64
+    }
+
+    fn words(&self) -> Result<Vec<u64>, Error> {
+        let mut bytes = vec![0; self.memory.bytes()];
+        self.memory.read(0, &mut bytes)?;
+        let words = bytes.as_chunks::<8>().0.iter();
+        Ok(words.map(|&word| u64::from_le_bytes(word)).collect())
+    }
+
+    fn set_words(&mut self, words: &[u64]) -> Result<(), Error> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.memory.write(0, &bytes)
+    }
+
+    /// Returns the number of nodes that nobody has.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn free_nodes(&self) -> Result<u64, Error> {
+        let taken: u32 = (self.words()?.iter())
+            .map(|word| (word & TAKEN).count_ones())
+            .sum();
+        Ok(self.nodes - u64::from(taken))
+    }
+
+    /// Returns the nodes that are taken, by index.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn taken(&self) -> Result<Vec<Node>, Error> {
+        let view = self.view();
+        let words = self.words()?;
+        let is_taken = |&i: &u32| {
+            let word = words[(i / NODES_A_WORD) as usize];
+            word >> (i % NODES_A_WORD) & 1 != 0
+        };
+        Ok((0..view.nodes())
+            .filter(is_taken)
+            .map(|i| view.node(i))
+            .collect())
+    }
+
+    /// Checks that exactly `expected` nodes are taken: fewer are lost, more have
+    /// leaked.
+    ///
+    /// # Errors
+    /// [`Error::PoolCount`], or an error of the device.
+    pub fn check(&self, expected: u64) -> Result<(), Error> {
+        let taken = self.nodes - self.free_nodes()?;
+        if taken == expected {
+            return Ok(());
+        }
+        Err(Error::PoolCount {
+            what: self.what,
+            taken,
+            expected,
+        })
+    }
+
+    /// Takes the first `count` free nodes for data that the host puts there.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if there are fewer, or an error of the device.
+    pub fn take(&mut self, count: u64) -> Result<Vec<Node>, Error> {
+        let view = self.view();
+        let mut words = self.words()?;
+        let mut nodes = Vec::new();
+        for i in 0..view.nodes() {
+            if nodes.len() as u64 == count {
+                break;
+            }
+            let word = &mut words[(i / NODES_A_WORD) as usize];
+            let bits = (1 << NODES_A_WORD | 1) << (i % NODES_A_WORD);
+            if *word & bits & TAKEN == 0 {
+                *word |= bits;
+                nodes.push(view.node(i));
+            }
+        }
+        if (nodes.len() as u64) < count {
+            return Err(Error::PoolExhausted {
+                what: self.what,
+                nodes: self.nodes,
+                transaction: 0,
+            });
+        }
+        self.set_words(&words)?;
+        Ok(nodes)
+    }
+
+    /// Lets the transactions of the following launches store at once to the
+    /// nodes that are free now. Call it between launches, when no data links to
+    /// a free node.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        let mut words = self.words()?;
+        for word in &mut words {
+            *word = (*word & TAKEN) << NODES_A_WORD | *word & TAKEN;
+        }
+        self.set_words(&words)
+    }
+
+    /// Frees all nodes.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Returns a view for transactions, as a kernel parameter. It must not be
+    /// used after the pool is freed, which the caller of `Device::launch`
+    /// promises.
+    pub fn view(&self) -> TPool {
+        let words = self.memory.address().cast();
+        // SAFETY: the memory has the words, and `new` has checked the number of
+        // nodes; that they live while a kernel runs is what the caller of
+        // `launch` promises.
+        unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.0) }
+    }
+}
+
+/// A pool whose nodes are records of type `R`
+/// ([`Tx::alloc_record`](crate::Tx::alloc_record)).
+pub struct Nodes<D: Device, R> {
+    pool: Pool<D>,
+    records: Records<D, R>,
+}
+
+impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Nodes")
+            .field("name", &self.pool.what)
+            .field("nodes", &self.pool.nodes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device, R: Record> Nodes<D, R> {
+    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names
+    /// it in an error.
+    ///
+    /// # Errors
+    /// The errors are those of [`Pool::new`].
+    pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self, Error> {
+        let pool = Pool::new(device, nodes, what)?;
+        let records = Records::zeroed(device, layout, nodes as usize, what)?;
+        Ok(Self { pool, records })
+    }
+
+    /// Returns the pool.
+    pub const fn pool(&self) -> &Pool<D> {
+        &self.pool
+    }
+
+    /// Returns the pool, to take nodes or to refresh it.
+    pub const fn pool_mut(&mut self) -> &mut Pool<D> {
+        &mut self.pool
+    }
+
+    /// Returns the records, in the order of the nodes' indices.
+    pub const fn records(&self) -> &Records<D, R> {
+        &self.records
+    }
+
+    /// Returns the records, to upload them or to change their layout.
+    pub const fn records_mut(&mut self) -> &mut Records<D, R> {
+        &mut self.records
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.pool.bytes() + self.records.bytes()
+    }
+
+    /// Frees all nodes and sets their records to zero.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.pool.clear()?;
+        self.records.clear()
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
+    /// It must not be used after the nodes are freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout of the records is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TNodes<A, R> {
+        // SAFETY: there are as many records as nodes, and nothing else makes
+        // views with which they could be initialised.
+        unsafe { TNodes::from_parts(self.pool.view(), self.records.view::<A>()) }
+    }
+}
+
+/// Records that belong to the transactions of one loop by their numbers
+/// ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
+#[derive(Debug)]
+pub struct PreassignedNodes<D: Device, R> {
+    header: D::Memory,
+    records: Records<D, R>,
+    per_transaction: u32,
+    transactions: u64,
+    identity: Identity,
+}
+
+impl<D: Device, R: Record> PreassignedNodes<D, R> {
+    /// Makes `per_transaction` records for each of `transactions` transactions;
+    /// `what` names them in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] if these are no records, or so many that 32 bits do
+    /// not count them; the device has too little memory, or reports another
+    /// error.
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        per_transaction: u32,
+        transactions: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let nodes = transactions.saturating_mul(u64::from(per_transaction));
+        if !(1..=u64::from(u32::MAX)).contains(&nodes) {
+            return Err(Error::PoolSize { what, nodes });
+        }
+        Ok(Self {
+            header: device.allocate(header_words(transactions) as usize * 8, what)?,
+            records: Records::zeroed(device, layout, nodes as usize, what)?,
+            per_transaction,
+            transactions,
+            identity: Identity::new(what, nodes),
+        })
+    }
+
+    /// Returns the records, in the order of the transactions' numbers.
+    pub const fn records(&self) -> &Records<D, R> {
+        &self.records
+    }
+
+    /// Returns the records, to upload them or to change their layout.
+    pub const fn records_mut(&mut self) -> &mut Records<D, R> {
+        &mut self.records
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.header.bytes() as u64 + self.records.bytes()
+    }
+
+    /// Lets the next launch use the records again, when no data links to them;
+    /// they keep their values.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn reuse(&mut self) -> Result<(), Error> {
+        self.header.clear()
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
+    /// It must not be used after the records are freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout of the records is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TPreassigned<A, R> {
+        // SAFETY: the memories have these sizes, and the header is zero before
+        // the first use; nothing else makes views with which the records could
+        // be initialised. That they live while a kernel runs is what the caller
+        // of `launch` promises.
+        unsafe {
+            TPreassigned::from_raw(
+                self.header.address().cast(),
+                self.records.view::<A>(),
+                self.per_transaction,
+                self.identity.0,
+                self.transactions,
+            )
+        }
+    }
+}
+
+/// Makes the error of a fault with a node: `index` has the mistake and the name
+/// of the node, `len` the number of the pool.
+pub(super) fn node_error(index: u64, len: u64, transaction: u64) -> Error {
+    let (pool, nodes) = named((len >> 32) as u32);
+    let misuse = (index >> 32) as u32;
+    let node = index as u32;
+    let what = if misuse == Misuse::FreedTwice as u32 {
+        format!("freed node {node:#x}, which was free already")
+    } else if misuse == Misuse::NeverGivenOut as u32 {
+        format!("used node {node:#x}, which was never given out")
+    } else if misuse == Misuse::InUse as u32 {
+        "began to initialise preassigned nodes that are in use since an earlier launch".into()
+    } else if misuse == Misuse::SecondLoop as u32 {
+        "began to initialise preassigned nodes that another loop of the launch has".into()
+    } else if node == Node::NIL.bits() {
+        "used a link to no node".into()
+    } else {
+        format!("used node {node:#x}, which is of another pool or of none")
+    };
+    Error::BadNode {
+        what,
+        pool,
+        nodes,
+        transaction,
+    }
+}

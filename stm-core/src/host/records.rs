@@ -1,0 +1,274 @@
+//! An array of records, in whichever layout its algorithm uses.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
+use crate::array::view::Layout;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::host::tx_array::{decode, encode};
+use crate::memory::word::{Element, WordAddress};
+use core::marker::PhantomData;
+use std::format;
+use std::vec;
+use std::vec::Vec;
+
+/// `len` records of type `R` in the memory of a device, for transactions of any
+/// algorithm: the layout is a value and can be changed.
+///
+/// What [`TxArray`](super::TxArray) says about the versions of cells holds for
+/// records as well.
+#[derive(Debug)]
+pub struct Records<D: Device, R> {
+    device: D,
+    memory: D::Memory,
+    layout: Layout,
+    len: usize,
+    what: &'static str,
+    record: PhantomData<R>,
+}
+
+/// The approximate number of bytes that are copied in one piece.
+const CHUNK_BYTES: usize = 1 << 24;
+
+impl<D: Device, R: Record> Records<D, R> {
+    /// Makes `len` records of zeros; `what` names the array in an error.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn zeroed(
+        device: &D,
+        layout: Layout,
+        len: usize,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.clone(),
+            memory: Self::allocate(device, layout, len, what)?,
+            layout,
+            len,
+            what,
+            record: PhantomData,
+        })
+    }
+
+    /// Makes an array with a copy of `data`.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn from_slice(
+        device: &D,
+        layout: Layout,
+        data: &[R],
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let mut records = Self::zeroed(device, layout, data.len(), what)?;
+        records.upload(data)?;
+        Ok(records)
+    }
+
+    fn allocate(
+        device: &D,
+        layout: Layout,
+        len: usize,
+        what: &'static str,
+    ) -> Result<D::Memory, Error> {
+        let bytes = Self::bytes_of(len as u64, layout).and_then(|n| usize::try_from(n).ok());
+        let available = device.available_bytes()?;
+        let Some(bytes) = bytes.filter(|&bytes| bytes as u64 <= available) else {
+            return Err(Error::OutOfMemory {
+                what,
+                needed: bytes.map_or(u64::MAX, |bytes| bytes as u64),
+                available,
+            });
+        };
+        device.allocate(bytes.max(16), what)
+    }
+
+    /// Returns the number of bytes that records take, or `None` if it does not
+    /// fit the type.
+    pub fn bytes_of(len: u64, layout: Layout) -> Option<u64> {
+        len.checked_mul(stride::<R>(layout))
+    }
+
+    /// Returns the number of records.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no records.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the layout.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes() as u64
+    }
+
+    /// Returns the word by which a history names a field of record `i`.
+    pub fn word<T: Element>(&self, i: usize, field: Field<R, T>) -> WordAddress {
+        self.word_at::<T>(i, field.position() as usize)
+    }
+
+    fn word_at<T: Element>(&self, i: usize, position: usize) -> WordAddress {
+        let at = i as u64 * stride::<R>(self.layout) + offset::<R, T>(self.layout, position as u64);
+        let place = self.memory.address().wrapping_add(at as usize);
+        WordAddress::of(place.cast_const().cast::<T>())
+    }
+
+    /// Returns the words of all fields and the bits that they hold.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::download`].
+    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+        let mut words = Vec::new();
+        for (i, record) in self.download()?.into_iter().enumerate() {
+            let (wide, narrow) = record.split();
+            for k in 0..R::Wide::COUNT as usize {
+                words.push((self.word_at::<u64>(i, k), wide.get(k)));
+            }
+            for k in 0..R::Narrow::COUNT as usize {
+                words.push((self.word_at::<u32>(i, k), narrow.get(k)));
+            }
+        }
+        Ok(words)
+    }
+
+    /// Changes the layout and sets every version of a cell to zero; the records
+    /// keep their values.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        if layout == Layout::Plain && self.layout == layout {
+            return Ok(());
+        }
+        let data = self.download()?;
+        if self.layout != layout {
+            self.memory = Self::allocate(&self.device, layout, self.len, self.what)?;
+            self.layout = layout;
+        }
+        self.upload(&data)
+    }
+
+    /// Does the same as [`Self::arrange_as`] with the layout of algorithm `A`.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
+        self.arrange_as(TRecords::<A, R>::LAYOUT)
+    }
+
+    /// Replaces all records.
+    ///
+    /// # Panics
+    /// It panics if `data` has another length.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn upload(&mut self, data: &[R]) -> Result<(), Error> {
+        assert_eq!(
+            data.len(),
+            self.len,
+            "upload of another length than the array's"
+        );
+        let stride = stride::<R>(self.layout) as usize;
+        let many = (CHUNK_BYTES / stride.max(1)).max(1);
+        let mut bytes = Vec::new();
+        for (i, chunk) in data.chunks(many).enumerate() {
+            bytes.clear();
+            for record in chunk {
+                let end = bytes.len() + stride;
+                let (wide, narrow) = record.split();
+                for k in 0..R::Wide::COUNT as usize {
+                    encode(&mut bytes, self.layout, wide.get(k));
+                }
+                for k in 0..R::Narrow::COUNT as usize {
+                    encode(&mut bytes, self.layout, narrow.get(k) as u32);
+                }
+                bytes.resize(end, 0);
+            }
+            self.memory.write(i * many * stride, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Sets all fields to zero.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Copies all records to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
+    /// or an error of the device.
+    pub fn download(&self) -> Result<Vec<R>, Error> {
+        let stride = stride::<R>(self.layout) as usize;
+        let many = (CHUNK_BYTES / stride.max(1)).max(1);
+        let mut data = Vec::with_capacity(self.len);
+        let mut bytes = vec![0; stride * many.min(self.len)];
+        while data.len() < self.len {
+            let first = data.len();
+            let records = many.min(self.len - first);
+            let bytes = &mut bytes[..records * stride];
+            self.memory.read(first * stride, bytes)?;
+            for i in 0..records {
+                data.push(self.decode(&bytes[i * stride..(i + 1) * stride], first + i)?);
+            }
+        }
+        Ok(data)
+    }
+
+    /// Decodes the bytes of record `i`.
+    fn decode(&self, bytes: &[u8], i: usize) -> Result<R, Error> {
+        let mut held = false;
+        let mut found = |bits: Option<u64>| {
+            held |= bits.is_none();
+            bits.unwrap_or(0)
+        };
+        let layout = self.layout;
+        let wide = R::Wide::from_fn(|k| {
+            let at = offset::<R, u64>(layout, k as u64);
+            found(decode::<u64>(layout, &bytes[at as usize..]))
+        });
+        let narrow = R::Narrow::from_fn(|k| {
+            let at = offset::<R, u32>(layout, k as u64);
+            found(decode::<u32>(layout, &bytes[at as usize..]).map(u64::from))
+        });
+        if held {
+            return Err(Error::Corrupt {
+                what: format!("a cell of record {i} of {} is held", self.what),
+            });
+        }
+        Ok(R::join(wide, narrow))
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
+    /// It must not be used after the array is freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]).
+    pub fn view<A: Algorithm>(&self) -> TRecords<A, R> {
+        assert_eq!(
+            self.layout,
+            TRecords::<A, R>::LAYOUT,
+            "the layout of {} is not the one that {} wants",
+            self.what,
+            A::NAME
+        );
+        // SAFETY: the memory is aligned and has `len` records of this layout;
+        // that they live while a kernel runs is what the caller of `launch`
+        // promises.
+        unsafe { TRecords::from_start(self.memory.address(), self.len as u64) }
+    }
+}

@@ -1,0 +1,406 @@
+//! Deferred actions: operations on plain words that an attempt makes only once
+//! it has committed, or only once it has aborted.
+//!
+//! 1. *defer*: store the action in the lane's log of actions, in the order of
+//!    the calls; the count is a register.
+//! 2. *commit or abort*: the attempt ends, with everything that it publishes.
+//! 3. *fence* (D1): the attempt comes before its actions. Whoever sees the
+//!    effect of an action, and fences, sees what the transaction wrote.
+//! 4. *execute*: the actions of a commit in the order in which they were
+//!    deferred, those of an abort in the reverse order, each by one relaxed
+//!    operation.
+//!
+//! Invariants: an action is executed at most once, and exactly once if its
+//! condition comes true and the launch is not lost. An attempt executes the
+//! actions of one kind only, as it either commits or aborts.
+//!
+//! | bits of an action's first word | meaning |
+//! | --- | --- |
+//! | 63 | executed after an abort, else after a commit |
+//! | 60..57 | the operation ([`Op`]) |
+//! | 56..0 | the address of the word |
+//!
+//! The second word is the operand, the third the subject, which a fault names.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::plain::TArray;
+use crate::array::sums::{Addend, Summand};
+use crate::lane::Lane;
+use crate::memory::globals::{self, FaultRecord, Globals};
+use crate::memory::logs::Logs;
+use crate::memory::word::Element;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::Crew;
+use crate::tx::pool;
+use crate::tx::team::{TeamTx, agree};
+
+/// The end of an attempt after which an action is executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    /// After a commit.
+    Commit = 0,
+    /// After an abort, whatever its reason.
+    Abort = 1,
+}
+
+/// The operation of an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Op {
+    /// Adds to a 32-bit word.
+    Add32 = 0,
+    /// Adds to an `f32`.
+    AddFloat = 1,
+    /// Adds to a 64-bit word.
+    Add64 = 2,
+    /// Stores a 32-bit word.
+    Store32 = 3,
+    /// Stores a 64-bit word.
+    Store64 = 4,
+    /// Sets the bits of the operand in a 64-bit word.
+    Or64 = 5,
+    /// Clears the bits that are not in the operand of a 64-bit word.
+    And64 = 6,
+    /// Does [`Self::And64`]; if one of these bits was clear already, it is the
+    /// fault [`Abort::FreedTwice`], which names the subject.
+    Release64 = 7,
+    /// Does [`Self::And64`] on the word of a pool's bitmap; if the bit was clear
+    /// already, it is the fault [`Abort::BadNode`]. The subject has the number
+    /// of the pool in its upper half, and the name of the node in its lower
+    /// half.
+    FreeNode = 8,
+}
+
+const WHEN_SHIFT: u32 = 63;
+const OP_SHIFT: u32 = 57;
+const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
+
+/// An operation on one element of a plain array, which
+/// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
+///
+/// The operation is atomic by itself and relaxed, and it comes after
+/// everything that the transaction did: a thread that sees its effect, and
+/// fences, sees the transaction's writes. It is not part of the transaction:
+/// between the commit and the action, others may see the one without the other.
+/// The array must be one that no transaction reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Action {
+    op: Op,
+    address: u64,
+    operand: u64,
+    subject: u64,
+    /// The index and the length, if the index is past the end.
+    outside: Option<(u64, u64)>,
+}
+
+impl Action {
+    #[inline(always)]
+    fn new<T: Element>(array: &TArray<T>, i: u64, op: Op, operand: u64) -> Self {
+        let inside = i < array.len();
+        Self {
+            op,
+            address: if inside { array.at(i) as u64 } else { 0 },
+            operand,
+            subject: 0,
+            outside: (!inside).then_some((i, array.len())),
+        }
+    }
+
+    /// Returns the action's first word.
+    #[inline(always)]
+    fn head(self, when: When) -> u64 {
+        (when as u64) << WHEN_SHIFT | (self.op as u64) << OP_SHIFT | self.address & ADDRESS_MASK
+    }
+
+    /// Adds `n` to `array[i]`.
+    #[inline(always)]
+    pub fn add<T: Summand>(array: &TArray<T>, i: u64, n: T) -> Self {
+        let op = match T::ADDED_AS {
+            kind if kind == Addend::Wide as u32 => Op::Add64,
+            kind if kind == Addend::Float as u32 => Op::AddFloat,
+            _ => Op::Add32,
+        };
+        Self::new(array, i, op, n.to_bits64())
+    }
+
+    /// Stores `value` to `array[i]`.
+    #[inline(always)]
+    pub fn store<T: Element>(array: &TArray<T>, i: u64, value: T) -> Self {
+        let op = if T::WIDE { Op::Store64 } else { Op::Store32 };
+        Self::new(array, i, op, value.to_bits64())
+    }
+
+    /// Clears the taken bit of a node in a word of its pool's bitmap: to give
+    /// back what the attempt has allocated, or to free what it must have found
+    /// taken.
+    #[inline(always)]
+    pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
+        Self {
+            op: if freed.is_some() {
+                Op::FreeNode
+            } else {
+                Op::And64
+            },
+            address: word as u64,
+            operand: !(1 << bit),
+            subject: freed.unwrap_or(0),
+            outside: None,
+        }
+    }
+
+    /// Sets `bits` in `array[i]`.
+    #[inline(always)]
+    pub fn set_bits(array: &TArray<u64>, i: u64, bits: u64) -> Self {
+        Self::new(array, i, Op::Or64, bits)
+    }
+
+    /// Clears `bits` in `array[i]`.
+    #[inline(always)]
+    pub fn clear_bits(array: &TArray<u64>, i: u64, bits: u64) -> Self {
+        Self::new(array, i, Op::And64, !bits)
+    }
+
+    /// Clears `bits` in `array[i]`, which must all be set: if one is clear, the
+    /// launch ends with [`Error::FreedTwice`](crate::host::Error::FreedTwice),
+    /// which names `subject`.
+    #[inline(always)]
+    pub fn release_bits(array: &TArray<u64>, i: u64, bits: u64, subject: u64) -> Self {
+        Self {
+            subject,
+            ..Self::new(array, i, Op::Release64, !bits)
+        }
+    }
+}
+
+/// Executes the actions of a lane's log from `from` up to `end` that belong to
+/// `when`. It is not inlined and takes its arguments by value, so that the
+/// transaction stays in registers.
+#[inline(never)]
+fn execute<L: Lane>(
+    lane: &L,
+    logs: Logs,
+    globals: *mut Globals,
+    (from, end): (u32, u32),
+    when: When,
+    transaction: u64,
+) {
+    // ORDER(D1): the attempt before its actions.
+    lane.fence();
+    let mut done = 0;
+    while done < end - from {
+        let i = match when {
+            When::Commit => from + done,
+            When::Abort => end - 1 - done,
+        };
+        done += 1;
+        // SAFETY: below the count, so this attempt stored it, in the lane's own
+        // column.
+        let [head, operand, subject] =
+            [0, 1, 2].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+        if head >> WHEN_SHIFT != when as u64 {
+            continue;
+        }
+        let word = (head & ADDRESS_MASK) as *mut u64;
+        let half = word.cast::<u32>();
+        let op = head >> OP_SHIFT & 0xF;
+        // SAFETY: an element in range of a live plain array, of this width
+        // (`Action::new`). Relaxed: D1 precedes.
+        unsafe {
+            match op {
+                op if op == Op::Add32 as u64 => {
+                    lane.fetch_add_relaxed_32(half, operand as u32);
+                }
+                op if op == Op::AddFloat as u64 => {
+                    lane.add_relaxed_f32(half, f32::from_bits(operand as u32));
+                }
+                op if op == Op::Add64 as u64 => lane.add_relaxed_64(word, operand),
+                op if op == Op::Store32 as u64 => lane.store_relaxed_32(half, operand as u32),
+                op if op == Op::Store64 as u64 => lane.store_relaxed_64(word, operand),
+                op if op == Op::Or64 as u64 => {
+                    lane.fetch_or_relaxed_64(word, operand);
+                }
+                _ => {
+                    let before = lane.fetch_and_relaxed_64(word, operand);
+                    if op != Op::And64 as u64 && before | operand != u64::MAX {
+                        let mut record = FaultRecord {
+                            reason: Abort::FreedTwice as u32 + 1,
+                            index: subject,
+                            transaction,
+                            ..FaultRecord::NONE
+                        };
+                        if op == Op::FreeNode as u64 {
+                            record.reason = Abort::BadNode as u32 + 1;
+                            record.index = pool::freed_twice(before, operand, subject);
+                            record.len = subject;
+                        }
+                        globals::fault(lane, globals, record);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether the log of a lane has an action after a commit on the same
+/// word, with the same operand, among its first `end`.
+#[inline(never)]
+fn has_action<L: Lane>(lane: &L, logs: Logs, end: u32, action: Action) -> bool {
+    let head = action.head(When::Commit);
+    let mut found = false;
+    for i in 0..end {
+        // SAFETY: below the count, so this attempt stored it, in the lane's own
+        // column.
+        let [there, operand] =
+            [0, 1].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+        found |= there == head && operand == action.operand;
+    }
+    found
+}
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// Adds an action to the log.
+    ///
+    /// # Errors
+    /// [`Abort::ActionsFull`] if the log has no room, [`Abort::OutOfRange`] if
+    /// the action has no word.
+    #[inline(always)]
+    pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if let Some(outside) = action.outside {
+            self.out_of_range = outside;
+            return self.fail(Abort::OutOfRange);
+        }
+        let i = self.actions;
+        if i >= self.logs.capacity().actions {
+            return self.fail(Abort::ActionsFull);
+        }
+        let head = action.head(when);
+        let words = [head, action.operand, action.subject];
+        for (k, v) in words.into_iter().enumerate() {
+            // SAFETY: below the capacity, in the lane's own column.
+            unsafe {
+                self.lane
+                    .private_store_64(self.logs.action(self.lane, i, k as u32), v);
+            }
+        }
+        self.actions = i + 1;
+        self.deferred_to |= 1 << when as u32;
+        Ok(())
+    }
+
+    /// Executes `action` once the attempt has committed, after the actions that
+    /// were passed before it. If the attempt aborts, nothing happens.
+    ///
+    /// ```
+    /// use stm_core::{Action, Lane, StmRef, TArray, View, algorithm::Algorithm};
+    ///
+    /// /// Fills slot `i` and announces it to threads that poll `ready`.
+    /// fn fill<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, slots: &A::Array<u64>, ready: &TArray<u32>, i: u64,
+    /// ) {
+    ///     let _ = stm.atomically(lane, |tx| {
+    ///         tx.write(slots, i, 42)?;
+    ///         tx.at_commit(Action::add(ready, 0, 1))
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// A full log of actions (`Capacity::actions`), or an index past the end:
+    /// pass it on with `?`.
+    #[inline(always)]
+    pub fn at_commit(&mut self, action: Action) -> TxResult<()> {
+        self.defer(When::Commit, action)
+    }
+
+    /// Executes `action` once the attempt has aborted, for whatever reason,
+    /// before the actions that were passed before it. If the attempt commits,
+    /// nothing happens. An attempt that is repeated after a conflict has aborted
+    /// too.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::at_commit`].
+    #[inline(always)]
+    pub fn at_abort(&mut self, action: Action) -> TxResult<()> {
+        self.defer(When::Abort, action)
+    }
+
+    /// Returns whether the attempt has deferred the action of freeing this node
+    /// already.
+    #[inline(always)]
+    pub(crate) fn will_free(&self, action: Action) -> bool {
+        self.actions != 0 && has_action(self.lane, self.logs, self.actions, action)
+    }
+
+    /// Executes the actions that belong to the attempt's end.
+    #[inline(always)]
+    pub(crate) fn end_actions(&mut self, committed: bool, transaction: u64) {
+        let when = if committed { When::Commit } else { When::Abort };
+        self.end_actions_from(0, when, transaction);
+    }
+
+    /// Implements [`Mutant::ActionBeforeCommit`]: executes the actions of a
+    /// commit that is still to come.
+    #[inline(always)]
+    pub(crate) fn end_actions_early(&mut self) {
+        if Mutant::ActionBeforeCommit.on(self.lane) {
+            self.end_actions(true, 0);
+        }
+    }
+
+    /// Executes the actions from `from` on that belong to `when`, and removes
+    /// all of them from the log.
+    #[inline(always)]
+    pub(crate) fn end_actions_from(&mut self, from: u32, when: When, transaction: u64) {
+        if self.actions != from {
+            // Most commits that allocate have only actions for an abort.
+            if self.deferred_to >> when as u32 & 1 != 0 {
+                let range = (from, self.actions);
+                let globals = self.stm.globals;
+                execute(self.lane, self.logs, globals, range, when, transaction);
+            }
+            self.actions = from;
+        }
+    }
+}
+
+impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
+    #[inline(always)]
+    fn defer(&mut self, when: When, action: Option<Action>) -> TxResult<()> {
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
+        self.deferred = true;
+        let mine = match action {
+            Some(action) => self.tx.defer(when, action),
+            None => Ok(()),
+        };
+        let result = agree(&mut self.tx, self.crew, mine);
+        self.noted(result)
+    }
+
+    /// Executes the calling lane's `action`, if there is one, once the attempt
+    /// has committed ([`Tx::at_commit`]). The actions of one lane are executed
+    /// in their order; those of different lanes have no order. All lanes of the
+    /// team call it together.
+    ///
+    /// # Errors
+    /// The error of any lane: a full log of actions, or an index past the end.
+    #[inline(always)]
+    pub fn at_commit(&mut self, action: Option<Action>) -> TxResult<()> {
+        self.defer(When::Commit, action)
+    }
+
+    /// Executes the calling lane's `action`, if there is one, once the attempt
+    /// has aborted ([`Tx::at_abort`]). All lanes of the team call it together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::at_commit`].
+    #[inline(always)]
+    pub fn at_abort(&mut self, action: Option<Action>) -> TxResult<()> {
+        self.defer(When::Abort, action)
+    }
+}

@@ -1,0 +1,297 @@
+//! Allocation and release of nodes.
+//!
+//! A fault of a pool uses the two words of [`Tx::out_of_range`]:
+//!
+//! | word | upper half | lower half |
+//! | --- | --- | --- |
+//! | index | the [`Misuse`], 0 for a pool without a free node | the name of the node |
+//! | length | the number of the pool | the number of its nodes |
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::{Misuse, NODES_A_WORD, Node, TNodes, TPool, Taken};
+use crate::array::preassigned::Preassigned;
+use crate::array::record::{Field, Fields, Record};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::actions::{Action, When};
+use crate::tx::attempt::Tx;
+
+/// The allocations that find no free node after a transaction has come to the
+/// head of the queue, before the pool counts as exhausted. By then the other
+/// attempts have ended and have given back their nodes.
+const MISSES_ALONE: u32 = 8;
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// Allocates a node of a pool. The node belongs to this transaction until it
+    /// commits; if it does not commit, the node is free again.
+    ///
+    /// What the node's index stands for in other arrays is up to the program;
+    /// their elements are accessed like any others, and hold what was left in
+    /// them. [`Self::alloc_record`] allocates a node that is a record, and
+    /// initialises it.
+    ///
+    /// # Errors
+    /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts that
+    ///   are in progress hold some.
+    /// - [`Abort::PoolExhausted`], a fault: no node has been free in so many
+    ///   attempts in a row that the transaction was alone.
+    /// - A full log of actions, a fault.
+    #[inline(always)]
+    pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
+        let taken = self.take(pool)?;
+        Ok(pool.node(taken.index))
+    }
+
+    /// Allocates a node of a pool of records and initialises it with `record`.
+    ///
+    /// Under `fast` and `fast-table`, a node that no attempt of this launch has
+    /// had before is stored at once, which takes no lock and no room in the write
+    /// set. Any other node is written when the transaction commits, because an
+    /// attempt that will abort may still own a word of it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::alloc`] and of [`Self::write`].
+    #[inline(always)]
+    pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
+        let taken = self.take(&nodes.pool)?;
+        self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;
+        Ok(nodes.pool.node(taken.index))
+    }
+
+    /// Takes a node, which is given back if the attempt does not commit.
+    #[inline(always)]
+    fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let Some(taken) = pool.take(self.lane, self.pool_hint) else {
+            return self.no_node(pool);
+        };
+        self.pool_hint = taken.index / NODES_A_WORD;
+        self.pool_misses = 0;
+        let (word, bit) = pool.place(taken.index);
+        if !Mutant::PoolNotUndone.on(self.lane)
+            && let Err(abort) = self.defer(When::Abort, Action::clear_node(word, bit, None))
+        {
+            // SAFETY: the bit is of the live bitmap (TPool::from_raw), and this
+            // attempt has set it.
+            unsafe { self.lane.fetch_and_relaxed_64(word, !(1 << bit)) };
+            return Err(abort);
+        }
+        if !taken.fresh {
+            // ORDER(P1): pairs with P2 of whoever freed the node.
+            self.lane.fence();
+        }
+        Ok(taken)
+    }
+
+    /// Counts an allocation that found no free node, and returns what it is.
+    #[inline(always)]
+    fn no_node<T>(&mut self, pool: &TPool) -> TxResult<T> {
+        self.pool_misses = self.pool_misses.saturating_add(1);
+        let alone = self.stm.limits.queue_after.saturating_add(MISSES_ALONE);
+        self.out_of_range = (0, identity(pool));
+        self.fail(if self.pool_misses > alone {
+            Abort::PoolExhausted
+        } else {
+            Abort::PoolBusy
+        })
+    }
+
+    /// Frees a node when the transaction commits. From then on others may
+    /// allocate it, so no word may link to it any more.
+    ///
+    /// # Errors
+    /// [`Abort::BadNode`], a fault, if the node is of another pool, or was freed
+    /// by this attempt already; or a full log of actions, a fault. A node that
+    /// is free when the transaction has committed is a fault too, which the host
+    /// reports.
+    #[inline(always)]
+    pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let Some(index) = pool.index(node) else {
+            return self.misused(pool, node);
+        };
+        let (word, bit) = pool.place(index);
+        if Mutant::PoolFreeAtOnce.on(self.lane) {
+            // SAFETY: the bit is of the live bitmap (TPool::from_raw).
+            unsafe { self.lane.fetch_and_relaxed_64(word, !(1 << bit)) };
+            return Ok(());
+        }
+        // ORDER(P2): D1, the fence before deferred actions.
+        let freed = u64::from(pool.id()) << 32 | u64::from(node.bits());
+        let action = Action::clear_node(word, bit, Some(freed));
+        if self.will_free(action) {
+            self.out_of_range = (Misuse::FreedTwice.of(node), identity(pool));
+            return self.fail(Abort::BadNode);
+        }
+        self.defer(When::Commit, action)
+    }
+
+    /// Fails with the mistake in the name of a node.
+    #[inline(always)]
+    fn misused<T>(&mut self, pool: &TPool, node: Node) -> TxResult<T> {
+        let misuse = if pool.has_tag(node) {
+            Misuse::NeverGivenOut
+        } else {
+            Misuse::OtherPool
+        };
+        self.out_of_range = (misuse.of(node), identity(pool));
+        self.fail(Abort::BadNode)
+    }
+
+    /// Returns the index of a node's record.
+    #[inline(always)]
+    fn record_of<R: Record>(&mut self, nodes: &TNodes<A, R>, node: Node) -> TxResult<u64> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        match nodes.pool.index(node) {
+            Some(index) => Ok(u64::from(index)),
+            None => self.misused(&nodes.pool, node),
+        }
+    }
+
+    /// Reads the record of a node, as [`Self::read_record`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read`], and [`Abort::BadNode`], a fault,
+    /// for a node of another pool or none.
+    #[inline(always)]
+    pub fn read_node<R: Record>(&mut self, nodes: &TNodes<A, R>, node: Node) -> TxResult<R> {
+        let i = self.record_of(nodes, node)?;
+        self.read_record(&nodes.records, i)
+    }
+
+    /// Writes the record of a node, as [`Self::write_record`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write`], and [`Abort::BadNode`], a fault,
+    /// for a node of another pool or none.
+    #[inline(always)]
+    pub fn write_node<R: Record>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+        record: R,
+    ) -> TxResult<()> {
+        let i = self.record_of(nodes, node)?;
+        self.write_record(&nodes.records, i, record)
+    }
+
+    /// Reads a field of a node.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read_node`].
+    #[inline(always)]
+    pub fn get<R: Record, T: Element>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+        field: Field<R, T>,
+    ) -> TxResult<T> {
+        let i = self.record_of(nodes, node)?;
+        self.read_field(&nodes.records, i, field)
+    }
+
+    /// Writes a field of a node.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write_node`].
+    #[inline(always)]
+    pub fn set<R: Record, T: Element>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+        field: Field<R, T>,
+        value: T,
+    ) -> TxResult<()> {
+        let i = self.record_of(nodes, node)?;
+        self.write_field(&nodes.records, i, field, value)
+    }
+
+    /// Initialises the record `k` of those that belong to this transaction.
+    /// Other transactions find it only after they have read a word that this
+    /// one writes.
+    ///
+    /// Under `fast` and `fast-table` the record is stored at once, and an
+    /// attempt that aborts leaves it. Under the other algorithms it is written.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write`]; the index is `k`.
+    #[inline(always)]
+    pub fn init<R: Record>(
+        &mut self,
+        mine: &Preassigned<'_, A, R>,
+        k: u32,
+        record: R,
+    ) -> TxResult<()> {
+        self.init_many(mine, k, [record], 1)
+    }
+
+    /// Does [`Self::init`] for the first `count` of several records, which
+    /// follow each other from record `k` on.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::init`]; the index is that of the last
+    /// record.
+    #[inline(always)]
+    pub fn init_many<R: Record, const N: usize>(
+        &mut self,
+        mine: &Preassigned<'_, A, R>,
+        k: u32,
+        records: [R; N],
+        count: u32,
+    ) -> TxResult<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let last = u64::from(k) + u64::from(count) - 1;
+        self.within(last, u64::from(mine.count()))?;
+        let first = mine.first() + u64::from(k);
+        let array = mine.records;
+        let of = |j: usize| first + j as u64;
+        for at in 0..R::Wide::COUNT {
+            let words = core::array::from_fn(|j| array.word_at::<u64>(of(j), at));
+            let bits = core::array::from_fn(|j| records[j].split().0.get(at as usize));
+            self.put_words::<N>(words, bits, count, true)?;
+        }
+        for at in 0..R::Narrow::COUNT {
+            let words = core::array::from_fn(|j| array.word_at::<u32>(of(j), at));
+            let bits = core::array::from_fn(|j| records[j].split().1.get(at as usize));
+            self.put_words::<N>(words, bits, count, true)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the index of the fault record for a node that was to be freed and was
+/// free: `before` is the word found, `operand` the mask without its bit, and
+/// `subject` has the node's name in its lower half.
+#[inline(always)]
+pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
+    let node = Node::from_bits(subject as u32);
+    if before & !operand << NODES_A_WORD == 0 {
+        Misuse::NeverGivenOut.of(node)
+    } else {
+        Misuse::FreedTwice.of(node)
+    }
+}
+
+/// Returns what identifies a pool in a fault record.
+#[inline(always)]
+fn identity(pool: &TPool) -> u64 {
+    u64::from(pool.id()) << 32 | u64::from(pool.nodes())
+}
+
+impl Misuse {
+    /// Returns the mistake and the node that it was made with.
+    #[inline(always)]
+    fn of(self, node: Node) -> u64 {
+        u64::from(self as u32) << 32 | u64::from(node.bits())
+    }
+}

@@ -1,0 +1,88 @@
+//! Reads and writes of records.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::record::{Field, Fields, Record, TRecords};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// Reads the record `records[i]`. The loads of its fields of one width are
+    /// in flight together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read`].
+    #[inline(always)]
+    pub fn read_record<R: Record>(&mut self, records: &TRecords<A, R>, i: u64) -> TxResult<R> {
+        self.within(i, records.len())?;
+        let wide = R::Wide::read(self, |k| records.word_at::<u64>(i, k))?;
+        let narrow = R::Narrow::read(self, |k| records.word_at::<u32>(i, k))?;
+        Ok(R::join(wide, narrow))
+    }
+
+    /// Writes all fields of the record `records[i]`; the writes take effect
+    /// when the transaction commits.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write`]; some of the fields may then be
+    /// written.
+    #[inline(always)]
+    pub fn write_record<R: Record>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        record: R,
+    ) -> TxResult<()> {
+        self.within(i, records.len())?;
+        self.put_record(records, i, record, false)
+    }
+
+    /// Writes all fields of a record that exists. If they are `captured`,
+    /// nobody else reaches them before the commit.
+    #[inline(always)]
+    pub(crate) fn put_record<R: Record>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        record: R,
+        captured: bool,
+    ) -> TxResult<()> {
+        let (wide, narrow) = record.split();
+        wide.write(self, |k| records.word_at::<u64>(i, k), captured)?;
+        narrow.write(self, |k| records.word_at::<u32>(i, k), captured)
+    }
+
+    /// Reads one field of the record `records[i]`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read`].
+    #[inline(always)]
+    pub fn read_field<R: Record, T: Element>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        field: Field<R, T>,
+    ) -> TxResult<T> {
+        self.within(i, records.len())?;
+        let [v] = self.read_words([records.word(i, field)])?;
+        Ok(v)
+    }
+
+    /// Writes one field of the record `records[i]`; the write takes effect when
+    /// the transaction commits.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write`].
+    #[inline(always)]
+    pub fn write_field<R: Record, T: Element>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        field: Field<R, T>,
+        value: T,
+    ) -> TxResult<()> {
+        self.within(i, records.len())?;
+        self.put(records.word(i, field), value.to_bits64())
+    }
+}
