@@ -71,6 +71,22 @@ pub enum Op {
     Insert(u8),
     /// Removes a node from that list.
     Remove(u8),
+    /// Does something with the node of a pool that a word names
+    /// ([`Invariant::Nodes`]).
+    Node(u8, NodeOp),
+}
+
+/// What is done with the node of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeOp {
+    /// A node is allocated if the word has none; else its node is freed.
+    Toggle,
+    /// A node is allocated, and the one that the word had is freed.
+    Replace,
+    /// The node is written, if there is one.
+    Update,
+    /// The node is read, if there is one.
+    Visit,
 }
 
 impl Op {
@@ -78,9 +94,11 @@ impl Op {
     pub fn words(&self) -> &[u8] {
         match self {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
-            Self::Write(word, _) | Self::Add(word, _) | Self::Insert(word) | Self::Remove(word) => {
-                std::slice::from_ref(word)
-            }
+            Self::Write(word, _)
+            | Self::Add(word, _)
+            | Self::Insert(word)
+            | Self::Remove(word)
+            | Self::Node(word, _) => std::slice::from_ref(word),
         }
     }
 
@@ -215,6 +233,14 @@ impl Program {
         if wide { u64::MAX } else { u64::from(u32::MAX) }
     }
 
+    /// Returns the number of nodes of the pool: enough for all words, and for
+    /// whatever the attempts of all lanes hold at a time.
+    pub fn nodes(&self) -> u64 {
+        let of = |ops: &Vec<Op>| ops.iter().filter(|op| matches!(op, Op::Node(..))).count();
+        let most = self.transactions.iter().map(of).max().unwrap_or(0);
+        self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
+    }
+
     /// Returns the transactions of launch `k`.
     pub fn launch(&self, k: u32) -> Range<usize> {
         let (k, launches) = (k as usize, self.launches as usize);
@@ -294,9 +320,9 @@ impl Program {
                         writes.insert(*word);
                     }
                 }
-                // Lists are run with sets that are large enough
+                // Lists and nodes are run with sets that are large enough
                 // (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) => {}
+                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {}
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

@@ -94,7 +94,9 @@ impl Follower<'_> {
                     self.any |= self.last;
                 }
                 // They are not recorded (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) => return Err(format!("{op} was recorded")),
+                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {
+                    return Err(format!("{op} was recorded"));
+                }
                 Op::Write(word, value) => {
                     let mask = self.program.mask(word.into());
                     let value = value.after(self.last, self.any) & mask;

@@ -1,14 +1,17 @@
 //! The kernel that interprets a program.
 
+mod nodes;
 mod single;
 mod team;
+
+pub(super) use nodes::Item;
 
 use super::case::{Loop, Program, Value};
 use super::silent::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Kernel, Lane, StmRef, TSums};
+use stm_core::{Kernel, Lane, StmRef, TNodes, TSums};
 
 /// Runs a [`Program`] with transactions of algorithm `A`.
 pub(super) struct Interpreter<A>(PhantomData<A>);
@@ -61,6 +64,7 @@ pub(super) struct Params<A: Algorithm> {
     pub(super) wide: A::Array<u64>,
     pub(super) narrow_sums: TSums<u32>,
     pub(super) wide_sums: TSums<u64>,
+    pub(super) nodes: TNodes<A, Item>,
     pub(super) program: ProgramRef,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),

@@ -15,10 +15,11 @@
 //! 5, `~` for that value with bit 0 flipped, `?` for 1 if all that was read is
 //! 0, and else 0; or `s` and one to three sums, or `a`, a sum and what is added,
 //! written as a value; or `i` or `d` and a node of a list to be inserted or
-//! removed. Numbers of words, sums and nodes are digits in base 36. Then the
-//! simulation.
+//! removed; or `n`, `m`, `u` or `v` and a word whose node of the pool is
+//! allocated or freed, replaced, updated or visited ([`NodeOp`]). Numbers of
+//! words, sums and nodes are digits in base 36. Then the simulation.
 
-use super::case::{Case, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
+use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
 use super::silent::Invariant;
 use crate::error::Error;
 use std::fmt;
@@ -55,6 +56,20 @@ impl fmt::Display for Op {
             Self::Add(sum, value) => write!(f, "a{}{value}", Digit(*sum)),
             Self::Insert(node) => write!(f, "i{}", Digit(*node)),
             Self::Remove(node) => write!(f, "d{}", Digit(*node)),
+            Self::Node(word, op) => write!(f, "{}{}", op.letter(), Digit(*word)),
+        }
+    }
+}
+
+impl NodeOp {
+    const ALL: [Self; 4] = [Self::Toggle, Self::Replace, Self::Update, Self::Visit];
+
+    const fn letter(self) -> &'static str {
+        match self {
+            Self::Toggle => "n",
+            Self::Replace => "m",
+            Self::Update => "u",
+            Self::Visit => "v",
         }
     }
 }
@@ -173,7 +188,8 @@ fn op(text: &str) -> Result<Op, Error> {
         bad(
             text,
             "an operation such as r0, r012, w0=1, w0+1, w0~ or w0? on words from 0 to z, s01, a0=1, \
-             a0+1 or a0~ on sums, or i3 or d3 on nodes of a list",
+             a0+1 or a0~ on sums, i3 or d3 on nodes of a list, or n0, m0, u0 or v0 on a word's \
+             node",
         )
     };
     let word = |c: char| {
@@ -200,6 +216,10 @@ fn op(text: &str) -> Result<Op, Error> {
     match (kind, rest.as_str()) {
         ("i", "") => return Ok(Op::Insert(target)),
         ("d", "") => return Ok(Op::Remove(target)),
+        (letter, "") => {
+            let known = NodeOp::ALL.into_iter().find(|op| op.letter() == letter);
+            return known.map(|op| Op::Node(target, op)).ok_or_else(bad);
+        }
         _ => {}
     }
     let value = match rest.next() {
@@ -323,6 +343,14 @@ impl Program {
         let words = self.initial.len() as u32;
         if of_list && (self.sets.0 < 2 * words || self.sets.1 < 2 * words) {
             return Err(bad("sets=", "two entries for each node of a list"));
+        }
+        let of_pool = (self.transactions.iter().flatten()).any(|op| matches!(op, Op::Node(..)));
+        let nodes = self.silent == Some(Invariant::Nodes);
+        if of_pool && (!nodes || self.calls.is_of_teams() || self.initial.iter().any(|&v| v != 0)) {
+            return Err(bad(
+                "n, m, u or v",
+                "silent=nodes, each or own, and words that are 0",
+            ));
         }
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         match self.silent {

@@ -3,8 +3,8 @@
 use super::case::{Case, Loop, Program, Widths};
 use super::failure::{Failure, FailureKind};
 use super::judge::{Left, judge};
-use super::kernel::{Interpreter, Params, ProgramRef};
-use super::silent::Watch;
+use super::kernel::{Interpreter, Item, Params, ProgramRef};
+use super::silent::{Invariant, Watch};
 use crate::error::Error;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{self, Launch, Stm, StmConfig, Sums, TxArray};
+use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::{View, with_algorithm};
 
@@ -144,6 +144,7 @@ struct Data {
     wide: TxArray<Sim, u64>,
     narrow_sums: Sums<Sim, u32>,
     wide_sums: Sums<Sim, u64>,
+    nodes: Nodes<Sim, Item>,
 }
 
 impl Data {
@@ -169,6 +170,7 @@ impl Data {
             wide: TxArray::from_slice(sim, layouts.1, &wide, "wide words")?,
             narrow_sums: Sums::from_slice(sim, program.row, &narrow_sums, "narrow sums")?,
             wide_sums: Sums::from_slice(sim, program.row, &wide_sums, "wide sums")?,
+            nodes: Nodes::new(sim, layouts.0, program.nodes(), "nodes")?,
         })
     }
 
@@ -195,6 +197,28 @@ impl Data {
         Ok(words
             .chain(sums.into_iter().take(program.sums.len()))
             .collect())
+    }
+}
+
+impl Data {
+    /// Checks that the nodes that are not free are those that the words name,
+    /// and lets later launches store at once to those that are free.
+    fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
+        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
+        let pool = self.nodes.pool_mut();
+        let taken = pool.taken().map_err(corrupt)?;
+        let mut taken: Vec<u64> = taken.into_iter().map(|node| node.bits().into()).collect();
+        let mut named: Vec<u64> = memory.iter().copied().filter(|&v| v != 0).collect();
+        taken.sort_unstable();
+        named.sort_unstable();
+        if taken != named {
+            let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
+            return Err(Failure::new(FailureKind::Invariant, text));
+        }
+        if refresh {
+            pool.refresh().map_err(corrupt)?;
+        }
+        Ok(())
     }
 }
 
@@ -227,7 +251,7 @@ fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
 fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Done, Stop> {
     let program = &case.program;
     let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
-    let data = Data::new::<A>(program, sim).map_err(setup)?;
+    let mut data = Data::new::<A>(program, sim).map_err(setup)?;
     let shape = Launch::new(program.blocks, program.threads);
     let mut stm = Stm::new(sim, shape, sizes(program)).map_err(setup)?;
     let watch = Watch::new(program);
@@ -252,6 +276,7 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
             wide: data.wide.view::<A>(),
             narrow_sums: data.narrow_sums.view(),
             wide_sums: data.wide_sums.view(),
+            nodes: data.nodes.view::<A>(),
             // SAFETY: both outlive the launch, which runs on this thread.
             program: unsafe { ProgramRef::new(program, watch.as_ref()) },
             launch: (launch.start, launch.len()),
@@ -269,7 +294,11 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
             break;
         }
         if let Some(watch) = &watch {
-            watch.judge(&data.download(program)?, launch.end)?;
+            let memory = data.download(program)?;
+            watch.judge(&memory, launch.end)?;
+            if program.silent == Some(Invariant::Nodes) {
+                data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
+            }
         }
     }
     if let Some(records) = &records {

@@ -31,16 +31,21 @@ pub enum Invariant {
     /// Word 0 is the head of a list whose node `k` is word `k`; each word holds
     /// the next node, which is greater than its own, or 0: torn and lost links.
     Sorted,
+    /// Each word names a node of a pool that no other word names, or none; a
+    /// node that is found through a word says so, and all its fields belong to
+    /// one write. The nodes that no word names are free.
+    Nodes,
 }
 
 impl Invariant {
     /// All invariants.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Equal,
         Self::Toggle,
         Self::Total,
         Self::Exclusive,
         Self::Sorted,
+        Self::Nodes,
     ];
 
     /// Returns the name in a replay line.
@@ -51,6 +56,7 @@ impl Invariant {
             Self::Total => "total",
             Self::Exclusive => "exclusive",
             Self::Sorted => "sorted",
+            Self::Nodes => "nodes",
         }
     }
 
@@ -78,6 +84,7 @@ impl Invariant {
                 Ok(())
             }
             Self::Sorted => links(words),
+            Self::Nodes => distinct(words),
         }
     }
 }
@@ -133,6 +140,20 @@ fn links(words: &[Option<u64>]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn distinct(words: &[Option<u64>]) -> Result<(), String> {
+    let mut nodes: Vec<u64> = words
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|&v| v != 0)
+        .collect();
+    nodes.sort_unstable();
+    match nodes.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two of {words:?} name the node {:#x}", pair[0])),
+        None => Ok(()),
+    }
 }
 
 /// What an attempt has read.
@@ -218,6 +239,11 @@ impl Watch {
             }
         }
         state.broken.is_none()
+    }
+
+    /// Notes what is wrong with something else that an attempt has read.
+    pub(super) fn broken(&self, what: String) {
+        self.state.borrow_mut().broken.get_or_insert(what);
     }
 
     /// Notes that an attempt has written a word, or added to a sum.

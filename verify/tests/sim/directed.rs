@@ -104,6 +104,8 @@ directed_programs! {
     silent_total: "silent-total";
     silent_skew: "silent-skew";
     silent_list: "silent-list";
+    silent_nodes: "silent-nodes";
+    silent_node_reused: "silent-node-reused";
     silent_sums: "silent-sums";
     silent_team_pair: "silent-team-pair";
     silent_block_pair: "silent-block-pair";

@@ -198,6 +198,12 @@ fn a_bad_line_is_refused_with_the_bad_part() {
             "hv-sorting 1x1 silent=sorted sets=1/1 : i0 : sim:w1",
             "two entries",
         ),
+        ("hv-sorting 1x1 : n0 : sim:w1", "silent=nodes"),
+        (
+            "hv-sorting 1x1 silent=nodes init=1 : n0 : sim:w1",
+            "words that are 0",
+        ),
+        ("hv-sorting 1x1 silent=nodes : n0=1 : sim:w1", "`n0=1`"),
         ("fast 1x2 team silent=sorted : i0 : sim:w2", "each or own"),
         (
             "hv-sorting 1x1 silent=equal init=0,1 : r0 : sim:w1",

@@ -71,6 +71,30 @@ pub const SILENT: &[Directed] = &[
     .silent(Invariant::Sorted)
     .sets(32, 32),
     Directed::new(
+        "silent-nodes",
+        "nodes that are allocated, freed and allocated again while others find them",
+        &[
+            "m0 / m0 / m0 / n0",
+            "u0 / v0 / u0 / v0",
+            "m0 m1 / v0 v1 / n1 m0",
+        ],
+        &[0, 0],
+    )
+    .silent(Invariant::Nodes)
+    .sets(32, 32),
+    Directed::new(
+        "silent-node-reused",
+        "a writer that has found a node in its former life, while the node gets its next one",
+        &[
+            "u0 / u0 / u0",
+            "n0 / n0 n1 / n1 n0 / n0 n1 / n1 n0",
+            "v0 / v1 / v0 / v1",
+        ],
+        &[0, 0],
+    )
+    .silent(Invariant::Nodes)
+    .sets(32, 32),
+    Directed::new(
         "silent-sums",
         "additions that are made together, read one after the other",
         &["s0 s1 / s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],

@@ -2,7 +2,7 @@
 //! they commit in, and others that only look.
 
 use super::{in_teams, launches, simulation, widths};
-use crate::program::case::{Case, Loop, Op, Program, Value, Words};
+use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
 use crate::program::silent::Invariant;
 use crate::rng::Rng;
 use stm_core::algorithm::Variant;
@@ -140,8 +140,22 @@ impl Writer<'_> {
             .collect()
     }
 
+    /// Allocates, frees, writes and reads nodes of up to three words.
+    fn nodes(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let words = order.into_iter().take(self.rng.within(1, 3) as usize);
+        let kinds = [
+            NodeOp::Toggle,
+            NodeOp::Replace,
+            NodeOp::Update,
+            NodeOp::Visit,
+        ];
+        words.map(|w| Op::Node(w, self.rng.pick(&kinds))).collect()
+    }
+
     fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
-        let audits = invariant != Invariant::Sorted && self.rng.chance(45);
+        let audits =
+            !matches!(invariant, Invariant::Sorted | Invariant::Nodes) && self.rng.chance(45);
         if audits && self.sums != 0 && self.rng.chance(50) {
             return self.audit_sums();
         }
@@ -154,6 +168,7 @@ impl Writer<'_> {
             Invariant::Total => self.transfer(),
             Invariant::Exclusive => self.claim(),
             Invariant::Sorted => self.relink(),
+            Invariant::Nodes => self.nodes(),
         }
     }
 }
@@ -162,7 +177,7 @@ impl Writer<'_> {
 fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
     let words = u64::from(words);
     match invariant {
-        Invariant::Equal | Invariant::Exclusive => vec![0; words as usize],
+        Invariant::Equal | Invariant::Exclusive | Invariant::Nodes => vec![0; words as usize],
         Invariant::Toggle => (0..words).map(|i| i % 2).collect(),
         Invariant::Total => (0..words).map(|_| rng.below(10).into()).collect(),
         // Every second node is in the list.
@@ -186,6 +201,7 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
     let words = match invariant {
         _ if many => rng.within(9, 18) * 2,
         Invariant::Sorted => rng.within(3, 8),
+        Invariant::Nodes => rng.within(1, 3),
         Invariant::Toggle => rng.pick(&[2, 2, 4]),
         _ => rng.within(2, 4),
     };
@@ -219,7 +235,8 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
         row: rng.within(1, sums.clamp(1, 3)),
         transactions,
     };
-    if variant.has_teams() && sums == 0 && invariant != Invariant::Sorted && rng.chance(25) {
+    let alone = sums != 0 || matches!(invariant, Invariant::Sorted | Invariant::Nodes);
+    if variant.has_teams() && !alone && rng.chance(25) {
         width = in_teams(&mut rng, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);

@@ -93,13 +93,13 @@ fn write<L: Lane, A: Algorithm, T: Element>(
 }
 
 /// A transaction of one lane while it is interpreted.
-struct Single<'p, 'a, 't, L: Lane, A: Algorithm> {
-    tx: &'p mut Tx<'t, L, A>,
-    params: &'a Params<A>,
-    number: usize,
+pub(super) struct Single<'p, 'a, 't, L: Lane, A: Algorithm> {
+    pub(super) tx: &'p mut Tx<'t, L, A>,
+    pub(super) params: &'a Params<A>,
+    pub(super) number: usize,
     lane: u64,
     /// The value last read, and the bits of all of these.
-    last: u64,
+    pub(super) last: u64,
     any: u64,
 }
 
@@ -178,12 +178,13 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             }
             Op::Insert(node) => self.insert(*node)?,
             Op::Remove(node) => self.remove(*node)?,
+            Op::Node(word, op) => self.node(*word, *op)?,
         }
         Ok(false)
     }
 
     /// Reads words, those of one width together.
-    fn read(&mut self, list: Words) -> TxResult<()> {
+    pub(super) fn read(&mut self, list: Words) -> TxResult<()> {
         let (tx, params, list) = (&mut *self.tx, self.params, list.as_slice());
         let mut found = [0; 3];
         stretches(params.program.get(), list, |wide, part| {
@@ -202,7 +203,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     }
 
     /// Writes one word, or two of the same width.
-    fn write(&mut self, at: [u8; 2], values: [u64; 2], count: u32) -> TxResult<()> {
+    pub(super) fn write(&mut self, at: [u8; 2], values: [u64; 2], count: u32) -> TxResult<()> {
         if self.params.program.get().is_wide(at[0]) {
             write(self.tx, &self.params.wide, at, values, count)?;
         } else {

@@ -109,8 +109,8 @@ fn team_body<L: Lane, A: Algorithm, C: Crew>(
                     }
                 }
             }
-            // Teams have neither sums nor lists (`Program::check`).
-            Op::Add(..) | Op::ReadSums(_) | Op::Insert(_) | Op::Remove(_) => {}
+            // Teams have neither sums nor lists nor nodes (`Program::check`).
+            Op::Add(..) | Op::ReadSums(_) | Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {}
         }
     }
     Ok(())
