@@ -109,9 +109,10 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoA2 | Mutant::NoA3 | Mutant::NoA4 => (FastTable, &["torn-row", "torn-rows"]),
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
-        Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => (Fast, &["silent-nodes"]),
+        Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
+            (Fast, &["silent-nodes"])
+        }
         Mutant::PoolReusedPrivate => (Fast, &["silent-node-reused", "silent-nodes"]),
-        Mutant::ActionBeforeCommit => (Fast, &["torn-pair"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

@@ -1,5 +1,5 @@
-//! Captured words on the simulator: nodes that a transaction fills with
-//! `Tx::init` and then publishes, beside transactions that walk the list;
+//! Captured words on the simulator: preassigned nodes that a transaction fills
+//! with `Tx::init` and then publishes, beside transactions that walk the list;
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
@@ -10,14 +10,23 @@ use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvSorting, Table, Vbv, Versioned,
 };
-use stm_core::host::{Buffer, Launch, StmConfig, TxArray};
+use stm_core::host::{Buffer, Launch, PreassignedNodes, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult, View};
+use stm_core::{Lane, Preassigned, StmRef, TArray, TPreassigned, Tx, TxResult, View, record};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
+/// Transactions; every second one has two nodes.
 const NODES: u64 = 24;
+
+record! {
+    /// A node: the next one plus one, and what it holds, [`held`] of its number.
+    struct Link {
+        next: u32,
+        value: u64,
+    }
+}
 
 /// A list of nodes: every second transaction pushes two, the others walk.
 struct List<A>(PhantomData<A>);
@@ -27,10 +36,7 @@ struct Params<A: Algorithm> {
     stm: StmRef<A>,
     /// One word: the first node plus one, 0 for none.
     head: A::Array<u32>,
-    /// The same of each node's successor.
-    nexts: A::Array<u32>,
-    /// What each node holds: [`held`] of its number.
-    values: A::Array<u64>,
+    nodes: TPreassigned<A, Link>,
     /// One word: nodes that a walk has found empty.
     empty: TArray<u32>,
 }
@@ -39,17 +45,24 @@ const fn held(node: u64) -> u64 {
     node << 32 | 7
 }
 
-/// Pushes two nodes.
+/// Pushes two nodes, the first of which it fills twice, and the second after the
+/// first is linked to.
 fn push<L: Lane, A: Algorithm>(
     tx: &mut Tx<'_, L, A>,
     p: &Params<A>,
-    [first, second]: [u64; 2],
+    mine: &Preassigned<'_, A, Link>,
 ) -> TxResult<()> {
+    let (first, second) = (mine.first(), mine.first() + 1);
     let head = tx.read(&p.head, 0)?;
-    tx.init(&p.values, first, held(first))?;
-    tx.init_many(&p.nexts, [first, second], [second as u32 + 1, head], 2)?;
+    let link = |next, node| Link {
+        next,
+        value: held(node),
+    };
+    tx.init(mine, 0, link(0, first))?;
+    let links = [link(second as u32 + 1, first), link(head, 0)];
+    tx.init_many(mine, 0, links, 2)?;
     tx.write(&p.head, 0, first as u32 + 1)?;
-    tx.init(&p.values, second, held(second))
+    tx.init(mine, 1, link(head, second))
 }
 
 /// Walks the list; how many nodes hold nothing.
@@ -61,8 +74,9 @@ fn walk<L: Lane, A: Algorithm>(tx: &mut Tx<'_, L, A>, p: &Params<A>) -> TxResult
             break;
         };
         let node = u64::from(node);
-        empty += u32::from(tx.read(&p.values, node)? != held(node));
-        link = tx.read(&p.nexts, node)?;
+        let value = tx.read_field(p.nodes.records(), node, Link::value())?;
+        empty += u32::from(value != held(node));
+        link = tx.read_field(p.nodes.records(), node, Link::next())?;
     }
     Ok(empty)
 }
@@ -72,17 +86,18 @@ impl<A: Algorithm> Kernel for List<A> {
     type Params = Params<A>;
 
     fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..NODES, |tx, i| {
-            if i % 2 == 0 {
-                return push(tx, p, [i, i + 1]);
-            }
-            let empty = walk(tx, p)?;
-            if empty != 0 {
-                // SAFETY: a live word, which the launch only adds to.
-                unsafe { lane.fetch_add_relaxed_32(p.empty.get(0).unwrap(), empty) };
-            }
-            Ok(())
-        });
+        p.stm
+            .for_each_preassigned(lane, NODES, &p.nodes, |tx, i, mine| {
+                if i % 2 == 0 {
+                    return push(tx, p, &mine);
+                }
+                let empty = walk(tx, p)?;
+                if empty != 0 {
+                    // SAFETY: a live word, which the launch only adds to.
+                    unsafe { lane.fetch_add_relaxed_32(p.empty.get(0).unwrap(), empty) };
+                }
+                Ok(())
+            });
     }
 }
 
@@ -97,8 +112,7 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let head = TxArray::from_slice(&sim, layout, &[0u32], "head").unwrap();
-    let nexts = TxArray::from_slice(&sim, layout, &[0u32; NODES as usize], "nexts").unwrap();
-    let values = TxArray::from_slice(&sim, layout, &[0u64; NODES as usize], "values").unwrap();
+    let nodes = PreassignedNodes::<_, Link>::new(&sim, layout, 2, NODES, "nodes").unwrap();
     let empty = Buffer::<_, u32>::zeroed(&sim, 1, "empty").unwrap();
     let launch = Launch::new(2, config.warp_width.max(4));
     let settings = StmConfig {
@@ -123,21 +137,20 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let params = |stm| Params::<A> {
         stm,
         head: head.view::<A>(),
-        nexts: nexts.view::<A>(),
-        values: values.view::<A>(),
+        nodes: nodes.view::<A>(),
         empty: empty.tarray(),
     };
     // SAFETY: the buffers live, and only these transactions touch them.
     let run = unsafe { recorded::<List<A>, A>(&sim, launch, settings, initial, params) };
     assert_eq!(run.statistics.commits, NODES, "{config}");
 
-    let values = values.download().unwrap();
-    let nexts = nexts.download().unwrap();
+    let records = nodes.records().download().unwrap();
     let mut link = head.download().unwrap()[0];
     let mut seen = 0;
     while let Some(node) = link.checked_sub(1) {
-        assert_eq!(values[node as usize], held(u64::from(node)), "{config}");
-        link = nexts[node as usize];
+        let Link { next, value } = records[node as usize];
+        assert_eq!(value, held(u64::from(node)), "{config}");
+        link = next;
         seen += 1;
     }
     assert_eq!(seen, NODES, "{}: {config}: nodes are lost", A::NAME);

@@ -7,6 +7,7 @@ mod errors;
 mod litmus;
 mod mutants;
 mod plain_accesses;
+mod pool;
 mod programs;
 mod progress;
 mod recorded;

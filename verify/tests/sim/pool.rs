@@ -1,0 +1,331 @@
+//! Pools on the simulator: sorted lists and a stack of slots whose nodes are
+//! allocated, published, removed and freed, recorded and judged, under every
+//! algorithm, in narrow and wide warps and with weak memory. And each seeded
+//! defect of the pool is found by them.
+
+use crate::recorded::recorded;
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
+use stm_core::algorithm::{
+    Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, Table, TbvSorting, Vbv,
+    Versioned,
+};
+use stm_core::host::{Buffer, Launch, Nodes, StmConfig, TxArray};
+use stm_core::kernel::Kernel;
+use stm_core::observe::Mutant;
+use stm_core::{Capacity, Lane, Node, RetryLimits, StmRef, TArray, TNodes, View};
+use stm_kernels::chain::{ChainNode, ChainPlan, INSERTED, Operation, operate};
+use verify::history::{InitialMemory, Rest};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+/// The work of a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Job {
+    /// Inserts a key into one sorted list, removes one, or looks one up.
+    List,
+    /// Puts a new node into slot `i`, as the program does that fills a node of
+    /// a free list and then links to it.
+    Publish,
+    /// Puts a new node into one of a few slots and frees the old one; every
+    /// third transaction cancels itself in the end.
+    Replace,
+    /// Reads all slots, then the nodes of all, and every second time puts a new
+    /// node into one of the slots and frees the old one.
+    Look,
+}
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    heads: A::Array<u32>,
+    nodes: TNodes<A, ChainNode>,
+    results: TArray<u32>,
+    plan: ChainPlan,
+    job: Job,
+    transactions: u64,
+}
+
+struct Work<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Work<A> {
+    const ENTRY: &'static str = "pool_work";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let result = std::cell::Cell::new(0);
+        let slots = p.heads.len();
+        p.stm.for_each_then(
+            lane,
+            0..p.transactions,
+            |tx, i| {
+                let value = ChainPlan::value(i);
+                let (operation, key) = p.plan.operation(i);
+                if p.job == Job::List {
+                    let work = (operation, key, value);
+                    result.set(operate(tx, &p.heads, &p.nodes, 0, work)?);
+                    return Ok(());
+                }
+                if p.job == Job::Look {
+                    let links = tx.read_many(&p.heads, [0, 1])?;
+                    for node in links.map(Node::from_bits) {
+                        if !node.is_nil() {
+                            tx.read_node(&p.nodes, node)?;
+                        }
+                    }
+                    if i % 2 == 0 {
+                        return Ok(());
+                    }
+                }
+                let slot = if p.job == Job::Publish {
+                    i
+                } else {
+                    u64::from(key) % slots
+                };
+                let old = Node::from_bits(tx.read(&p.heads, slot)?);
+                let mut next = 0;
+                if !old.is_nil() {
+                    // A part of the old node goes into the new one.
+                    next = tx.get(&p.nodes, old, ChainNode::value())?;
+                    tx.free(p.nodes.pool(), old)?;
+                }
+                let node = ChainNode { key, next, value };
+                let new = tx.alloc_record(&p.nodes, node)?;
+                tx.write(&p.heads, slot, new.bits())?;
+                if p.job == Job::Replace && i % 3 == 2 {
+                    return tx.cancel();
+                }
+                Ok(())
+            },
+            |i| {
+                let word = p.results.get(i).unwrap();
+                // SAFETY: a live word that only this lane writes.
+                unsafe { lane.store_relaxed_32(word, result.get()) };
+            },
+        );
+    }
+}
+
+/// What a run was found to be.
+struct Outcome {
+    aborted: usize,
+    wrong: Option<String>,
+}
+
+/// Compares what a launch left with the results of its operations: `None` if it
+/// is right.
+fn difference(
+    job: Job,
+    plan: ChainPlan,
+    heads: &[u32],
+    index: impl Fn(Node) -> Option<u32>,
+    records: &[ChainNode],
+    taken: &[Node],
+    results: &[u32],
+) -> Option<String> {
+    let mut reached = HashSet::new();
+    let mut there = HashMap::new();
+    for &head in heads {
+        let mut link = head;
+        while link != 0 {
+            let Some(index) = index(Node::from_bits(link)) else {
+                return Some(format!("{link:#x} is no node"));
+            };
+            if !reached.insert(link) {
+                return Some(format!("{link:#x} is met twice"));
+            }
+            let node = records[index as usize];
+            if plan.operation(u64::from(node.value) - 1).1 != node.key {
+                return Some(format!("{node:?} was never written as a whole"));
+            }
+            there.insert(node.key, node.value);
+            link = if job == Job::List { node.next } else { 0 };
+        }
+    }
+    let taken: HashSet<u32> = taken.iter().map(|node| node.bits()).collect();
+    if taken != reached {
+        return Some(format!(
+            "{} nodes are taken, {} linked",
+            taken.len(),
+            reached.len()
+        ));
+    }
+    if job != Job::List {
+        return None;
+    }
+    let mut expected: HashMap<u32, u32> = HashMap::new();
+    let of = |kind| {
+        let of_kind = move |&(i, _): &(u64, u32)| plan.operation(i).0 == kind;
+        (0..).zip(results.iter().copied()).filter(of_kind)
+    };
+    for (i, result) in of(Operation::Insert) {
+        if result == INSERTED {
+            expected.insert(ChainPlan::value(i), plan.operation(i).1);
+        }
+    }
+    for (i, value) in of(Operation::Remove) {
+        if value != 0 && expected.remove(&value) != Some(plan.operation(i).1) {
+            return Some(format!(
+                "operation {i} removed {value}, which was not there"
+            ));
+        }
+    }
+    let there: HashMap<u32, u32> = there.into_iter().map(|(key, value)| (value, key)).collect();
+    (there != expected).then(|| format!("{there:?} is there, and {expected:?} should be"))
+}
+
+fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
+    let sim = Sim::new(config);
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let transactions = 40;
+    let launch = match job {
+        Job::Look => Launch::new(4, 1),
+        _ => Launch::new(2, config.warp_width.max(4)),
+    };
+    let lanes = u64::from(launch.blocks * launch.threads);
+    let (slots, keys) = match job {
+        Job::List => (1, 5),
+        Job::Publish => (transactions as usize, 0x1_0000),
+        Job::Replace => (3, 0x1_0000),
+        Job::Look => (2, 0x1_0000),
+    };
+    // Few more than are needed, so that nodes are used again soon.
+    let nodes = if job == Job::Publish { transactions } else { 5 } + lanes.min(transactions);
+    let nodes = Nodes::new(&sim, layout, nodes, "nodes").unwrap();
+    let heads = TxArray::<_, u32>::zeroed(&sim, layout, slots, "heads").unwrap();
+    let results = Buffer::<_, u32>::zeroed(&sim, transactions as usize, "results").unwrap();
+    let settings = StmConfig {
+        locks: 16,
+        stripe_bytes: 4,
+        capacity: Capacity {
+            reads: 40,
+            writes: 8,
+            actions: 2,
+        },
+        retry_limits: RetryLimits {
+            read_polls: 8,
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
+        },
+        ..StmConfig::default()
+    };
+    let initial = InitialMemory {
+        words: Vec::new(),
+        rest: Rest::Value(0),
+    };
+    let plan = ChainPlan {
+        seed: config.seed,
+        keys,
+        lookups_percent: 20,
+    };
+    let params = |stm| Params::<A> {
+        stm,
+        heads: heads.view::<A>(),
+        nodes: nodes.view::<A>(),
+        results: results.tarray(),
+        plan,
+        job,
+        transactions,
+    };
+    // SAFETY: the buffers live, and only these transactions touch them.
+    let run = unsafe { recorded::<Work<A>, A>(&sim, launch, settings, initial, params) };
+    let pool = nodes.pool().view();
+    let wrong = if run.verdict.is_opaque() {
+        difference(
+            job,
+            plan,
+            &heads.download().unwrap(),
+            |node| pool.index(node),
+            &nodes.records().download().unwrap(),
+            &nodes.pool().taken().unwrap(),
+            &results.download().unwrap(),
+        )
+    } else {
+        Some("not opaque".into())
+    };
+    Outcome {
+        aborted: run.history.len() - run.statistics.commits as usize,
+        wrong,
+    }
+}
+
+/// Configurations without end, all different.
+fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
+    const SCHEDULES: [Schedule; 4] = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 3,
+            length: 4000,
+        },
+    ];
+    (0..).map(move |k: u64| SimConfig {
+        warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
+        schedule: SCHEDULES[k as usize % 4],
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        votes_order: (k / 16).is_multiple_of(2),
+        seed: k,
+        mutant: mutant.map(|mutant| mutant as u32),
+        ..SimConfig::default()
+    })
+}
+
+fn all<A: Algorithm>(runs: usize) {
+    for job in [Job::List, Job::Publish, Job::Replace, Job::Look] {
+        let mut aborted = 0;
+        for config in configs(None).take(runs) {
+            let run = run::<A>(job, config);
+            assert_eq!(run.wrong, None, "{} {job:?}: {config}", A::NAME);
+            aborted += run.aborted;
+        }
+        assert!(
+            aborted > runs || A::NAME == "cgl" || matches!(job, Job::Publish | Job::Look),
+            "{job:?}: {aborted} aborts: not contended"
+        );
+    }
+}
+
+#[test]
+fn nodes_are_never_lost_or_shared_with_fast() {
+    all::<Fast>(96);
+    all::<Versioned<Cells, 0>>(32);
+}
+
+#[test]
+fn nodes_are_never_lost_or_shared_with_fast_table() {
+    all::<FastTable>(96);
+    all::<Versioned<Table, 0>>(32);
+}
+
+#[test]
+fn nodes_are_never_lost_or_shared_with_the_papers_algorithms() {
+    all::<Cgl>(16);
+    all::<Egpgv>(16);
+    all::<Vbv>(16);
+    all::<TbvSorting>(16);
+    all::<HvSorting>(16);
+    all::<HvBackoff>(16);
+}
+
+#[test]
+fn every_defect_of_a_pool_is_found() {
+    for (mutant, job) in [
+        (Mutant::PoolFreeAtOnce, Job::Replace),
+        (Mutant::PoolNotUndone, Job::Replace),
+        (Mutant::PoolReusedPrivate, Job::Look),
+    ] {
+        // An error of the launch is a panic, and a finding as well.
+        let found = configs(Some(mutant)).take(20_000).position(|mut config| {
+            if job == Job::Look {
+                config.warp_width = 1;
+                if let Schedule::Pct { length, .. } = &mut config.schedule {
+                    *length = 1_000;
+                }
+            }
+            std::panic::catch_unwind(|| run::<Fast>(job, config))
+                .map_or(true, |outcome| outcome.wrong.is_some())
+        });
+        println!("{}: {found:?}", mutant.name());
+        assert!(found.is_some(), "{} survives 20,000 runs", mutant.name());
+    }
+}
