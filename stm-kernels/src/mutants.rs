@@ -1,72 +1,106 @@
 //! The random-array kernel with a seeded defect, recorded. It shows what
 //! omitting each fence does on a GPU. It never ships: its PTX is built on
 //! demand, together with that of the other recorded kernels.
+//!
+//! Each defect has a second kernel that waits now and then where the fences
+//! are, as the windows that a missing fence opens are a few nanoseconds wide.
 
 use crate::ra::{RaParams, RandomArray};
-use stm_core::algorithm::HvSorting;
+use core::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::kernel::EntryName;
 use stm_core::observe::Mutant;
 use stm_core::{Kernel, Lane};
 
-/// [`RandomArray`] with hierarchical validation and the seeded defect of this
-/// number.
+/// [`RandomArray`] under algorithm `A` with the seeded defect of this number,
+/// with delays at the fences or without.
 #[derive(Clone, Copy, Debug)]
-pub struct RaMutant<const MUTANT: u32>;
+pub struct RaMutant<A, const MUTANT: u32, const DELAYED: bool>(PhantomData<A>);
 
-impl<const MUTANT: u32> Kernel for RaMutant<MUTANT> {
+impl<A: Algorithm, const MUTANT: u32, const DELAYED: bool> RaMutant<A, MUTANT, DELAYED> {
+    /// The folder of the PTX, and the beginning of the entry point's name.
+    const KIND: &'static str = if DELAYED { "delayed" } else { "mutant" };
+    /// The folder below that of all PTX.
+    #[cfg(not(target_arch = "nvptx64"))]
+    const FOLDER: &'static str = if DELAYED { "delayed" } else { "mutants" };
+}
+
+impl<A: Algorithm, const MUTANT: u32, const DELAYED: bool> Kernel for RaMutant<A, MUTANT, DELAYED> {
     const ENTRY: &'static str =
-        const { &EntryName::new("mutant", Mutant::ALL[MUTANT as usize].name()) }.as_str();
-    type Params = RaParams<HvSorting>;
+        const { &EntryName::new(Self::KIND, Mutant::ALL[MUTANT as usize].name()) }.as_str();
+    type Params = RaParams<A>;
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn ptx(
         build: stm_core::kernel::Build,
     ) -> Result<std::borrow::Cow<'static, str>, stm_core::host::Error> {
         let name = Mutant::ALL[MUTANT as usize].name();
-        crate::ptx::find(Self::ENTRY, "mutants", name, build)
+        crate::ptx::find(Self::ENTRY, Self::FOLDER, name, build)
     }
 
     #[inline(always)]
     fn run<L: Lane>(lane: &L, params: &Self::Params) {
-        RandomArray::<HvSorting>::run(lane, params);
+        RandomArray::<A>::run(lane, params);
     }
 
     /// The CPU has no seeded defects.
     #[cfg(not(target_arch = "nvptx64"))]
     fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &Self::Params) {
-        RandomArray::<HvSorting>::run_on_cpu(lane, params);
+        RandomArray::<A>::run_on_cpu(lane, params);
     }
 }
 
 macro_rules! mutants {
-    ($($mutant:ident $entry:literal $file:literal,)*) => {
+    ($($mutant:ident $type:ident $entry:literal $file:literal,)*) => {
         $(
             #[cfg(feature = "observed")]
             crate::entry::entry_point!(
-                RandomArray<HvSorting>, stm_core::observe::Recorder, { Mutant::$mutant as u32 }, false,
+                RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
+                { Mutant::$mutant as u32 }, false,
                 ["mutant_", $entry, "_recorded"], ["mutants/", $file, ".recorded"]
+            );
+            #[cfg(feature = "observed")]
+            crate::entry::entry_point!(
+                RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
+                { Mutant::$mutant as u32 | stm_core::observe::mutant::DELAYED }, false,
+                ["delayed_", $entry, "_recorded"], ["delayed/", $file, ".recorded"]
             );
         )*
 
-        /// Calls `$visit` with each mutant that has an entry point.
+        /// The seeded defects that have kernels, and the variant of each.
+        pub const RA_MUTANTS: &[(Mutant, Variant)] = &[
+            $((Mutant::$mutant, Variant::$type),)*
+        ];
+
+        /// Calls `$visit` with each mutant that has entry points, and the type
+        /// of its algorithm.
         #[macro_export]
         macro_rules! for_each_ra_mutant {
             ($visit:ident) => {
-                $($visit!($mutant);)*
+                $($visit!($mutant, $type);)*
             };
         }
     };
 }
 
 mutants! {
-    NoE1 "no_e1" "no-e1",
-    NoE2 "no_e2" "no-e2",
-    NoE2Extension "no_e2_extension" "no-e2-extension",
-    NoE3 "no_e3" "no-e3",
-    NoE4 "no_e4" "no-e4",
-    NoE4Extension "no_e4_extension" "no-e4-extension",
-    NoE5 "no_e5" "no-e5",
-    LockWordBeforeValue "lock_word_before_value" "lock-word-before-value",
-    ExtensionWithoutLocks "extension_without_locks" "extension-without-locks",
-    VersionBeforeLocking "version_before_locking" "version-before-locking",
+    NoE1 HvSorting "no_e1" "no-e1",
+    NoE2 HvSorting "no_e2" "no-e2",
+    NoE2Extension HvSorting "no_e2_extension" "no-e2-extension",
+    NoE3 HvSorting "no_e3" "no-e3",
+    NoE4 HvSorting "no_e4" "no-e4",
+    NoE4Extension HvSorting "no_e4_extension" "no-e4-extension",
+    NoE5 HvSorting "no_e5" "no-e5",
+    LockWordBeforeValue HvSorting "lock_word_before_value" "lock-word-before-value",
+    ExtensionWithoutLocks HvSorting "extension_without_locks" "extension-without-locks",
+    VersionBeforeLocking HvSorting "version_before_locking" "version-before-locking",
+    NoF1Begin Fast "no_f1_begin" "no-f1-begin",
+    NoF1Extension Fast "no_f1_extension" "no-f1-extension",
+    NoF2Value FastTable "no_f2_value" "no-f2-value",
+    NoF2Version FastTable "no_f2_version" "no-f2-version",
+    VersionAfterOnly FastTable "version_after_only" "version-after-only",
+    NoF3 Fast "no_f3" "no-f3",
+    NoF4 Fast "no_f4" "no-f4",
+    NoF5 FastTable "no_f5" "no-f5",
+    NoF6 FastTable "no_f6" "no-f6",
 }

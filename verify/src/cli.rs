@@ -60,8 +60,12 @@ Examples:
     Fuzz(FuzzArgs),
     /// Try every seeded defect, and the right code on ten times as much
     #[command(after_help = "\
+With --random, each defect also meets random programs that were not chosen for
+it, and the table says after how many of them it was caught.
+
 Examples:
   verify mutants
+  verify mutants --random 100K
   verify mutants --json
   verify mutants --list")]
     Mutants(MutantsArgs),
@@ -137,6 +141,9 @@ pub struct MutantsArgs {
     /// Only name them
     #[arg(long)]
     pub list: bool,
+    /// Run up to so many random programs with each defect as well
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "0")]
+    pub random: u64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -193,6 +200,9 @@ pub struct RecordArgs {
     /// kernel, until it shows (GPU only)
     #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
     pub mutant: Option<String>,
+    /// With --mutant: run each defect a second time, with delays at the fences
+    #[arg(long, requires = "mutant")]
+    pub delays: bool,
     /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, 66 of kmeans,
     /// and 1 of cgl and vbv but for labyrinth]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]
@@ -290,12 +300,20 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 }
 
 fn parse_device_mutant(text: &str) -> Result<String, String> {
-    if text == "all" || crate::record::MUTANTS.iter().any(|m| m.name() == text) {
+    if text == "all"
+        || crate::record::RA_MUTANTS
+            .iter()
+            .any(|(m, _)| m.name() == text)
+    {
         return Ok(text.to_owned());
     }
+    let known: Vec<&str> = crate::record::RA_MUTANTS
+        .iter()
+        .map(|(m, _)| m.name())
+        .collect();
     Err(format!(
         "there is no kernel with the defect {text:?}: give all, or one of {}",
-        crate::record::MUTANTS.map(Mutant::name).join(", ")
+        known.join(", ")
     ))
 }
 

@@ -144,7 +144,7 @@ fn mutants_command(args: &MutantsArgs) -> bool {
         return true;
     }
     let start = Instant::now();
-    let rows = mutants::gate(mutants::BUDGET, |row| {
+    let rows = mutants::gate(mutants::BUDGET, args.random, |row| {
         if let Some((case, failure)) = &row.unmutated_failure {
             eprintln!("the unmutated code fails: {failure}\n{}", case.command());
         }
@@ -162,6 +162,9 @@ fn mutants_command(args: &MutantsArgs) -> bool {
             rows.len(),
             start.elapsed().as_secs_f64()
         ));
+        if let Some(summary) = mutants::random_summary(&rows) {
+            say(summary);
+        }
     }
     right
 }
@@ -338,55 +341,68 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
     let input = Input::new(name, &args.input, Size::Gpu)?;
     let settings = settings(args, &input, (132, 256));
     say(format_args!(
-        "{:<25}{:>9}{:>14}{:>14}{:>11}  {}",
+        "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
     ));
-    for &mutant in record::MUTANTS
-        .iter()
-        .filter(|m| which == "all" || which == m.name())
-    {
-        let mut judged = Judged::default();
-        let mut impossible = None;
-        let row = record::record_mutant(device, mutant, &input, &settings, |history| {
-            match judged.judge(&history) {
-                Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
-                other => other?,
-            }
-            let found = impossible.is_some() || judged.violations != 0;
-            Ok(if found {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        });
-        let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
-            say(format_args!(
-                "{:<25}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
-                mutant.name(),
-                format!("{}x{}", settings.blocks, settings.threads),
-            ));
-        };
-        match row {
-            Ok(row) => {
-                let found = match (&impossible, &row.wrong_state, judged.violations) {
-                    (Some(what), ..) => format!("impossible: {what}"),
-                    (_, Some(what), _) => format!("wrong state: {what}"),
-                    (.., 0) => "nothing".to_owned(),
-                    (.., n) => format!("{n} attempts not opaque"),
-                };
-                line(
-                    row.transactions,
-                    row.attempts,
-                    row.kernel.as_secs_f64(),
-                    &found,
-                );
-            }
-            // What the launch's own checks found.
-            Err(Error::Host(error)) => line(0, 0, 0.0, &error.to_string()),
-            Err(error) => return Err(error),
+    let wanted = |m: &Mutant| which == "all" || which == m.name();
+    let delays: &[bool] = if args.delays {
+        &[false, true]
+    } else {
+        &[false]
+    };
+    for &(mutant, _) in record::RA_MUTANTS.iter().filter(|(m, _)| wanted(m)) {
+        for &delayed in delays {
+            say(record_defect(device, mutant, delayed, &input, &settings)?);
         }
     }
     Ok(true)
+}
+
+/// Runs one kernel with a seeded defect until the defect shows, and returns its
+/// line of the table.
+fn record_defect(
+    device: &AnyDevice,
+    mutant: Mutant,
+    delayed: bool,
+    input: &Input,
+    settings: &Settings,
+) -> Result<String, Error> {
+    let mut judged = Judged::default();
+    let mut impossible = None;
+    let row = record::record_mutant(device, mutant, delayed, input, settings, |history| {
+        match judged.judge(&history) {
+            Err(error @ Error::Impossible { .. }) => impossible = Some(error.to_string()),
+            other => other?,
+        }
+        let found = impossible.is_some() || judged.violations != 0;
+        Ok(if found {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    });
+    let name = format!("{}{}", mutant.name(), if delayed { "+delays" } else { "" });
+    let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
+        format!(
+            "{name:<32}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
+            format!("{}x{}", settings.blocks, settings.threads),
+        )
+    };
+    match row {
+        Ok(row) => {
+            let found = match (&impossible, &row.wrong_state, judged.violations) {
+                (Some(what), ..) => format!("impossible: {what}"),
+                (_, Some(what), _) => format!("wrong state: {what}"),
+                (.., 0) => "nothing".to_owned(),
+                (.., n) => format!("{n} attempts not opaque"),
+            };
+            let kernel = row.kernel.as_secs_f64();
+            Ok(line(row.transactions, row.attempts, kernel, &found))
+        }
+        // What the launch's own checks found.
+        Err(Error::Host(error)) => Ok(line(0, 0, 0.0, &error.to_string())),
+        Err(error) => Err(error),
+    }
 }
 
 impl Judged {

@@ -2,9 +2,9 @@
 //! wrong.
 //!
 //! Run `k` of a seed is the same everywhere: its variant is `k` modulo their
-//! number, one run in eight takes a directed program. The workers, one for each
-//! core, draw numbers in turn; the simulator is single-threaded, so they share
-//! nothing else.
+//! number, one run in eight takes a directed program, and one in four of the
+//! others is silent. The workers, one for each core, draw numbers in turn; the
+//! simulator is single-threaded, so they share nothing else.
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
@@ -181,10 +181,21 @@ pub fn case(config: &Config, k: u64) -> Case {
     let variant = config.variants[(k % config.variants.len() as u64) as usize];
     let bits = draw(config.seed, k, 5);
     if bits.is_multiple_of(8) {
-        let directed = &directed::ALL[(bits / 8 % directed::ALL.len() as u64) as usize];
-        directed.case(variant, config.mutant, bits)
+        let all = directed::ALL.len() + directed::SILENT.len();
+        let mut directed = directed::ALL.iter().chain(directed::SILENT);
+        if let Some(directed) = directed.nth((bits / 8 % all as u64) as usize) {
+            return directed.case(variant, config.mutant, bits);
+        }
+    }
+    random_case(variant, config.mutant, bits)
+}
+
+/// Returns the random case of a seed, in one of four a silent one.
+pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+    if (seed >> 32).is_multiple_of(4) {
+        generate::silent_case(variant, mutant, seed)
     } else {
-        generate::case(variant, config.mutant, bits)
+        generate::case(variant, mutant, seed)
     }
 }
 

@@ -5,7 +5,13 @@
 //! directed programs made for it in turn, then random programs. The gate runs
 //! the stream until a check fails, and then the unmutated code on ten times as
 //! many cases of the same stream.
+//!
+//! A program that was chosen for a defect says little about the defects that
+//! nobody has thought of. So there is a second stream, of random programs only,
+//! recorded and silent ones; how many defects it catches, and how soon, is a
+//! measure of the generator and no gate.
 
+use crate::fuzz::random_case;
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::table::lines;
@@ -72,7 +78,11 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         }
         Mutant::VersionNotRaised => (FastTable, &["torn-pair", "increments"]),
         Mutant::HintUnchecked => (Fast, &["write-elsewhere"]),
-        Mutant::NoF1 | Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
+        Mutant::NoF1Begin => (Fast, &["silent-torn-pair", "torn-pair", "write-skew"]),
+        Mutant::NoF1Extension => (Fast, &["silent-late-extension", "late-extension"]),
+        Mutant::NoF1Sum => (Fast, &["silent-sums", "sum-and-word", "torn-rows"]),
+        Mutant::NoF1Team => (Fast, &["silent-team-pair", "team-torn-pair"]),
+        Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
         Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
             (FastTable, &["torn-pair", "torn-batch"])
         }
@@ -102,10 +112,11 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         // Programs have no such operations; kernels of their own catch these
         // (`tests/sim/waiting.rs`).
-        Mutant::ActionBeforeCommit | Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &[]),
-        Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone | Mutant::PoolReusedPrivate => {
-            (Fast, &["torn-pair"])
+        Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &[]),
+        Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
+            (Fast, &["silent-nodes"])
         }
+        Mutant::PoolReusedPrivate => (Fast, &["silent-node-reused", "silent-nodes"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }
@@ -165,6 +176,15 @@ pub struct Kill {
     pub schedules: u64,
 }
 
+/// What random programs did to a mutant.
+#[derive(Clone, Debug)]
+pub struct RandomKill {
+    /// The cases that were to be run at most.
+    pub budget: u64,
+    /// What caught it first; `None` if nothing did.
+    pub killed: Option<Kill>,
+}
+
 /// A mutant's line in the table.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -177,6 +197,8 @@ pub struct Row {
     /// A case that the unmutated code failed, which is a bug in the core or in
     /// the checks.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
+    /// What random programs did to it, if any were to be run.
+    pub random: Option<RandomKill>,
 }
 
 impl Row {
@@ -195,6 +217,15 @@ impl Row {
             "finding": killed.map(|k| k.failure.kind.name()),
             "schedules": killed.map(|k| k.schedules),
             "replay": killed.map(|k| k.case.to_string()),
+            "random": self.random.as_ref().map(|random| {
+                let killed = random.killed.as_ref();
+                serde_json::json!({
+                    "budget": random.budget,
+                    "finding": killed.map(|k| k.failure.kind.name()),
+                    "schedules": killed.map(|k| k.schedules),
+                    "replay": killed.map(|k| k.case.to_string()),
+                })
+            }),
             "unmutated_schedules": self.unmutated,
             "unmutated_failure": self.unmutated_failure.as_ref().map(|(_, f)| f.to_string()),
             "unmutated_replay": self.unmutated_failure.as_ref().map(|(c, _)| c.to_string()),
@@ -202,8 +233,30 @@ impl Row {
     }
 }
 
-/// Tries one mutant.
-pub fn try_mutant(mutant: Mutant, budget: u64) -> Row {
+/// Returns case `k` of a mutant's stream of random programs.
+pub fn case_at_random(mutant: Mutant, k: u64) -> (Source, Case) {
+    let seed = draw(k, mutant as u64, 10);
+    let case = random_case(target(mutant).0, Some(mutant), seed);
+    (Source::Random { random: seed }, case)
+}
+
+/// Runs random programs with a mutant until one catches it.
+pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
+    let killed = (0..budget).find_map(|k| {
+        let (source, case) = case_at_random(mutant, k);
+        run(&case).err().map(|failure| Kill {
+            source,
+            failure,
+            case,
+            schedules: k + 1,
+        })
+    });
+    RandomKill { budget, killed }
+}
+
+/// Tries one mutant: `budget` cases of its own stream at most, and `random`
+/// random programs if that is not 0.
+pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
     let killed = (0..budget).find_map(|k| {
         let (source, case) = case(mutant, k, true);
         run(&case).err().map(|failure| Kill {
@@ -223,12 +276,13 @@ pub fn try_mutant(mutant: Mutant, budget: u64) -> Row {
         killed,
         unmutated,
         unmutated_failure,
+        random: (random != 0).then(|| try_at_random(mutant, random)),
     }
 }
 
 /// Tries every mutant, on as many threads as there are cores; `report` is
 /// called with each row as it comes.
-pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
+pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut rows = Vec::new();
@@ -237,7 +291,7 @@ pub fn gate(budget: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
             if target(mutant).1.is_empty() {
                 continue;
             }
-            let row = try_mutant(mutant, budget);
+            let row = try_mutant(mutant, budget, random);
             report(&row);
             rows.push(row);
         }
@@ -267,8 +321,17 @@ pub fn table(rows: &[Row]) -> String {
         "finding",
         "schedules",
         "unmutated",
+        "random",
     ];
-    let mut cells = vec![header.map(String::from).to_vec()];
+    let random = rows.iter().any(|row| row.random.is_some());
+    let columns = header.len() - usize::from(!random);
+    let mut cells = vec![
+        header[..columns]
+            .iter()
+            .copied()
+            .map(String::from)
+            .collect(),
+    ];
     for row in rows {
         let (program, finding, schedules) = match &row.killed {
             Some(kill) => (
@@ -282,14 +345,39 @@ pub fn table(rows: &[Row]) -> String {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
         };
-        cells.push(vec![
+        let mut line = vec![
             row.mutant.name().to_string(),
             target(row.mutant).0.name().to_string(),
             program,
             finding.to_owned(),
             schedules,
             unmutated,
-        ]);
+        ];
+        if let Some(random) = &row.random {
+            line.push(match &random.killed {
+                Some(kill) => kill.schedules.to_string(),
+                None => format!("> {}", random.budget),
+            });
+        }
+        cells.push(line);
     }
-    lines(cells, &[4]).join("\n") + "\n"
+    lines(cells, &[4, 6][..columns - 5]).join("\n") + "\n"
+}
+
+/// Returns a line about what random programs caught, if any were run.
+pub fn random_summary(rows: &[Row]) -> Option<String> {
+    let random: Vec<&RandomKill> = rows.iter().filter_map(|row| row.random.as_ref()).collect();
+    let budget = random.first()?.budget;
+    let kills = || random.iter().filter_map(|r| r.killed.as_ref());
+    let mut schedules: Vec<u64> = kills().map(|kill| kill.schedules).collect();
+    schedules.sort_unstable();
+    let median = schedules.get(schedules.len() / 2).copied().unwrap_or(0);
+    let silent = kills().filter(|kill| kill.case.program.silent.is_some());
+    Some(format!(
+        "{} of {} killed by at most {budget} random programs each, {} of them by a silent one; \
+         half of them within {median}",
+        schedules.len(),
+        random.len(),
+        silent.count(),
+    ))
 }

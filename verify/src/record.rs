@@ -28,8 +28,9 @@ mod recording;
 mod session;
 mod settings;
 
-pub use defects::{MUTANTS, record_mutant};
+pub use defects::record_mutant;
 pub use settings::{Row, Settings};
+pub use stm_kernels::mutants::RA_MUTANTS;
 
 use crate::error::Error;
 use crate::history::History;

@@ -10,7 +10,7 @@
 //! `asm!` without options clobbers memory, so no access moves across another.
 
 use super::Lane;
-use crate::observe::mutant::Mutant;
+use crate::observe::mutant::{DELAYED, Mutant};
 use crate::observe::probe::{Probe, Silent};
 use core::arch::{asm, global_asm, nvptx};
 use core::marker::PhantomData;
@@ -39,7 +39,8 @@ unsafe extern "C" {
 
 /// The thread that executes this code. It is a zero-sized token, as everything
 /// about the thread is in special registers. `P` observes its transactions,
-/// `MUTANT` is the seeded defect that it runs with (what ships has none), and
+/// `MUTANT` is the seeded defect that it runs with (what ships has none), with
+/// [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences, and
 /// `WIDE` says whether the GPU has atomics of 128 bits. `sm_90` is the first
 /// with these, so an entry point that uses them goes into a module for `sm_90`.
 #[derive(Clone, Copy)]
@@ -473,6 +474,16 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
 
     #[inline(always)]
     fn mutant(&self, mutant: Mutant) -> bool {
-        mutant as u32 == MUTANT
+        mutant as u32 == MUTANT & !DELAYED
+    }
+    #[inline(always)]
+    fn delay_at_fence(&self) {
+        if MUTANT != u32::MAX && MUTANT & DELAYED != 0 {
+            // One warp in four, for up to a microsecond: the others go on.
+            let now = self.clock() as u32;
+            if now >> 4 & 3 == 0 {
+                self.pause(now & 0x3FF);
+            }
+        }
     }
 }

@@ -330,6 +330,16 @@ pub trait Lane {
     /// CPU, yields the core).
     fn pause(&self, ns: u32);
 
+    /// Loads the counter of commits for an observer: the result is at least the
+    /// newest value that this lane has read or knows of, and no attempt that it
+    /// goes on with may be affected. A GPU and a CPU have nothing better than an
+    /// acquire load, which orders the accesses that follow; a simulator answers
+    /// from outside of the memory model.
+    #[inline(always)]
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_acquire_64(p) }
+    }
     /// Returns the number of bits of a version in a cell of 32 bits of value.
     /// It is 31 on every machine that ships; the simulator has fewer, so that
     /// versions wrap around in every run.
@@ -356,6 +366,11 @@ pub trait Lane {
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 
+    /// Waits now and then, on a machine that is to make seeded defects show
+    /// sooner. It is called where fences are, whether one is left out or not; on
+    /// a machine that ships it is nothing.
+    #[inline(always)]
+    fn delay_at_fence(&self) {}
     /// Returns whether a seeded defect is switched on, which it never is on a
     /// machine that ships.
     #[inline(always)]
@@ -377,6 +392,7 @@ impl Mutant {
         if !self.on(lane) {
             lane.fence();
         }
+        lane.delay_at_fence();
     }
 }
 

@@ -6,6 +6,10 @@
 //! is the constant `false`, and the compiler leaves nothing of the defects in
 //! the code.
 
+/// In the number of a defect that a GPU's lane has: it also waits where fences
+/// are ([`Lane::delay_at_fence`](crate::Lane::delay_at_fence)).
+pub const DELAYED: u32 = 1 << 31;
+
 macro_rules! mutants {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// A seeded defect.
@@ -116,8 +120,16 @@ mutants! {
     /// `fast`: a write goes to the entry that the hint names, even if that
     /// entry is of another word.
     HintUnchecked = "hint-unchecked",
-    /// `fast`: there is no order between the clock and the first read.
-    NoF1 = "no-f1",
+    /// `fast`: the load of the clock with which an attempt begins does not
+    /// acquire.
+    NoF1Begin = "no-f1-begin",
+    /// `fast`: the load of the clock in an extension does not acquire.
+    NoF1Extension = "no-f1-extension",
+    /// `fast`: the load of the clock in a read of a row of sums does not
+    /// acquire.
+    NoF1Sum = "no-f1-sum",
+    /// `fast`, teams: the load of the clock in an extension does not acquire.
+    NoF1Team = "no-f1-team",
     /// `fast`: there is no fence between version and value in a read.
     NoF2Value = "no-f2-value",
     /// `fast`: there is no fence between value and version in a read.

@@ -13,11 +13,12 @@
 //! to its own buffer in device memory, in the layout of
 //! [`crate::observe::history_layout`].
 //!
-//! Observation is not free of side effects on the memory order: the clock in
-//! the begin and end events is loaded with acquire, which a silent kernel does
-//! not do there. This extra acquire can hide that an acquire is missing in the
-//! protocol, because it orders the reads that follow. A test of such an order
-//! must run the silent kernel and check the values that it sees.
+//! On a GPU and on a CPU, observation is not free of side effects on the memory
+//! order: the clock in the begin and end events is loaded with acquire
+//! ([`Lane::observed_clock`]), which a silent kernel does not do there. This
+//! extra acquire can hide that an acquire is missing in the protocol, because
+//! it orders the reads that follow. The simulator of `verify` answers that load
+//! from outside of its memory model, so there a recorded run is the silent run.
 
 use crate::lane::Lane;
 use crate::memory::version::Version;

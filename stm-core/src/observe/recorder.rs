@@ -1,12 +1,12 @@
 //! The probe that records a history, for the opacity checker of `verify`.
 //!
-//! A recorded kernel is not quite the kernel that ships. Its begin and end
-//! events load the clock with acquire
-//! ([`Algorithm::now`](crate::algorithm::Algorithm::now)), and such a load can
-//! hide that the protocol itself lacks an acquire: what the silent kernel would
-//! read too early, the recorded one reads in order. A recorded history
-//! therefore proves nothing about the acquire at the begin of an attempt (E1,
-//! F1); only runs of the silent kernel can.
+//! On a GPU or a CPU a recorded kernel is not quite the kernel that ships. Its
+//! begin and end events load the clock with acquire ([`Lane::observed_clock`]),
+//! and such a load can hide that the protocol itself lacks an acquire: what the
+//! silent kernel would read too early, the recorded one reads in order. A
+//! history recorded there proves nothing about the acquire at the begin of an
+//! attempt (E1, F1, S1). One recorded on the simulator does, because there the
+//! events cost no operation.
 
 use crate::lane::Lane;
 use crate::observe::history_layout as layout;

@@ -50,6 +50,13 @@
 //! than a clock value that it has itself read, so by coherence a later load of
 //! the clock returns at least that.
 //!
+//! The simulator gives both samples without a load: the oldest value that a
+//! load of this lane might return there. That is a sample like any other, and
+//! the best one for both purposes: by coherence it is at most what the attempt's
+//! own load of the clock returns, and at least what the lane has loaded before
+//! or what happened before. So it keeps the argument about real time above and
+//! makes the interval no wider than it must be.
+//!
 //! # What it does not see
 //! The converse: an opaque history whose recorded versions are not its order is
 //! rejected. For a protocol whose versions are its order that is a bug as well.

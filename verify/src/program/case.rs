@@ -1,13 +1,15 @@
 //! The data: a program, its transactions, and the case that says how they are
 //! run.
 
+use super::silent::Invariant;
 use crate::sim::SimConfig;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::observe::Mutant;
 
-/// The most words of a program: a word's number is one digit.
-pub const WORDS_MAX: u8 = 10;
+/// The most words of a program: a word's number is one digit in base 36.
+pub const WORDS_MAX: u8 = 36;
 
 /// What a write stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +20,9 @@ pub enum Value {
     LastPlus(u64),
     /// The write stores the value last read, or 0, with bit 0 flipped.
     Flip,
+    /// The write stores 1 if the last value of every read before it was 0, else
+    /// 0.
+    Claim,
 }
 
 /// One to three words that one operation reads.
@@ -62,6 +67,26 @@ pub enum Op {
     Add(u8, Value),
     /// Reads sums, together if they follow each other in one row.
     ReadSums(Words),
+    /// Inserts a node into the list of [`Invariant::Sorted`].
+    Insert(u8),
+    /// Removes a node from that list.
+    Remove(u8),
+    /// Does something with the node of a pool that a word names
+    /// ([`Invariant::Nodes`]).
+    Node(u8, NodeOp),
+}
+
+/// What is done with the node of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeOp {
+    /// A node is allocated if the word has none; else its node is freed.
+    Toggle,
+    /// A node is allocated, and the one that the word had is freed.
+    Replace,
+    /// The node is written, if there is one.
+    Update,
+    /// The node is read, if there is one.
+    Visit,
 }
 
 impl Op {
@@ -69,7 +94,11 @@ impl Op {
     pub fn words(&self) -> &[u8] {
         match self {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
-            Self::Write(word, _) | Self::Add(word, _) => std::slice::from_ref(word),
+            Self::Write(word, _)
+            | Self::Add(word, _)
+            | Self::Insert(word)
+            | Self::Remove(word)
+            | Self::Node(word, _) => std::slice::from_ref(word),
         }
     }
 
@@ -77,6 +106,17 @@ impl Op {
     pub const fn is_of_sums(&self) -> bool {
         matches!(self, Self::Add(..) | Self::ReadSums(_))
     }
+}
+
+/// How many bits the words of a program have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Widths {
+    /// All have 32.
+    Narrow,
+    /// All have 64.
+    Wide,
+    /// Those of even numbers have 64, the others 32; sums have 32.
+    Mixed,
 }
 
 /// How transactions are called.
@@ -104,9 +144,10 @@ impl Loop {
 
 /// Transactions, the words they share, and the launch that runs them.
 ///
-/// Transaction `i` belongs to the lane `i % lanes`; with `egpgv` in a loop of
-/// the kind [`Loop::Each`], to the first lane of block `i % blocks`; in one of
-/// the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
+/// The transactions are divided among `launches` launches on the same memory.
+/// Transaction `i` of a launch belongs to the lane `i % lanes`; with `egpgv` in
+/// a loop of the kind [`Loop::Each`], to the first lane of block `i % blocks`;
+/// in one of the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// Blocks of the launch.
@@ -115,8 +156,13 @@ pub struct Program {
     pub threads: u32,
     /// How transactions are called.
     pub calls: Loop,
-    /// Whether words have 64 bits, not 32.
-    pub wide: bool,
+    /// Launches, 1 or more.
+    pub launches: u32,
+    /// The invariant that the transactions themselves check, in a run that is
+    /// not recorded. If there is none, the run is recorded.
+    pub silent: Option<Invariant>,
+    /// How many bits words have.
+    pub widths: Widths,
     /// Words of a stripe, a power of two.
     pub stripe_words: u32,
     /// Version locks, a power of two.
@@ -138,7 +184,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the words before the launch, and after them the sums.
+    /// Returns the words before the first launch, and after them the sums.
     pub fn memory(&self) -> impl Iterator<Item = u64> + '_ {
         self.initial.iter().chain(&self.sums).copied()
     }
@@ -148,10 +194,9 @@ impl Program {
         self.blocks * self.threads
     }
 
-    /// Returns the team that runs transaction `i`, if the program has teams and
-    /// warps have `width` lanes: its first lane, its lanes, and how many of its
-    /// transactions come before.
-    fn team(&self, width: u32, i: usize) -> (u32, u32, usize) {
+    /// Returns the team that runs transaction `i` of a launch, if the program has
+    /// teams and warps have `width` lanes: its first lane, and its lanes.
+    fn team(&self, width: u32, i: usize) -> (u32, u32) {
         let width = match self.calls {
             Loop::Block => self.threads,
             Loop::Each | Loop::Own | Loop::Team => width,
@@ -161,31 +206,72 @@ impl Program {
         let team = (i % teams) as u32;
         let (block, first) = (team / warps, team % warps * width);
         let lanes = width.min(self.threads - first);
-        (block * self.threads + first, lanes, i / teams)
+        (block * self.threads + first, lanes)
     }
 
-    /// Returns the lane that runs transaction `i`, or leads the team that does,
-    /// and how many of its transactions come before; with warps of `width`
-    /// lanes.
-    pub fn place(&self, variant: Variant, width: u32, i: usize) -> (u32, usize) {
-        if self.calls.is_of_teams() {
-            let (first, _, before) = self.team(width, i);
-            (first, before)
-        } else if variant == Variant::Egpgv && self.calls == Loop::Each {
-            let blocks = self.blocks as usize;
-            ((i % blocks) as u32 * self.threads, i / blocks)
-        } else {
-            let lanes = self.lanes() as usize;
-            ((i % lanes) as u32, i / lanes)
+    /// Returns whether a word has 64 bits.
+    pub fn is_wide(&self, word: u8) -> bool {
+        match self.widths {
+            Widths::Narrow => false,
+            Widths::Wide => true,
+            Widths::Mixed => word.is_multiple_of(2),
         }
     }
 
-    /// Returns whether a transaction reads or writes more distinct words than
-    /// its sets hold, those of a lane of the team that runs it; the launch then
-    /// fails with `CapacityExceeded`. Where additions are no writes, sums are
-    /// taken to fit.
+    /// Returns whether sums have 64 bits.
+    pub const fn sums_are_wide(&self) -> bool {
+        matches!(self.widths, Widths::Wide)
+    }
+
+    /// Returns the bits that a word may have, or a sum, whose number comes after
+    /// those of the words.
+    pub fn mask(&self, at: usize) -> u64 {
+        let wide = match u8::try_from(at) {
+            Ok(word) if at < self.initial.len() => self.is_wide(word),
+            _ => self.sums_are_wide(),
+        };
+        if wide { u64::MAX } else { u64::from(u32::MAX) }
+    }
+
+    /// Returns the number of nodes of the pool: enough for all words, and for
+    /// whatever the attempts of all lanes hold at a time.
+    pub fn nodes(&self) -> u64 {
+        let of = |ops: &Vec<Op>| ops.iter().filter(|op| matches!(op, Op::Node(..))).count();
+        let most = self.transactions.iter().map(of).max().unwrap_or(0);
+        self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
+    }
+
+    /// Returns the transactions of launch `k`.
+    pub fn launch(&self, k: u32) -> Range<usize> {
+        let (k, launches) = (k as usize, self.launches as usize);
+        let first = |k: usize| self.transactions.len() * k / launches;
+        first(k)..first(k + 1)
+    }
+
+    /// Returns the lane that runs transaction `i` of a launch, or leads the team
+    /// that does; with warps of `width` lanes.
+    pub fn place(&self, variant: Variant, width: u32, i: usize) -> u32 {
+        if self.calls.is_of_teams() {
+            self.team(width, i).0
+        } else if variant == Variant::Egpgv && self.calls == Loop::Each {
+            (i % self.blocks as usize) as u32 * self.threads
+        } else {
+            (i % self.lanes() as usize) as u32
+        }
+    }
+
+    /// Returns whether a transaction of some launch reads or writes more
+    /// distinct words than its sets hold.
     pub fn overflows(&self, variant: Variant, width: u32) -> bool {
-        let mut transactions = self.transactions.iter().enumerate();
+        (0..self.launches).any(|k| self.launch_overflows(variant, width, k))
+    }
+
+    /// Returns whether a transaction of launch `k` reads or writes more distinct
+    /// words than its sets hold, those of a lane of the team that runs it; the
+    /// launch then fails with `CapacityExceeded`. Where additions are no writes,
+    /// sums are taken to fit.
+    pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
+        let mut transactions = self.transactions[self.launch(k)].iter().enumerate();
         transactions.any(|(i, ops)| {
             let lanes = match self.calls {
                 Loop::Team | Loop::Block => self.team(width, i).1,
@@ -234,6 +320,9 @@ impl Program {
                         writes.insert(*word);
                     }
                 }
+                // Lists and nodes are run with sets that are large enough
+                // (`Program::check`).
+                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {}
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

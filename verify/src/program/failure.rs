@@ -24,6 +24,8 @@ pub enum FailureKind {
     NotFollowed,
     /// Memory is not what the commits leave.
     Memory,
+    /// A silent program saw a state that breaks its invariant, or left one.
+    Invariant,
 }
 
 impl FailureKind {
@@ -39,6 +41,7 @@ impl FailureKind {
             Self::NotOpaque => "not opaque",
             Self::NotFollowed => "program not followed",
             Self::Memory => "wrong memory",
+            Self::Invariant => "broken invariant",
         }
     }
 }

@@ -3,9 +3,14 @@
 //! Two regimes of values. *Unique*: no value is written twice, so each read
 //! names its writer. *Toggling*: words are 0 or 1, two or three of them on one
 //! or two stripes, in at most four transactions: what needs a word to change and
-//! change back shows only there.
+//! change back shows only there. A part of the unique ones has long
+//! transactions over many words, which leave the sets on the stack.
 
-use super::case::{Case, Loop, Op, Program, Value, Words};
+mod silent;
+
+pub use silent::silent_case;
+
+use super::case::{Case, Loop, Op, Program, Value, Widths, Words};
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;
@@ -114,10 +119,23 @@ fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> 
         .collect()
 }
 
+/// Returns the widths of a random program's words.
+fn widths(rng: &mut Rng) -> Widths {
+    rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed])
+}
+
+/// Returns the number of launches of a random program.
+fn launches(rng: &mut Rng) -> u32 {
+    rng.pick(&[1, 1, 1, 2, 3])
+}
+
 /// Returns a random program, and the width of its warps.
 pub fn program(rng: &mut Rng) -> (Program, u32) {
     let toggling = rng.chance(50);
-    let (words, stripe_words, transactions) = if toggling {
+    let long = !toggling && rng.chance(15);
+    let (words, stripe_words, transactions) = if long {
+        (rng.within(12, 36), rng.pick(&[1, 2, 4]), rng.within(2, 4))
+    } else if toggling {
         let words = rng.within(2, 3);
         (words, rng.pick(&[1, 2, 2, 4]), rng.within(2, 4))
     } else {
@@ -127,12 +145,12 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
     let width = rng.pick(&[1, 1, 1, 2, 4]);
     let threads = rng.within(1, (2 * width).min(4));
     let blocks = rng.within(if threads == 1 { 2 } else { 1 }, 3);
-    let wide = rng.chance(50);
+    let widths = widths(rng);
     let mut values = Values {
         toggling,
         written: 100,
     };
-    let ops_max = rng.pick(&[2, 3, 4, 6]);
+    let ops_max = if long { 40 } else { rng.pick(&[2, 3, 4, 6]) };
     let transactions: Vec<Vec<Op>> = (0..transactions)
         .map(|_| transaction(rng, words, ops_max, &mut values))
         .collect();
@@ -144,7 +162,9 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
         } else {
             Loop::Own
         },
-        wide,
+        launches: launches(rng),
+        silent: None,
+        widths,
         stripe_words,
         locks: if toggling {
             rng.pick(&[1, 2])
@@ -152,7 +172,7 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
             rng.pick(&[1, 2, 4, 8])
         },
         // As many as any transaction needs, or less, which must be reported.
-        sets: (24, 8),
+        sets: if long { (40, 40) } else { (24, 8) },
         retry_limits: (rng.within(1, 8), rng.within(1, 8)),
         sums: Vec::new(),
         row: 1,
@@ -173,7 +193,7 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     program.sums = (0..sums).map(|_| u64::from(rng.below(3))).collect();
     program.row = rng.within(1, sums.min(3));
     // More than any transaction needs.
-    program.sets = (24, 12);
+    program.sets = (program.sets.0.max(24) + 8, program.sets.1.max(12) + 4);
     let mut added = 0u32;
     for ops in &mut program.transactions {
         for _ in 0..rng.below(4) {
@@ -202,6 +222,21 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     }
 }
 
+/// Has a program's transactions run by teams, and returns the width of the
+/// warps.
+fn in_teams(rng: &mut Rng, program: &mut Program) -> u32 {
+    if rng.chance(40) {
+        // One warp, several, and a last one that is short.
+        program.calls = Loop::Block;
+        program.threads = rng.within(1, 6);
+        return rng.pick(&[1, 2, 4]);
+    }
+    let width = rng.pick(&[2, 2, 4, 8]);
+    program.calls = Loop::Team;
+    program.threads = rng.pick(&[width, width, width + 1]);
+    width
+}
+
 /// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 1);
@@ -209,15 +244,7 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     // Numbers of other streams: the programs of other variants stay.
     let (mut of_teams, mut of_sums) = (Rng::of_stream(seed, 4), Rng::of_stream(seed, 5));
     if variant.has_teams() && of_teams.chance(25) {
-        width = of_teams.pick(&[2, 2, 4, 8]);
-        program.calls = Loop::Team;
-        program.threads = of_teams.pick(&[width, width, width + 1]);
-        if of_teams.chance(40) {
-            // One warp, several, and a last one that is short.
-            width = of_teams.pick(&[1, 2, 4]);
-            program.calls = Loop::Block;
-            program.threads = of_teams.within(1, 6);
-        }
+        width = in_teams(&mut of_teams, &mut program);
     } else if of_sums.chance(30) {
         with_sums(&mut of_sums, &mut program);
     }

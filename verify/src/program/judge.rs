@@ -4,7 +4,7 @@
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
-use super::case::{Case, Op, Value};
+use super::case::{Case, Op, Program, Value};
 use super::failure::{Failure, FailureKind};
 use super::kernel::together;
 use crate::history::{Event, History, Outcome, sum};
@@ -51,7 +51,9 @@ struct Follower<'a> {
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
     last: u64,
-    mask: u64,
+    /// All values of `last` so far, joined by or.
+    any: u64,
+    program: &'a Program,
 }
 
 impl Follower<'_> {
@@ -69,6 +71,7 @@ impl Follower<'_> {
                             return Ok(false);
                         }
                     }
+                    self.any |= self.last;
                 }
                 Op::Add(first, value) => {
                     let mut additions = vec![(first, value)];
@@ -88,9 +91,15 @@ impl Follower<'_> {
                             return Ok(false);
                         }
                     }
+                    self.any |= self.last;
+                }
+                // They are not recorded (`Program::check`).
+                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {
+                    return Err(format!("{op} was recorded"));
                 }
                 Op::Write(word, value) => {
-                    let value = value.after(self.last) & self.mask;
+                    let mask = self.program.mask(word.into());
+                    let value = value.after(self.last, self.any) & mask;
                     let expected = Event::Write {
                         word: self.addresses[usize::from(word)],
                         value,
@@ -156,7 +165,8 @@ impl Follower<'_> {
         self.last = last;
         for (&(to, value), found) in additions.iter().zip(found) {
             let at = self.first_sum + usize::from(to);
-            let (word, delta) = (self.addresses[at], value.after(last) & self.mask);
+            let delta = value.after(last, self.any) & self.program.mask(at);
+            let word = self.addresses[at];
             let expected = if self.adds {
                 Event::Add { word, delta }
             } else {
@@ -178,8 +188,11 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     let program = &case.program;
     let wrong = |text| Err(Failure::new(FailureKind::NotFollowed, text));
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
-    for (i, ops) in program.transactions.iter().enumerate() {
-        lanes[program.place(case.variant, case.sim.warp_width, i).0 as usize].push((i, ops));
+    for launch in (0..program.launches).map(|k| program.launch(k)) {
+        for (i, number) in launch.enumerate() {
+            let lane = program.place(case.variant, case.sim.warp_width, i);
+            lanes[lane as usize].push((number, &program.transactions[number]));
+        }
     }
     let mut next = vec![0; lanes.len()];
     let mut events = Vec::new();
@@ -200,11 +213,8 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
             row: program.row,
             adds: case.variant.has_sums(),
             last: 0,
-            mask: if program.wide {
-                u64::MAX
-            } else {
-                u64::from(u32::MAX)
-            },
+            any: 0,
+            program,
         };
         let committed = matches!(
             attempt.outcome,

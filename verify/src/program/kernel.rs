@@ -1,19 +1,32 @@
 //! The kernel that interprets a program.
 
-use super::case::{Loop, Op, Program, Value, Words};
-use std::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Crew, Element, Kernel, Lane, StmRef, Summand, TSums, TeamTx, Tx, TxResult};
+mod nodes;
+mod single;
+mod team;
 
-/// Runs a [`Program`] with transactions of algorithm `A` on words of type `T`.
-pub(super) struct Interpreter<A, T>(PhantomData<(A, T)>);
+pub(super) use nodes::Item;
+
+use super::case::{Loop, Program, Value};
+use super::silent::Watch;
+use std::marker::PhantomData;
+use std::ops::Range;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Kernel, Lane, StmRef, TNodes, TSums};
+
+/// Runs a [`Program`] with transactions of algorithm `A`.
+pub(super) struct Interpreter<A>(PhantomData<A>);
 
 /// A program in the host's memory, which lanes that run on the host can read
-/// without an operation that the simulator would schedule.
+/// without an operation that the simulator would schedule, and the watch over a
+/// silent one.
 #[derive(Clone, Copy)]
-pub(super) struct ProgramRef(*const Program);
+pub(super) struct ProgramRef {
+    program: *const Program,
+    watch: *const Watch,
+}
 
-// SAFETY: nothing writes the program while a reference is in use (`new`).
+// SAFETY: nothing writes the program while a reference is in use, and all lanes
+// run on one thread (`new`).
 unsafe impl Send for ProgramRef {}
 // SAFETY: as above.
 unsafe impl Sync for ProgramRef {}
@@ -22,33 +35,59 @@ impl ProgramRef {
     /// Makes a reference for a kernel's parameters.
     ///
     /// # Safety
-    /// While the kernel runs the program lives and nobody changes it; the
-    /// kernel runs on the host.
-    pub(super) const unsafe fn new(program: &Program) -> Self {
-        Self(program)
+    /// While the kernel runs the program and the watch live and nobody changes
+    /// the program; all lanes of the kernel run on the calling thread.
+    pub(super) unsafe fn new(program: &Program, watch: Option<&Watch>) -> Self {
+        Self {
+            program,
+            watch: watch.map_or(std::ptr::null(), std::ptr::from_ref),
+        }
     }
 
     const fn get(&self) -> &Program {
         // SAFETY: live and unchanged (`new`).
-        unsafe { &*self.0 }
+        unsafe { &*self.program }
+    }
+
+    const fn watch(&self) -> Option<&Watch> {
+        // SAFETY: null or live, and of this thread (`new`).
+        unsafe { self.watch.as_ref() }
     }
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Params<A: Algorithm, T: Summand> {
+/// The parameters of one launch.
+pub(super) struct Params<A: Algorithm> {
     pub(super) stm: StmRef<A>,
-    pub(super) words: A::Array<T>,
-    pub(super) sums: TSums<T>,
+    /// The words of 32 bits, each at its number.
+    pub(super) narrow: A::Array<u32>,
+    /// The words of 64 bits, each at its number.
+    pub(super) wide: A::Array<u64>,
+    pub(super) narrow_sums: TSums<u32>,
+    pub(super) wide_sums: TSums<u64>,
+    pub(super) nodes: TNodes<A, Item>,
     pub(super) program: ProgramRef,
+    /// The transactions of the launch: the first one, and how many.
+    pub(super) launch: (usize, usize),
 }
 
+// Not derived, as that would ask for an algorithm that can be copied.
+impl<A: Algorithm> Clone for Params<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Algorithm> Copy for Params<A> {}
+
 impl Value {
-    /// Returns the value to write after a read of `last`.
-    pub(super) const fn after(self, last: u64) -> u64 {
+    /// Returns the value to write after a read of `last`; all values last read
+    /// have the bits `any`.
+    pub(super) const fn after(self, last: u64, any: u64) -> u64 {
         match self {
             Self::Const(value) => value,
             Self::LastPlus(n) => last.wrapping_add(n),
             Self::Flip => last ^ 1,
+            Self::Claim => (any == 0) as u64,
         }
     }
 }
@@ -60,185 +99,44 @@ pub(super) fn together(row: u32, sums: &[u8]) -> bool {
         .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
 }
 
-/// Returns where a sum is: its row, and its number there.
-fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
-    let (sum, row) = (u32::from(sum), sums.row_len());
-    ((sum / row).into(), sum % row)
-}
-
-/// Reads sums, and returns the value of the last.
-#[inline(never)]
-fn read_sums<L: Lane, A: Algorithm, T: Summand>(
-    tx: &mut Tx<'_, L, A>,
-    sums: &TSums<T>,
-    list: Words,
-) -> TxResult<T> {
-    let list = list.as_slice();
-    if together(sums.row_len(), list) {
-        let (row, first) = place(sums, list[0]);
-        // No more than there are: the read of a plain word is an event.
-        return Ok(match list.len() {
-            1 => tx.read_sum(sums, row, first)?,
-            2 => tx.read_sum_many::<T, 2>(sums, row, first, 2)?[1],
-            _ => tx.read_sum_many::<T, 3>(sums, row, first, 3)?[2],
-        });
-    }
-    let mut last = T::from_bits64(0);
-    for &sum in list {
-        let (row, column) = place(sums, sum);
-        last = tx.read_sum(sums, row, column)?;
-    }
-    Ok(last)
-}
-
-/// Runs one transaction.
-#[inline(never)]
-fn body<L: Lane, A: Algorithm, T: Summand>(
-    tx: &mut Tx<'_, L, A>,
-    words: &A::Array<T>,
-    sums: &TSums<T>,
-    ops: &[Op],
-) -> TxResult<()> {
-    let mut last = 0;
-    let mut ops = ops.iter().peekable();
-    while let Some(op) = ops.next() {
-        match op {
-            Op::Read(list) => {
-                let found = match *list.as_slice() {
-                    [a] => tx.read(words, a.into())?,
-                    [a, b] => tx.read_many(words, [a.into(), b.into()])?[1],
-                    [a, b, c] => tx.read_many(words, [a.into(), b.into(), c.into()])?[2],
-                    _ => continue,
-                };
-                last = found.to_bits64();
-            }
-            Op::ReadSums(list) => last = read_sums(tx, sums, *list)?.to_bits64(),
-            Op::Add(sum, value) => {
-                let new = |value: &Value| T::from_bits64(value.after(last));
-                let (row, column) = place(sums, *sum);
-                // Two in a row together, else one after the other.
-                if let Some(Op::Add(next, after)) = ops.peek()
-                    && together(sums.row_len(), &[*sum, *next])
-                {
-                    tx.add_many(sums, row, column, [new(value), new(after)], 2)?;
-                    ops.next();
-                } else {
-                    tx.add(sums, row, column, new(value))?;
-                }
-            }
-            Op::Write(word, value) => {
-                let new = |value: &Value| T::from_bits64(value.after(last));
-                // In ascending order together, else one after the other.
-                if let Some(Op::Write(next, after)) = ops.peek()
-                    && word < next
-                {
-                    let at = [(*word).into(), (*next).into()];
-                    tx.write_many(words, at, [new(value), new(after)], 2)?;
-                    ops.next();
-                } else {
-                    tx.write(words, (*word).into(), new(value))?;
-                }
-            }
-        }
+/// Calls `each` with the longest stretches of words of one width: whether they
+/// are wide, and their positions.
+fn stretches<E>(
+    program: &Program,
+    list: &[u8],
+    mut each: impl FnMut(bool, Range<usize>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut from = 0;
+    while from < list.len() {
+        let wide = program.is_wide(list[from]);
+        let rest = list[from..].iter();
+        let to = from + rest.take_while(|&&w| program.is_wide(w) == wide).count();
+        each(wide, from..to)?;
+        from = to;
     }
     Ok(())
 }
 
-/// Runs one transaction by a team. Each lane accesses the words that belong to
-/// it, and all lanes learn the value last read.
-#[inline(never)]
-fn team_body<L: Lane, A: Algorithm, C: Crew, T: Element>(
-    tx: &mut TeamTx<'_, L, A, C>,
-    words: &A::Array<T>,
-    ops: &[Op],
-) -> TxResult<()> {
-    let (size, rank) = (tx.size(), tx.rank());
-    let own = |word: u8| (u32::from(word) % size == rank).then_some(u64::from(word));
-    let mut last = 0;
-    let mut ops = ops.iter().peekable();
-    while let Some(op) = ops.next() {
-        match op {
-            Op::Read(list) => {
-                let found = match *list.as_slice() {
-                    [a] => tx.read(words, own(a))?,
-                    [a, b] => tx.read_many(words, [own(a), own(b)])?[1],
-                    [a, b, c] => tx.read_many(words, [own(a), own(b), own(c)])?[2],
-                    _ => continue,
-                };
-                let newest = list.as_slice().last().map_or(0, |&w| u32::from(w) % size);
-                last = tx.told_by(newest, found.map_or(0, Element::to_bits64));
-            }
-            Op::Write(word, value) => {
-                let new = |value: &Value| T::from_bits64(value.after(last));
-                if let Some(Op::Write(next, after)) = ops.peek()
-                    && word < next
-                {
-                    let first = own(*word).map(|at| (at, new(value)));
-                    let second = own(*next).map(|at| (at, new(after)));
-                    tx.write_many(words, [first, second])?;
-                    ops.next();
-                } else {
-                    tx.write(words, own(*word).map(|at| (at, new(value))))?;
-                }
-            }
-            // Teams have no sums (`generate`, and a line says so).
-            Op::Add(..) | Op::ReadSums(_) => {}
-        }
-    }
-    Ok(())
-}
-
-/// Runs all transactions by teams of warps. The constant keeps an algorithm
-/// without teams from compiling what it cannot run.
-fn teams_of_warps<L: Lane, A: Algorithm, T: Summand>(
-    lane: &L,
-    params: &Params<A, T>,
-    transactions: &[Vec<Op>],
-) {
-    if A::TEAMS {
-        let range = 0..transactions.len() as u64;
-        params.stm.for_each_team(lane, range, |tx, i| {
-            team_body(tx, &params.words, &transactions[i as usize])
-        });
-    }
-}
-
-/// Runs all transactions by teams of blocks, under the same condition.
-fn teams_of_blocks<L: Lane, A: Algorithm, T: Summand>(
-    lane: &L,
-    params: &Params<A, T>,
-    transactions: &[Vec<Op>],
-) {
-    if A::TEAMS {
-        let range = 0..transactions.len() as u64;
-        params.stm.for_each_block_team(lane, range, |tx, i| {
-            team_body(tx, &params.words, &transactions[i as usize])
-        });
-    }
-}
-
-impl<A: Algorithm, T: Summand> Kernel for Interpreter<A, T> {
+impl<A: Algorithm> Kernel for Interpreter<A> {
     const ENTRY: &'static str = "program";
-    type Params = Params<A, T>;
+    type Params = Params<A>;
 
-    fn run<L: Lane>(lane: &L, params: &Params<A, T>) {
-        let program = params.program.get();
-        let transactions = &program.transactions;
-        match program.calls {
-            Loop::Each => params
-                .stm
-                .for_each(lane, 0..transactions.len() as u64, |tx, i| {
-                    body(tx, &params.words, &params.sums, &transactions[i as usize])
-                }),
+    fn run<L: Lane>(lane: &L, params: &Params<A>) {
+        let (first, len) = params.launch;
+        let range = 0..len as u64;
+        match params.program.get().calls {
+            Loop::Each => params.stm.for_each(lane, range, |tx, i| {
+                single::body(lane, tx, params, first + i as usize)
+            }),
             Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
-            Loop::Team => teams_of_warps(lane, params, transactions),
-            Loop::Block => teams_of_blocks(lane, params, transactions),
+            Loop::Team => team::of_warps(lane, params, range),
+            Loop::Block => team::of_blocks(lane, params, range),
             Loop::Own => {
-                let (first, lanes) = (lane.grid_thread() as usize, lane.grid_threads() as usize);
-                for ops in transactions.iter().skip(first).step_by(lanes) {
+                let lanes = lane.grid_threads() as usize;
+                for i in (lane.grid_thread() as usize..len).step_by(lanes) {
                     let end = params
                         .stm
-                        .atomically(lane, |tx| body(tx, &params.words, &params.sums, ops));
+                        .atomically(lane, |tx| single::body(lane, tx, params, first + i));
                     if end.is_err() {
                         return; // the launch is being stopped
                     }

@@ -5,35 +5,71 @@
 //! ```
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
-//! blocks and threads; `each`, `own`, `team` or `block` ([`Loop`]); the words' width;
-//! words of a stripe; locks; entries of the sets; polls and tries; initial values; and, if
-//! there are sums, their initial values and how many make a row. Then
-//! the transactions, ` / ` between them, `-` for an empty one. An operation is
-//! `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the
-//! value last read plus 5, `~` for that value with bit 0 flipped; or `s` and one
-//! to three sums, or `a`, a sum and what is added, written as a value. Then the
-//! simulation.
+//! blocks and threads; `each`, `own`, `team` or `block` ([`Loop`]); the words'
+//! widths ([`Widths`]); words of a stripe; locks; entries of the sets; polls and
+//! tries; initial values; and, if there are sums, their initial values and how
+//! many make a row; `launches=2` if there are several; `silent=equal` or another
+//! [`Invariant`] for a run without a recorder. Then the transactions, ` / `
+//! between them, `-` for an empty one. An operation is `r` and one to three
+//! words, or `w`, a word and its value: `=5`, `+5` for the value last read plus
+//! 5, `~` for that value with bit 0 flipped, `?` for 1 if all that was read is
+//! 0, and else 0; or `s` and one to three sums, or `a`, a sum and what is added,
+//! written as a value; or `i` or `d` and a node of a list to be inserted or
+//! removed; or `n`, `m`, `u` or `v` and a word whose node of the pool is
+//! allocated or freed, replaced, updated or visited ([`NodeOp`]). Numbers of
+//! words, sums and nodes are digits in base 36. Then the simulation.
 
-use super::case::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
+use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
+use super::silent::Invariant;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 
+/// A word's digit.
+struct Digit(u8);
+
+impl fmt::Display for Digit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digit = char::from_digit(self.0.into(), WORDS_MAX.into());
+        write!(f, "{}", digit.unwrap_or('?'))
+    }
+}
+
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, words: &Words| {
+            let mut words = words.as_slice().iter();
+            words.try_for_each(|&w| write!(f, "{}", Digit(w)))
+        };
         match self {
             Self::Read(words) => {
                 f.write_str("r")?;
-                words.as_slice().iter().try_for_each(|w| write!(f, "{w}"))
+                list(f, words)
             }
             Self::ReadSums(sums) => {
                 f.write_str("s")?;
-                sums.as_slice().iter().try_for_each(|s| write!(f, "{s}"))
+                list(f, sums)
             }
-            Self::Write(word, value) => write!(f, "w{word}{value}"),
-            Self::Add(sum, value) => write!(f, "a{sum}{value}"),
+            Self::Write(word, value) => write!(f, "w{}{value}", Digit(*word)),
+            Self::Add(sum, value) => write!(f, "a{}{value}", Digit(*sum)),
+            Self::Insert(node) => write!(f, "i{}", Digit(*node)),
+            Self::Remove(node) => write!(f, "d{}", Digit(*node)),
+            Self::Node(word, op) => write!(f, "{}{}", op.letter(), Digit(*word)),
+        }
+    }
+}
+
+impl NodeOp {
+    const ALL: [Self; 4] = [Self::Toggle, Self::Replace, Self::Update, Self::Visit];
+
+    const fn letter(self) -> &'static str {
+        match self {
+            Self::Toggle => "n",
+            Self::Replace => "m",
+            Self::Update => "u",
+            Self::Visit => "v",
         }
     }
 }
@@ -44,6 +80,7 @@ impl fmt::Display for Value {
             Self::Const(value) => write!(f, "={value}"),
             Self::LastPlus(value) => write!(f, "+{value}"),
             Self::Flip => f.write_str("~"),
+            Self::Claim => f.write_str("?"),
         }
     }
 }
@@ -71,7 +108,11 @@ impl fmt::Display for Case {
                 Loop::Team => "team",
                 Loop::Block => "block",
             },
-            if p.wide { "u64" } else { "u32" },
+            match p.widths {
+                Widths::Narrow => "u32",
+                Widths::Wide => "u64",
+                Widths::Mixed => "mixed",
+            },
             p.stripe_words,
             p.locks,
             p.sets.0,
@@ -82,6 +123,12 @@ impl fmt::Display for Case {
         )?;
         if !p.sums.is_empty() {
             write!(f, " sums={} row={}", joined(&p.sums, ","), p.row)?;
+        }
+        if p.launches != 1 {
+            write!(f, " launches={}", p.launches)?;
+        }
+        if let Some(invariant) = p.silent {
+            write!(f, " silent={}", invariant.name())?;
         }
         let transactions: Vec<String> = p
             .transactions
@@ -140,11 +187,17 @@ fn op(text: &str) -> Result<Op, Error> {
     let bad = || {
         bad(
             text,
-            "an operation such as r0, r012, w0=1, w0+1 or w0~ on words from 0 to 9, or s01, a0=1, \
-             a0+1 or a0~ on sums",
+            "an operation such as r0, r012, w0=1, w0+1, w0~ or w0? on words from 0 to z, s01, a0=1, \
+             a0+1 or a0~ on sums, i3 or d3 on nodes of a list, or n0, m0, u0 or v0 on a word's \
+             node",
         )
     };
-    let word = |c: char| c.to_digit(10).map(|d| d as u8).ok_or_else(bad);
+    let word = |c: char| {
+        let digit = c
+            .to_digit(WORDS_MAX.into())
+            .filter(|_| !c.is_ascii_uppercase());
+        digit.map(|d| d as u8).ok_or_else(bad)
+    };
     let (kind, operand) = text.split_at_checked(1).ok_or_else(bad)?;
     if kind == "r" || kind == "s" {
         let words: Vec<u8> = operand.chars().map(word).collect::<Result<_, _>>()?;
@@ -160,10 +213,20 @@ fn op(text: &str) -> Result<Op, Error> {
     }
     let mut rest = operand.chars();
     let target = word(rest.next().ok_or_else(bad)?)?;
+    match (kind, rest.as_str()) {
+        ("i", "") => return Ok(Op::Insert(target)),
+        ("d", "") => return Ok(Op::Remove(target)),
+        (letter, "") => {
+            let known = NodeOp::ALL.into_iter().find(|op| op.letter() == letter);
+            return known.map(|op| Op::Node(target, op)).ok_or_else(bad);
+        }
+        _ => {}
+    }
     let value = match rest.next() {
         Some('=') => Value::Const(rest.as_str().parse().map_err(|_| bad())?),
         Some('+') => Value::LastPlus(rest.as_str().parse().map_err(|_| bad())?),
         Some('~') if rest.as_str().is_empty() => Value::Flip,
+        Some('?') if rest.as_str().is_empty() => Value::Claim,
         _ => return Err(bad()),
     };
     match kind {
@@ -192,8 +255,15 @@ impl Program {
             ("own", _) => self.calls = Loop::Own,
             ("team", _) => self.calls = Loop::Team,
             ("block", _) => self.calls = Loop::Block,
-            ("u32", _) => self.wide = false,
-            ("u64", _) => self.wide = true,
+            ("u32", _) => self.widths = Widths::Narrow,
+            ("u64", _) => self.widths = Widths::Wide,
+            ("mixed", _) => self.widths = Widths::Mixed,
+            (_, "launches") => self.launches = parse(part, value, "launches=N, 1 to 16")?,
+            (_, "silent") => {
+                let known = Invariant::ALL.map(Invariant::name).join(", ");
+                let invariant = Invariant::from_name(value);
+                self.silent = Some(invariant.ok_or_else(|| bad(part, &known))?);
+            }
             (_, "stripe") => self.stripe_words = parse(part, value, "stripe=1, 2 or 4")?,
             (_, "locks") => self.locks = parse(part, value, "locks=N, a power of two")?,
             (_, "sets") => self.sets = pair(part, '/', "sets=READS/WRITES")?,
@@ -205,8 +275,8 @@ impl Program {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, team, block, u32, u64, stripe=, locks=, sets=, retry_limits=, init=, \
-                     sums= or row=",
+                    "2x4 (blocks x threads), each, own, team, block, u32, u64, mixed, stripe=, locks=, sets=, \
+                     retry_limits=, init=, sums=, row=, launches= or silent=",
                 )?;
             }
         }
@@ -220,7 +290,7 @@ impl Program {
     pub fn check(&self) -> Result<(), Error> {
         let words = self.initial.len();
         if !(1..=usize::from(WORDS_MAX)).contains(&words) {
-            return Err(bad("init=", "one to ten values"));
+            return Err(bad("init=", "one to 36 values"));
         }
         if !self.stripe_words.is_power_of_two() || self.stripe_words > 64 {
             return Err(bad("stripe=", "a power of two up to 64"));
@@ -232,15 +302,18 @@ impl Program {
             return Err(bad("BxT", "1 to 1024 lanes in all"));
         }
         if self.sums.len() > usize::from(WORDS_MAX) {
-            return Err(bad("sums=", "up to ten values"));
+            return Err(bad("sums=", "up to 36 values"));
         }
         if !(1..=u32::from(WORDS_MAX)).contains(&self.row) {
-            return Err(bad("row=", "1 to 10 sums of a row"));
+            return Err(bad("row=", "1 to 36 sums of a row"));
         }
-        let values = || self.initial.iter().chain(&self.sums);
-        if !self.wide && values().any(|&v| v > u64::from(u32::MAX)) {
+        if self.memory().enumerate().any(|(i, v)| v > self.mask(i)) {
             return Err(bad("init= or sums=", "values of 32 bits"));
         }
+        if !(1..=16).contains(&self.launches) {
+            return Err(bad("launches=", "1 to 16"));
+        }
+        self.check_silent()?;
         for op in self.transactions.iter().flatten() {
             let (what, len) = if op.is_of_sums() {
                 ("sum", self.sums.len())
@@ -255,6 +328,40 @@ impl Program {
             }
         }
         Ok(())
+    }
+}
+
+impl Program {
+    /// Checks what a silent program needs.
+    fn check_silent(&self) -> Result<(), Error> {
+        let mut ops = self.transactions.iter().flatten();
+        let of_list = ops.any(|op| matches!(op, Op::Insert(_) | Op::Remove(_)));
+        let sorted = self.silent == Some(Invariant::Sorted);
+        if of_list && (!sorted || self.calls.is_of_teams()) {
+            return Err(bad("i or d", "silent=sorted, each or own"));
+        }
+        let words = self.initial.len() as u32;
+        if of_list && (self.sets.0 < 2 * words || self.sets.1 < 2 * words) {
+            return Err(bad("sets=", "two entries for each node of a list"));
+        }
+        let of_pool = (self.transactions.iter().flatten()).any(|op| matches!(op, Op::Node(..)));
+        let nodes = self.silent == Some(Invariant::Nodes);
+        if of_pool && (!nodes || self.calls.is_of_teams() || self.initial.iter().any(|&v| v != 0)) {
+            return Err(bad(
+                "n, m, u or v",
+                "silent=nodes, each or own, and words that are 0",
+            ));
+        }
+        let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
+        match self.silent {
+            Some(invariant) => invariant.check(self, &memory).map_err(|what| {
+                bad(
+                    "init= or sums=",
+                    &format!("values that keep the invariant: {what}"),
+                )
+            }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -277,7 +384,9 @@ impl FromStr for Case {
             blocks: 1,
             threads: 1,
             calls: Loop::Each,
-            wide: false,
+            launches: 1,
+            silent: None,
+            widths: Widths::Narrow,
             stripe_words: 1,
             locks: 4,
             sets: (8, 8),

@@ -12,6 +12,7 @@
 //! | `line.rs` | a case as one line of text |
 //! | `kernel.rs` | the kernel that interprets a program |
 //! | `run.rs` | a run on the simulator |
+//! | `silent.rs` | invariants that transactions check themselves, in runs without a recorder |
 //! | `failure.rs` | what a run can find |
 //! | `judge.rs` | the history against the program |
 //! | `generate.rs` | random programs and simulations |
@@ -27,7 +28,8 @@ mod kernel;
 mod line;
 pub mod run;
 pub mod shrink;
+pub mod silent;
 
-pub use case::{Case, Loop, Op, Program, Value, WORDS_MAX, Words};
+pub use case::{Case, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 pub use failure::{Failure, FailureKind};
 pub use run::{Done, run};

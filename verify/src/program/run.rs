@@ -1,9 +1,10 @@
 //! A run on the simulator and what it found.
 
-use super::case::{Case, Loop, Program};
+use super::case::{Case, Loop, Program, Widths};
 use super::failure::{Failure, FailureKind};
 use super::judge::{Left, judge};
-use super::kernel::{Interpreter, Params, ProgramRef};
+use super::kernel::{Interpreter, Item, Params, ProgramRef};
+use super::silent::{Invariant, Watch};
 use crate::error::Error;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
@@ -13,9 +14,9 @@ use std::collections::BTreeMap;
 use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{self, Launch, Pod, Stm, StmConfig, Sums, TxArray};
+use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
 use stm_core::memory::WordAddress;
-use stm_core::{Element, Summand, View, with_algorithm};
+use stm_core::{View, with_algorithm};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,12 +62,12 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
         // part on the stack, as the end of those of long transactions.
         let result = match case.variant {
             Variant::Fast if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Cells, 0>>(case, words_per_lane)
+                attempt::<Versioned<Cells, 0>>(case, words_per_lane)
             }
             Variant::FastTable if case.sim.seed & 1 != 0 => {
-                of_width::<Versioned<Table, 0>>(case, words_per_lane)
+                attempt::<Versioned<Table, 0>>(case, words_per_lane)
             }
-            variant => with_algorithm!(variant, A => of_width::<A>(case, words_per_lane)),
+            variant => with_algorithm!(variant, A => attempt::<A>(case, words_per_lane)),
         };
         match result {
             Ok(result) => return result,
@@ -76,37 +77,24 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
     }
 }
 
-fn of_width<A>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
-where
-    A: Algorithm,
-{
-    if case.program.wide {
-        attempt::<A, u64>(case, words_per_lane)
-    } else {
-        attempt::<A, u32>(case, words_per_lane)
-    }
-}
-
 /// Runs a case with so much room for records; if it was too little, returns
 /// how much is needed.
-fn attempt<A, T>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64>
-where
-    A: Algorithm,
-    T: Summand + Pod,
-{
+fn attempt<A: Algorithm>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64> {
     let config = SimConfig {
         mutant: case.mutant.map(|m| m as u32),
         ..case.sim
     };
     with_sim(config, |sim| {
-        launch::<A, T>(case, sim, words_per_lane).or_else(|stop| match stop {
-            Stop::Found(failure) => Ok(Err(failure)),
-            Stop::Unfair => Ok(Ok(Done {
-                unfair: true,
-                ..Done::default()
-            })),
-            Stop::Room(needed) => Err(needed),
-        })
+        launches::<A>(case, sim, words_per_lane)
+            .map(Ok)
+            .or_else(|stop| match stop {
+                Stop::Found(failure) => Ok(Err(failure)),
+                Stop::Unfair => Ok(Ok(Done {
+                    unfair: true,
+                    ..Done::default()
+                })),
+                Stop::Room(needed) => Err(needed),
+            })
     })
 }
 
@@ -123,11 +111,16 @@ impl From<Failure> for Stop {
     }
 }
 
-fn sizes<T: Element>(program: &Program) -> StmConfig {
+fn sizes(program: &Program) -> StmConfig {
     let (reads, writes) = program.sets;
+    let bytes = if program.widths == Widths::Narrow {
+        4
+    } else {
+        8
+    };
     StmConfig {
         locks: program.locks,
-        stripe_bytes: u64::from(program.stripe_words) * if T::WIDE { 8 } else { 4 },
+        stripe_bytes: u64::from(program.stripe_words) * bytes,
         capacity: Capacity {
             reads,
             writes,
@@ -144,92 +137,201 @@ fn sizes<T: Element>(program: &Program) -> StmConfig {
     }
 }
 
-fn launch<A, T>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Result<Done, Failure>, Stop>
-where
-    A: Algorithm,
-    T: Summand + Pod,
-{
-    let program = &case.program;
-    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
-    let initial: Vec<T> = program.initial.iter().map(|&v| T::from_bits64(v)).collect();
-    let layout = <A::Array<T> as View<T>>::LAYOUT;
-    let words = TxArray::from_slice(sim, layout, &initial, "words").map_err(setup)?;
-    let sums = sums::<T>(program, sim).map_err(setup)?;
-    let mut stm = Stm::new(
-        sim,
-        Launch::new(program.blocks, program.threads),
-        sizes::<T>(program),
-    )
-    .map_err(setup)?;
-    let records = Records::new(sim, &stm.shape(), words_per_lane)
-        .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?;
-    stm.observe(records.probe());
-    let params = Params::<A, T> {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        sums: sums.view(),
-        // SAFETY: the program outlives the launch, which runs on the host.
-        program: unsafe { ProgramRef::new(program) },
-    };
-    // SAFETY: everything that the parameters point to lives in this function,
-    // and only these transactions touch the words.
-    let ended = unsafe { stm.launch::<Interpreter<A, T>>(&params) };
-    let complete = how_it_ended(case, sim, ended.as_ref().map(|_| ()))?;
+/// The words and the sums of a program in a simulator's memory. Each word has a
+/// place in the array of its width; the other array's place is idle.
+struct Data {
+    narrow: TxArray<Sim, u32>,
+    wide: TxArray<Sim, u64>,
+    narrow_sums: Sums<Sim, u32>,
+    wide_sums: Sums<Sim, u64>,
+    nodes: Nodes<Sim, Item>,
+}
+
+impl Data {
+    fn new<A: Algorithm>(program: &Program, sim: &Sim) -> Result<Self, host::Error> {
+        let layouts = (
+            <A::Array<u32> as View<u32>>::LAYOUT,
+            <A::Array<u64> as View<u64>>::LAYOUT,
+        );
+        let some = |used: bool, values: &[u64]| if used { values.to_vec() } else { vec![0] };
+        let narrow = some(program.widths != Widths::Wide, &program.initial);
+        let narrow: Vec<u32> = narrow.into_iter().map(|v| v as u32).collect();
+        let wide = some(program.widths != Widths::Narrow, &program.initial);
+        let mut sums = program.sums.clone();
+        // The last row is filled up with zeros.
+        sums.resize(sums.len().next_multiple_of(program.row as usize), 0);
+        let (narrow_sums, wide_sums) = if program.sums_are_wide() {
+            (Vec::new(), sums)
+        } else {
+            (sums.into_iter().map(|v| v as u32).collect(), Vec::new())
+        };
+        Ok(Self {
+            narrow: TxArray::from_slice(sim, layouts.0, &narrow, "narrow words")?,
+            wide: TxArray::from_slice(sim, layouts.1, &wide, "wide words")?,
+            narrow_sums: Sums::from_slice(sim, program.row, &narrow_sums, "narrow sums")?,
+            wide_sums: Sums::from_slice(sim, program.row, &wide_sums, "wide sums")?,
+            nodes: Nodes::new(sim, layouts.0, program.nodes(), "nodes")?,
+        })
+    }
+
+    /// Returns the values of all words, and after them of all sums.
+    fn download(&self, program: &Program) -> Result<Vec<u64>, Failure> {
+        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
+        let (narrow, wide) = (
+            self.narrow.download().map_err(corrupt)?,
+            self.wide.download().map_err(corrupt)?,
+        );
+        let sums: Vec<u64> = if program.sums_are_wide() {
+            self.wide_sums.download().map_err(corrupt)?
+        } else {
+            let sums = self.narrow_sums.download().map_err(corrupt)?;
+            sums.into_iter().map(u64::from).collect()
+        };
+        let words = (0..program.initial.len()).map(|i| {
+            if program.is_wide(i as u8) {
+                wide[i]
+            } else {
+                narrow[i].into()
+            }
+        });
+        Ok(words
+            .chain(sums.into_iter().take(program.sums.len()))
+            .collect())
+    }
+}
+
+impl Data {
+    /// Checks that the nodes that are not free are those that the words name,
+    /// and lets later launches store at once to those that are free.
+    fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
+        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
+        let pool = self.nodes.pool_mut();
+        let taken = pool.taken().map_err(corrupt)?;
+        let mut taken: Vec<u64> = taken.into_iter().map(|node| node.bits().into()).collect();
+        let mut named: Vec<u64> = memory.iter().copied().filter(|&v| v != 0).collect();
+        taken.sort_unstable();
+        named.sort_unstable();
+        if taken != named {
+            let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
+            return Err(Failure::new(FailureKind::Invariant, text));
+        }
+        if refresh {
+            pool.refresh().map_err(corrupt)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number in a history of each word, and after them of each sum.
+fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
     let row = program.row as usize;
-    let of_sum = |i: usize| params.sums.word((i / row) as u64, (i % row) as u32);
-    let addresses: Vec<u64> = (0..program.initial.len())
-        .map(|i| params.words.word(i as u64))
+    let of_word = |i: usize| {
+        if program.is_wide(i as u8) {
+            params.wide.word(i as u64)
+        } else {
+            params.narrow.word(i as u64)
+        }
+    };
+    let of_sum = |i: usize| {
+        let (row, column) = ((i / row) as u64, (i % row) as u32);
+        if program.sums_are_wide() {
+            params.wide_sums.word(row, column)
+        } else {
+            params.narrow_sums.word(row, column)
+        }
+    };
+    (0..program.initial.len())
+        .map(of_word)
         .chain((0..program.sums.len()).map(of_sum))
         .map(WordAddress::bits)
-        .collect();
-    let history = history(case, &records, &addresses)?;
-    let sums = sums
-        .download()
-        .map_err(|error| Failure::new(FailureKind::Corrupt, error.to_string()))?;
-    let memory: Vec<u64> = words
-        .download()
-        .map_err(setup)?
-        .into_iter()
-        .chain(sums.into_iter().take(program.sums.len()))
-        .map(Element::to_bits64)
-        .collect();
-    judge(
-        case,
-        &Left {
+        .collect()
+}
+
+/// Makes the launches of a case, and judges what they did.
+fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Done, Stop> {
+    let program = &case.program;
+    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
+    let mut data = Data::new::<A>(program, sim).map_err(setup)?;
+    let shape = Launch::new(program.blocks, program.threads);
+    let mut stm = Stm::new(sim, shape, sizes(program)).map_err(setup)?;
+    let watch = Watch::new(program);
+    let records = match watch {
+        Some(_) => None,
+        None => Some(
+            Records::new(sim, &stm.shape(), words_per_lane)
+                .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?,
+        ),
+    };
+    if let Some(records) = &records {
+        stm.observe(records.probe());
+    }
+    let mut done = Done::default();
+    let mut complete = true;
+    let mut addresses = Vec::new();
+    for k in 0..program.launches {
+        let launch = program.launch(k);
+        let params = Params::<A> {
+            stm: stm.handle::<A>(),
+            narrow: data.narrow.view::<A>(),
+            wide: data.wide.view::<A>(),
+            narrow_sums: data.narrow_sums.view(),
+            wide_sums: data.wide_sums.view(),
+            nodes: data.nodes.view::<A>(),
+            // SAFETY: both outlive the launch, which runs on this thread.
+            program: unsafe { ProgramRef::new(program, watch.as_ref()) },
+            launch: (launch.start, launch.len()),
+        };
+        addresses = self::addresses(program, &params);
+        // SAFETY: everything that the parameters point to lives in this
+        // function, and only these transactions touch the words.
+        let ended = unsafe { stm.launch::<Interpreter<A>>(&params) };
+        complete = how_it_ended(case, sim, k, ended.as_ref().map(|_| ()))?;
+        let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
+        done.transactions += statistics.commits;
+        done.attempts += statistics.attempts;
+        done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
+        if !complete {
+            break;
+        }
+        if let Some(watch) = &watch {
+            let memory = data.download(program)?;
+            watch.judge(&memory, launch.end)?;
+            if program.silent == Some(Invariant::Nodes) {
+                data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
+            }
+        }
+    }
+    if let Some(records) = &records {
+        let history = history(case, records, &addresses)?;
+        done.attempts = history.len() as u64;
+        let left = Left {
             history: &history,
             addresses: &addresses,
-            memory: &memory,
+            memory: &data.download(program)?,
             complete,
-        },
-    )?;
-    let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
-    if complete && statistics.commits != program.transactions.len() as u64 {
+        };
+        judge(case, &left)?;
+    }
+    if complete && done.transactions != program.transactions.len() as u64 {
         let text = format!(
             "{} commits are counted for {} transactions",
-            statistics.commits,
+            done.transactions,
             program.transactions.len()
         );
-        return Ok(Err(Failure::new(FailureKind::Corrupt, text)));
+        return Err(Failure::new(FailureKind::Corrupt, text).into());
     }
-    Ok(Ok(Done {
-        transactions: statistics.commits,
-        attempts: history.len() as u64,
-        steps: sim.last_run().map_or(0, |(run, _)| run.steps),
-        unfair: false,
-    }))
+    Ok(done)
 }
 
-/// Returns the program's sums; the last row is filled up with zeros.
-fn sums<T: Summand + Pod>(program: &Program, sim: &Sim) -> Result<Sums<Sim, T>, host::Error> {
-    let mut values: Vec<T> = program.sums.iter().map(|&v| T::from_bits64(v)).collect();
-    let whole = values.len().next_multiple_of(program.row as usize);
-    values.resize(whole, T::from_bits64(0));
-    Sums::from_slice(sim, program.row, &values, "sums")
-}
-
-/// Returns whether the launch ran to its end; an expected fault is no failure.
-fn how_it_ended(case: &Case, sim: &Sim, ended: Result<(), &host::Error>) -> Result<bool, Stop> {
-    let overflows = case.program.overflows(case.variant, case.sim.warp_width);
+/// Returns whether launch `k` ran to its end; an expected fault is no failure.
+fn how_it_ended(
+    case: &Case,
+    sim: &Sim,
+    k: u32,
+    ended: Result<(), &host::Error>,
+) -> Result<bool, Stop> {
+    let width = case.sim.warp_width;
+    let overflows = case.program.launch_overflows(case.variant, width, k);
     match ended {
         Ok(()) if overflows => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";

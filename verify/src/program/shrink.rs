@@ -5,7 +5,7 @@
 //! becomes the new case. That is why `proptest`, which changes one value at a
 //! time and runs once, only draws the cases here.
 
-use super::case::{Case, Loop, Op, Words};
+use super::case::{Case, Loop, Op, Widths, Words};
 use super::failure::Failure;
 use super::run::run;
 use crate::rng::Rng;
@@ -117,7 +117,8 @@ fn candidates(case: &Case) -> Vec<Case> {
         }
     });
     with(&|c| c.program.stripe_words = 1);
-    with(&|c| c.program.wide = false);
+    with(&|c| c.program.widths = Widths::Narrow);
+    with(&|c| c.program.launches = 1);
     with(&|c| c.sim.memory = MemoryModel::Sequential);
     with(&|c| c.sim.votes_order = true);
     all

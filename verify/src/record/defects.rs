@@ -15,27 +15,13 @@ use stamp_ports::workloads::ra::{Ra, RaData};
 use stamp_ports::workloads::workload::{Sizes, Workload};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use stm_core::algorithm::{HvSorting, Variant};
-use stm_core::array::Layout;
+use stm_core::View;
+use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Device, Launch};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Mutant;
 use stm_core::observe::Observation;
 use stm_kernels::mutants::RaMutant;
-
-/// The seeded defects that have a kernel for a GPU.
-pub const MUTANTS: [Mutant; 10] = [
-    Mutant::NoE1,
-    Mutant::NoE2,
-    Mutant::NoE2Extension,
-    Mutant::NoE3,
-    Mutant::NoE4,
-    Mutant::NoE4Extension,
-    Mutant::NoE5,
-    Mutant::LockWordBeforeValue,
-    Mutant::ExtensionWithoutLocks,
-    Mutant::VersionBeforeLocking,
-];
 
 /// What `stamp_ports` returns.
 type Result<T, E = stamp_ports::Error> = std::result::Result<T, E>;
@@ -48,18 +34,20 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel with a defect.
-    const fn of<const MUTANT: u32>() -> Self {
+    /// The kernel of an algorithm with a defect.
+    const fn of<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Self {
         Self {
-            compile: |device, observation| Ok(device.prepare::<RaMutant<MUTANT>>(observation)?),
+            compile: |device, observation| {
+                Ok(device.prepare::<RaMutant<A, MUTANT, DELAYED>>(observation)?)
+            },
             launch: |ra, data, launcher, transactions| {
-                let stm = launcher.handle::<HvSorting>();
+                let stm = launcher.handle::<A>();
                 let params = ra.params(data, stm, transactions);
                 // SAFETY: the kernel is that of the random array, whose parameters
                 // these are; they hold this memory's handle, for one algorithm
                 // alone, and views of buffers that `data` keeps and nothing else
                 // uses.
-                unsafe { launcher.launch::<RaMutant<MUTANT>>(&params)? };
+                unsafe { launcher.launch::<RaMutant<A, MUTANT, DELAYED>>(&params)? };
                 Ok(())
             },
         }
@@ -79,9 +67,11 @@ impl Prepared<AnyDevice> for Defective<'_> {
         self.of
     }
 
-    /// The words lie as the defective algorithm, which is always one, wants them.
-    fn fit(&mut self, _algorithm: Variant, _launch: Launch) -> Result<()> {
-        self.of.arrange(&mut self.data, Layout::Plain)
+    fn fit(&mut self, algorithm: Variant, _launch: Launch) -> Result<()> {
+        let layout = stm_core::with_algorithm!(algorithm, A => {
+            <<A as Algorithm>::Array<u32> as View<u32>>::LAYOUT
+        });
+        self.of.arrange(&mut self.data, layout)
     }
 
     fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
@@ -127,12 +117,18 @@ impl Prepared<AnyDevice> for Defective<'_> {
     }
 }
 
-/// The kernel with a defect, if there is one.
-fn kernel_of(mutant: Mutant) -> Option<Kernel> {
+/// The kernel with a defect and its variant, if there is one.
+fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, Kernel)> {
     macro_rules! dispatch {
-        ($name:ident) => {
+        ($name:ident, $type:ident) => {
             if mutant == Mutant::$name {
-                return Some(Kernel::of::<{ Mutant::$name as u32 }>());
+                const NUMBER: u32 = Mutant::$name as u32;
+                let kernel = if delayed {
+                    Kernel::of::<stm_core::algorithm::$type, NUMBER, true>()
+                } else {
+                    Kernel::of::<stm_core::algorithm::$type, NUMBER, false>()
+                };
+                return Some((Variant::$type, kernel));
             }
         };
     }
@@ -140,7 +136,8 @@ fn kernel_of(mutant: Mutant) -> Option<Kernel> {
     None
 }
 
-/// Records the random array with a seeded defect, on a device with PTX for it.
+/// Records the random array with a seeded defect, on a device with PTX for it,
+/// with delays at the fences or without.
 /// A memory that the defect spoils ends the recording: [`Row::wrong_state`].
 ///
 /// # Errors
@@ -149,17 +146,18 @@ fn kernel_of(mutant: Mutant) -> Option<Kernel> {
 pub fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
+    delayed: bool,
     input: &Input,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    let Some(kernel) = kernel_of(mutant) else {
+    let Some((variant, kernel)) = kernel_of(mutant, delayed) else {
         return Err(Error::Usage(format!(
             "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
             mutant.name()
         )));
     };
-    let mut session = Session::new(device, Variant::HvSorting, settings);
+    let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
         let AnyWorkload::Ra(ra) = input.make(seed)? else {
             return Err(Error::Usage(

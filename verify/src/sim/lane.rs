@@ -148,6 +148,32 @@ impl<'a> SimLane<'a> {
         self.or_leave(result)
     }
 
+    /// Returns the oldest value of a word that a load by this lane may return
+    /// now. It is an answer of the oracle: no operation, no point at which
+    /// another lane may run, and nothing that later loads would notice.
+    pub(super) fn oldest_visible(&self, at: u64) -> u64 {
+        let machine = self.machine();
+        if machine.ending {
+            return 0;
+        }
+        let lane = self.lane;
+        let result = machine
+            .word::<true>(lane, at, shared::<true>())
+            .map(|found| {
+                let history = if machine.weak {
+                    machine.space.beside(found)
+                } else {
+                    0
+                };
+                if history == 0 {
+                    machine.space.load::<true>(found)
+                } else {
+                    machine.views.oldest_visible(history, lane) as u64
+                }
+            });
+        self.or_leave(result)
+    }
+
     #[inline(never)]
     pub(super) fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
         if !self.turn(op, at) {
@@ -216,8 +242,8 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn add<const WIDE: bool>(&self, op: Op, at: u64, v: u64) -> u64 {
-        self.modify::<WIDE>(op, at, Acquire::No, |old| {
+    pub(super) fn add<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire, v: u64) -> u64 {
+        self.modify::<WIDE>(op, at, acquire, |old| {
             Some(if WIDE {
                 old.wrapping_add(v)
             } else {

@@ -48,7 +48,7 @@ macro_rules! width {
             self.cas::<$wide>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
         }
         unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
-            self.add::<$wide>(Op::$fetch_add_op, p as u64, u64::from(v)) as $ty
+            self.add::<$wide>(Op::$fetch_add_op, p as u64, Acquire::No, u64::from(v)) as $ty
         }
         unsafe fn $private_load(&self, p: *const $ty) -> $ty {
             self.private_load::<$wide>(Op::$private_load_op, p as u64) as $ty
@@ -117,10 +117,10 @@ impl Lane for SimLane<'_> {
         })
     }
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
-        self.add::<true>(Op::AddRelaxed64, p as u64, v);
+        self.add::<true>(Op::AddRelaxed64, p as u64, Acquire::Never, v);
     }
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::No, |old| {
+        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::Never, |old| {
             Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
         });
     }
@@ -228,6 +228,9 @@ impl Lane for SimLane<'_> {
         let steps = machine.counts.steps;
         machine.done(self.lane, steps);
         steps
+    }
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        self.oldest_visible(p as u64)
     }
     fn version_bits(&self) -> u32 {
         self.machine().config.version_bits

@@ -86,6 +86,9 @@ pub(super) enum Acquire {
     No,
     /// Its view is joined now.
     Yes,
+    /// Its view is never joined: the operation returns nothing (`red`), so no
+    /// fence makes an acquire pattern of it (PTX ISA 9.1, section 8.8).
+    Never,
 }
 
 impl Views {
@@ -270,6 +273,12 @@ impl Views {
         floor
     }
 
+    /// Returns the value at the lane's floor, and changes nothing.
+    pub(super) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
+        let floor = self.floor(number, lane);
+        self.history(number).at(floor).value
+    }
+
     /// The lane reads the store at position `i`, above its floor.
     fn note_reader(&mut self, number: u32, i: u32, lane: u32) {
         let mut readers = self.history(number).at(i).readers;
@@ -284,7 +293,7 @@ impl Views {
 
     #[inline]
     fn take_view(&mut self, view: u32, lane: u32, acquire: Acquire) {
-        if view == NONE {
+        if view == NONE || acquire == Acquire::Never {
             return;
         }
         if acquire == Acquire::Yes {

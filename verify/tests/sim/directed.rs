@@ -41,7 +41,8 @@ macro_rules! directed_programs {
         #[test]
         fn every_directed_program_has_a_test() {
             let tested = [$($name),*];
-            let all: Vec<&str> = directed::ALL.iter().map(|d| d.name).collect();
+            let all = directed::ALL.iter().chain(directed::SILENT);
+            let all: Vec<&str> = all.map(|d| d.name).collect();
             assert_eq!(tested[..], all[..]);
         }
     };
@@ -66,6 +67,11 @@ directed_programs! {
     read_stripe_keeps_version: "read-stripe-keeps-version";
     stripe_read_and_written: "stripe-read-and-written";
     many_versions: "many-versions";
+    circle_pair: "circle-pair";
+    circle_skew: "circle-skew";
+    circle_of_extensions: "circle-of-extensions";
+    circle_renewed: "circle-renewed";
+    circle_old_words: "circle-old-words";
     three_threads: "three-threads";
     repeated_read: "repeated-read";
     second_write: "second-write";
@@ -91,4 +97,16 @@ directed_programs! {
     block_skew: "block-skew";
     block_stripe: "block-stripe";
     block_stripe_torn: "block-stripe-torn";
+    silent_torn_pair: "silent-torn-pair";
+    silent_late_extension: "silent-late-extension";
+    silent_two_launches: "silent-two-launches";
+    silent_toggle: "silent-toggle";
+    silent_total: "silent-total";
+    silent_skew: "silent-skew";
+    silent_list: "silent-list";
+    silent_nodes: "silent-nodes";
+    silent_node_reused: "silent-node-reused";
+    silent_sums: "silent-sums";
+    silent_team_pair: "silent-team-pair";
+    silent_block_pair: "silent-block-pair";
 }

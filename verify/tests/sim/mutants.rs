@@ -2,13 +2,15 @@
 //! survives ten times the cases that caught it. `verify mutants` prints the same.
 
 use stm_core::observe::Mutant;
-use verify::mutants::{BUDGET, SURVIVAL, gate, table, target, try_mutant};
+use verify::mutants::{
+    BUDGET, SURVIVAL, gate, random_summary, table, target, try_at_random, try_mutant,
+};
 use verify::program::directed::Directed;
 use verify::program::{Case, run};
 
 #[test]
 fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
-    let rows = gate(BUDGET, |_| {});
+    let rows = gate(BUDGET, 0, |_| {});
     println!("{}", table(&rows));
     let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
     assert_eq!(rows.len(), Mutant::ALL.iter().filter(shown).count());
@@ -33,7 +35,7 @@ fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
 #[test]
 fn the_gate_is_deterministic() {
     for mutant in [Mutant::NoE5, Mutant::NewReadNotValidated, Mutant::NoS3] {
-        let [a, b] = [0, 1].map(|_| try_mutant(mutant, BUDGET).json());
+        let [a, b] = [0, 1].map(|_| try_mutant(mutant, BUDGET, 0).json());
         assert_eq!(a, b);
         assert!(a["schedules"].is_u64(), "{a}");
     }
@@ -56,7 +58,49 @@ fn the_programs_made_for_each_mutant_exist() {
 
 #[test]
 fn a_mutant_without_a_budget_survives_and_the_table_says_so() {
-    let row = try_mutant(Mutant::NoE2, 0);
+    let row = try_mutant(Mutant::NoE2, 0, 0);
     assert!(!row.is_right());
     assert!(table(&[row]).contains("SURVIVED"));
+}
+
+#[test]
+fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
+    let kills: Vec<_> = Mutant::ALL
+        .iter()
+        .map(|&mutant| try_at_random(mutant, 3000))
+        .collect();
+    let killed: Vec<_> = kills
+        .iter()
+        .filter_map(|kill| kill.killed.as_ref())
+        .collect();
+    assert!(
+        killed.len() * 2 > kills.len(),
+        "{} of {}",
+        killed.len(),
+        kills.len()
+    );
+    for kill in killed {
+        let replayed: Case = kill.case.to_string().parse().unwrap();
+        assert_eq!(run(&replayed).as_ref(), Err(&kill.failure), "{}", kill.case);
+    }
+}
+
+#[test]
+fn the_table_says_after_how_many_random_programs_a_mutant_was_killed() {
+    let rows = [
+        try_mutant(Mutant::LockedByStore, 1, 1000),
+        try_mutant(Mutant::NoE2, 0, 1),
+    ];
+    let kill = rows[0].random.as_ref().unwrap().killed.as_ref().unwrap();
+    let table = table(&rows);
+    let ends = |line: usize, with: &str| table.lines().nth(line).unwrap().ends_with(with);
+    assert!(
+        ends(0, " random") && ends(1, &format!(" {}", kill.schedules)) && ends(2, "> 1"),
+        "{table}"
+    );
+    assert!(
+        random_summary(&rows)
+            .unwrap()
+            .starts_with("1 of 2 killed by at most 1000 ")
+    );
 }

@@ -7,11 +7,13 @@
 //! smallest case found.
 
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 use verify::fuzz::{self, Config};
-use verify::program::directed::{ALL, Directed};
-use verify::program::{Case, FailureKind, generate, run, shrink::shrink};
+use verify::program::directed::{ALL, Directed, SILENT};
+use verify::program::silent::Invariant;
+use verify::program::{Case, FailureKind, Op, Widths, generate, run, shrink::shrink};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.
 fn right(case: &Case) -> Result<(), TestCaseError> {
@@ -22,40 +24,45 @@ fn right(case: &Case) -> Result<(), TestCaseError> {
 }
 
 macro_rules! random_programs {
-    ($($name:ident: $variant:ident;)*) => {
-        proptest! {
-            #![proptest_config(ProptestConfig {
-                cases: 3000,
-                failure_persistence: None,
-                ..ProptestConfig::default()
-            })]
-            $(
-                #[test]
-                fn $name(seed in any::<u64>().no_shrink()) {
-                    right(&generate::case(Variant::$variant, None, seed))?;
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        $(
+            mod $entry {
+                use super::*;
+
+                proptest! {
+                    #![proptest_config(ProptestConfig {
+                        cases: 3000,
+                        failure_persistence: None,
+                        ..ProptestConfig::default()
+                    })]
+
+                    #[test]
+                    fn random_programs_are_right(seed in any::<u64>().no_shrink()) {
+                        right(&generate::case(Variant::$variant, None, seed))?;
+                    }
+
+                    #[test]
+                    fn silent_programs_keep_their_invariants(seed in any::<u64>().no_shrink()) {
+                        right(&generate::silent_case(Variant::$variant, None, seed))?;
+                    }
                 }
-            )*
-        }
+            }
+        )*
     };
 }
 
-random_programs! {
-    random_programs_are_right_with_cgl: Cgl;
-    random_programs_are_right_with_egpgv: Egpgv;
-    random_programs_are_right_with_vbv: Vbv;
-    random_programs_are_right_with_tbv_sorting: TbvSorting;
-    random_programs_are_right_with_hv_sorting: HvSorting;
-    random_programs_are_right_with_hv_backoff: HvBackoff;
-}
+stm_core::for_each_algorithm!(random_programs! {});
 
 proptest! {
     #[test]
-    fn a_printed_case_parses_to_the_same_case(seed in any::<u64>(), which in 0..ALL.len()) {
+    fn a_printed_case_parses_to_the_same_case(seed in any::<u64>(), which in 0..ALL.len(), silent in 0..SILENT.len()) {
         for mutant in [None, Some(Mutant::ALL[seed as usize % Mutant::ALL.len()])] {
             for &variant in Variant::ALL {
                 for case in [
                     generate::case(variant, mutant, seed),
+                    generate::silent_case(variant, mutant, seed),
                     ALL[which].case(variant, mutant, seed),
+                    SILENT[silent].case(variant, mutant, seed),
                 ] {
                     prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
                 }
@@ -89,9 +96,13 @@ fn a_million_transactions_have_no_violation() {
 fn a_case_replays_to_the_same_operation() {
     for seed in 0..200 {
         for &variant in Variant::ALL {
-            let case = generate::case(variant, None, seed);
-            let replayed: Case = case.to_string().parse().unwrap();
-            assert_eq!(run(&case), run(&replayed), "{case}");
+            for case in [
+                generate::case(variant, None, seed),
+                generate::silent_case(variant, None, seed),
+            ] {
+                let replayed: Case = case.to_string().parse().unwrap();
+                assert_eq!(run(&case), run(&replayed), "{case}");
+            }
         }
     }
 }
@@ -128,7 +139,9 @@ fn fuzzing_finds_a_defect_and_stops() {
         |_, _| {},
     );
     let found = report.found.unwrap();
-    assert_eq!(found.failure.kind, FailureKind::NotOpaque);
+    // As a recorded program or as a silent one.
+    let kinds = [FailureKind::NotOpaque, FailureKind::Invariant];
+    assert!(kinds.contains(&found.failure.kind), "{}", found.failure);
     assert!(
         found
             .case
@@ -173,10 +186,91 @@ fn a_bad_line_is_refused_with_the_bad_part() {
         ("hv-sorting 1x1 : r : sim:w1", "`r`"),
         ("hv-sorting 1x1 : w0 : sim:w1", "`w0`"),
         ("hv-sorting 1x1 : w0~1 : sim:w1", "`w0~1`"),
+        ("hv-sorting 1x1 : rA : sim:w1", "`rA`"),
+        ("hv-sorting 1x1 launches=0 : r0 : sim:w1", "launches"),
+        ("hv-sorting 1x1 launches=x : r0 : sim:w1", "launches=x"),
+        (
+            "hv-sorting 1x1 silent=odd : r0 : sim:w1",
+            "exclusive, sorted",
+        ),
+        ("hv-sorting 1x1 : i0 : sim:w1", "silent=sorted"),
+        (
+            "hv-sorting 1x1 silent=sorted sets=1/1 : i0 : sim:w1",
+            "two entries",
+        ),
+        ("hv-sorting 1x1 : n0 : sim:w1", "silent=nodes"),
+        (
+            "hv-sorting 1x1 silent=nodes init=1 : n0 : sim:w1",
+            "words that are 0",
+        ),
+        ("hv-sorting 1x1 silent=nodes : n0=1 : sim:w1", "`n0=1`"),
+        ("fast 1x2 team silent=sorted : i0 : sim:w2", "each or own"),
+        (
+            "hv-sorting 1x1 silent=equal init=0,1 : r0 : sim:w1",
+            "differ",
+        ),
+        (
+            "hv-sorting 1x1 silent=sorted init=2,0,1 : r0 : sim:w1",
+            "node 2 is followed by 1",
+        ),
         ("hv-sorting 1x1 : r0 : sim:w77", "w32"),
     ] {
         let error = line.parse::<Case>().unwrap_err().to_string();
         assert!(error.contains(part), "{line}: {error}");
         assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn random_cases_come_in_every_kind() {
+    let cases =
+        |case: fn(u64) -> Case| (0..2000u64).map(move |k| case(k.wrapping_mul(0x9E37_79B9)));
+    let recorded = |seed| generate::case(Variant::Fast, None, seed);
+    let silent = |seed| generate::silent_case(Variant::Fast, None, seed);
+    let count = |is: &dyn Fn(&Case) -> bool| {
+        [recorded as fn(u64) -> Case, silent].map(|case| cases(case).filter(|c| is(c)).count())
+    };
+    for widths in [Widths::Narrow, Widths::Wide, Widths::Mixed] {
+        let of = count(&|case| case.program.widths == widths);
+        assert!(of.iter().all(|&n| n > 400), "{widths:?}: {of:?}");
+    }
+    let launches = count(&|case| case.program.launches > 1);
+    assert!(launches.iter().all(|&n| n > 400), "{launches:?}");
+    // More words than the sets have on the stack, in one transaction.
+    let long = count(&|case| {
+        let distinct = |ops: &Vec<Op>| {
+            let words = ops.iter().filter(|op| !op.is_of_sums()).flat_map(Op::words);
+            words.collect::<BTreeSet<_>>().len()
+        };
+        case.program
+            .transactions
+            .iter()
+            .any(|ops| distinct(ops) > 16)
+    });
+    assert!(long.iter().all(|&n| n > 50), "{long:?}");
+    for invariant in Invariant::ALL {
+        let [recorded, silent] = count(&|case| case.program.silent == Some(invariant));
+        assert!(recorded == 0 && silent > 200, "{invariant:?}: {silent}");
+    }
+    let teams = count(&|case| case.program.calls.is_of_teams());
+    assert!(teams.iter().all(|&n| n > 100), "{teams:?}");
+}
+
+#[test]
+fn a_silent_program_reports_what_its_transactions_saw() {
+    for (mutant, name) in [
+        (Mutant::NoF1Begin, "silent-torn-pair"),
+        (Mutant::LockedByStore, "silent-total"),
+        (Mutant::ReadsNotValidated, "silent-skew"),
+        (Mutant::LockedByStore, "silent-list"),
+        (Mutant::SumPendingIgnored, "silent-sums"),
+        (Mutant::TeamClockApart, "silent-team-pair"),
+    ] {
+        let directed = Directed::named(name).unwrap();
+        let failure = (0..20_000)
+            .map(|seed| directed.case(Variant::Fast, Some(mutant), seed))
+            .find_map(|case| run(&case).err());
+        let kind = failure.map(|failure| failure.kind);
+        assert_eq!(kind, Some(FailureKind::Invariant), "{name}");
     }
 }

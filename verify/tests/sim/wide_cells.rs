@@ -10,7 +10,7 @@ use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
 use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 use stm_kernels::cells::transfer;
-use verify::program::{Case, run};
+use verify::program::{Case, Widths, run};
 use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
@@ -183,7 +183,10 @@ fn half_of_the_random_cases_have_wide_atomics_and_a_line_says_so() {
     let (wide, narrow): (Vec<Case>, Vec<Case>) = cases.partition(|case| case.sim.wide_atomics);
     assert!(wide.len() > 120 && narrow.len() > 120);
     let mut of_64_bits = 0;
-    for case in wide.iter().filter(|case| case.program.wide) {
+    for case in wide
+        .iter()
+        .filter(|case| case.program.widths == Widths::Wide)
+    {
         assert!(case.to_string().contains(",atomics=128,"), "{case}");
         assert_eq!(case.to_string().parse::<Case>().unwrap(), *case);
         run(case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()));

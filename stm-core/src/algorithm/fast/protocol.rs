@@ -114,7 +114,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     /// other.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        Version(Self::clock(tx).0 * 32 + 31)
+        // SAFETY: the clock is live.
+        let clock = unsafe { tx.lane.observed_clock(tx.stm.clock()) };
+        Version(clock * 32 + 31)
     }
 
     /// Loads the queue's word and, in flight with it, the clock as the
@@ -123,7 +125,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
         let queue = tx.stm.load_queue(tx.lane);
-        tx.attempt.snapshot = Self::clock(tx);
+        tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
         tx.attempt.born = Birth {
             since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
             snapshot: tx.attempt.snapshot,
@@ -323,6 +325,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             writers.meet(lane);
             lane.fence();
         }
+        lane.delay_at_fence();
         let holders = writers.vote(lane, acquired.is_ok());
         acquired?;
         // SAFETY: the lanes that own their locks continue from here together.

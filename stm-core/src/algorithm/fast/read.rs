@@ -12,14 +12,15 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Loads the clock.
+    /// Loads the clock, without acquire if the defect `unordered` is switched
+    /// on.
     #[inline(always)]
-    pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+    pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
         // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the
         // locks of every commit up to c, or what followed them.
         // SAFETY: the clock is live.
         Version(unsafe {
-            if Mutant::NoF1.on(tx.lane) {
+            if unordered.on(tx.lane) {
                 tx.lane.load_relaxed_64(tx.stm.clock())
             } else {
                 tx.lane.load_acquire_64(tx.stm.clock())
@@ -105,7 +106,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Extends the snapshot to the present, if everything read still holds.
     #[inline(always)]
     pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
-        let now = Self::clock(tx);
+        let now = Self::clock(tx, Mutant::NoF1Extension);
         Self::extend_to(tx, now)
     }
 

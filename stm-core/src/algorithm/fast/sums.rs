@@ -105,7 +105,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             Mutant::NoA3.fence(lane);
             // The second load of the header follows that of the clock, as in an
             // extension.
-            let now = Self::clock(tx);
+            let now = Self::clock(tx, Mutant::NoF1Sum);
             let again = if Mutant::SumHeaderOnce.on(lane) {
                 seen
             } else {

@@ -42,7 +42,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = tx.lane;
         let mut now = Version(0);
         if crew.is(lane, crew.leader(lane)) || Mutant::TeamClockApart.on(lane) {
-            now = Self::clock(tx);
+            now = Self::clock(tx, Mutant::NoF1Team);
         }
         Self::of_leader(tx, crew, now)
     }
@@ -56,7 +56,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) -> Version {
         let lane = tx.lane;
         if Mutant::TeamClockApart.on(lane) {
-            return Self::clock(tx);
+            return Self::clock(tx, Mutant::NoF1Begin);
         }
         // ORDER(F7): the leader's load of the clock before the next loads of
         // any lane. This carries F1 to the others.

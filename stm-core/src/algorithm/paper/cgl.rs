@@ -77,7 +77,7 @@ impl Algorithm for Cgl {
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live.
-        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
     #[inline(always)]

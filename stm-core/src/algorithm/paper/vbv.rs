@@ -96,8 +96,8 @@ impl Algorithm for Vbv {
     /// back has not committed.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the sequence is live. Acquire, as S1.
-        Version(unsafe { tx.lane.load_acquire_64(tx.stm.sequence()) } / 2)
+        // SAFETY: the sequence is live.
+        Version(unsafe { tx.lane.observed_clock(tx.stm.sequence()) } / 2)
     }
 
     #[inline(always)]

@@ -90,8 +90,8 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live. Acquire, as E1.
-        Version(unsafe { tx.lane.load_acquire_64(tx.stm.clock()) })
+        // SAFETY: the clock is live.
+        Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
     #[inline(always)]

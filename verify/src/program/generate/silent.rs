@@ -1,0 +1,249 @@
+//! Random silent programs: transactions that keep an invariant, whatever order
+//! they commit in, and others that only look.
+
+use super::{in_teams, launches, simulation, widths};
+use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
+use crate::program::silent::Invariant;
+use crate::rng::Rng;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+
+/// Returns a random order of the numbers below `n`.
+fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
+    let mut order: Vec<u8> = (0..n as u8).collect();
+    for i in (1..n).rev() {
+        order.swap(i as usize, rng.below(i + 1) as usize);
+    }
+    order
+}
+
+/// Returns reads of some words, in batches of up to three.
+fn reads(rng: &mut Rng, words: &[u8], read: fn(Words) -> Op) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let mut rest = words;
+    while !rest.is_empty() {
+        let (batch, others) = rest.split_at(rng.pick(&[1, 1, 2, 3]).min(rest.len()));
+        ops.push(read(Words::new(batch)));
+        rest = others;
+    }
+    ops
+}
+
+/// The transactions of one program.
+struct Writer<'a> {
+    rng: &'a mut Rng,
+    words: u32,
+    sums: u32,
+    written: u64,
+}
+
+impl Writer<'_> {
+    /// A transaction that only reads, all words or some, some of them twice.
+    fn audit(&mut self) -> Vec<Op> {
+        let mut order = shuffled(self.rng, self.words);
+        if self.rng.chance(30) {
+            order.push(order[0]);
+        }
+        reads(self.rng, &order, Op::Read)
+    }
+
+    fn audit_sums(&mut self) -> Vec<Op> {
+        let order = if self.rng.chance(50) {
+            (0..self.sums as u8).collect()
+        } else {
+            shuffled(self.rng, self.sums)
+        };
+        reads(self.rng, &order, Op::ReadSums)
+    }
+
+    /// Writes the same to all words, or adds the same to all sums.
+    fn equal(&mut self) -> Vec<Op> {
+        self.written += 1;
+        let mut ops = Vec::new();
+        if self.sums != 0 && self.rng.chance(60) {
+            let order = shuffled(self.rng, self.sums);
+            ops.extend(
+                order
+                    .iter()
+                    .map(|&s| Op::Add(s, Value::Const(self.written))),
+            );
+            if self.rng.chance(60) {
+                return ops;
+            }
+        }
+        let order = shuffled(self.rng, self.words);
+        let mut value = Value::Const(self.written);
+        if self.rng.chance(40) {
+            ops.push(Op::Read(Words::new(&order[..1])));
+            value = Value::LastPlus(1);
+        }
+        ops.extend(order.iter().map(|&w| Op::Write(w, value)));
+        ops
+    }
+
+    /// Exchanges the words of a pair.
+    fn toggle(&mut self) -> Vec<Op> {
+        let a = self.rng.below(self.words / 2) as u8 * 2;
+        let (a, b) = if self.rng.chance(50) {
+            (a, a + 1)
+        } else {
+            (a + 1, a)
+        };
+        let (read_a, read_b) = (Op::Read(Words::new(&[a])), Op::Read(Words::new(&[b])));
+        if self.rng.chance(50) {
+            let flip = |w| Op::Write(w, Value::Flip);
+            vec![read_a, flip(a), read_b, flip(b)]
+        } else {
+            // What was last read is the old value of `b`.
+            let both = Op::Read(Words::new(&[a, b]));
+            vec![
+                both,
+                Op::Write(b, Value::Flip),
+                Op::Write(a, Value::LastPlus(0)),
+            ]
+        }
+    }
+
+    /// Moves an amount from one word to another.
+    fn transfer(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let amount = u64::from(self.rng.within(1, 9));
+        let (from, to) = (order[0], order[1]);
+        let read = |w: u8| Op::Read(Words::new(&[w]));
+        vec![
+            read(from),
+            Op::Write(from, Value::LastPlus(amount.wrapping_neg())),
+            read(to),
+            Op::Write(to, Value::LastPlus(amount)),
+        ]
+    }
+
+    /// Takes a word if none is taken, and else gives it back or leaves it free.
+    fn claim(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(Words::new(&[w]))).collect();
+        ops.push(Op::Write(self.rng.below(self.words) as u8, Value::Claim));
+        ops
+    }
+
+    /// Inserts or removes up to three nodes.
+    fn relink(&mut self) -> Vec<Op> {
+        (0..self.rng.within(1, 3))
+            .map(|_| {
+                let node = self.rng.within(1, self.words - 1) as u8;
+                if self.rng.chance(50) {
+                    Op::Insert(node)
+                } else {
+                    Op::Remove(node)
+                }
+            })
+            .collect()
+    }
+
+    /// Allocates, frees, writes and reads nodes of up to three words.
+    fn nodes(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let words = order.into_iter().take(self.rng.within(1, 3) as usize);
+        let kinds = [
+            NodeOp::Toggle,
+            NodeOp::Replace,
+            NodeOp::Update,
+            NodeOp::Visit,
+        ];
+        words.map(|w| Op::Node(w, self.rng.pick(&kinds))).collect()
+    }
+
+    fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
+        let audits =
+            !matches!(invariant, Invariant::Sorted | Invariant::Nodes) && self.rng.chance(45);
+        if audits && self.sums != 0 && self.rng.chance(50) {
+            return self.audit_sums();
+        }
+        if audits {
+            return self.audit();
+        }
+        match invariant {
+            Invariant::Equal => self.equal(),
+            Invariant::Toggle => self.toggle(),
+            Invariant::Total => self.transfer(),
+            Invariant::Exclusive => self.claim(),
+            Invariant::Sorted => self.relink(),
+            Invariant::Nodes => self.nodes(),
+        }
+    }
+}
+
+/// Returns the words before the first launch.
+fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
+    let words = u64::from(words);
+    match invariant {
+        Invariant::Equal | Invariant::Exclusive | Invariant::Nodes => vec![0; words as usize],
+        Invariant::Toggle => (0..words).map(|i| i % 2).collect(),
+        Invariant::Total => (0..words).map(|_| rng.below(10).into()).collect(),
+        // Every second node is in the list.
+        Invariant::Sorted => (0..words)
+            .map(|i| {
+                if i % 2 == 0 && i + 2 < words {
+                    i + 2
+                } else {
+                    0
+                }
+            })
+            .collect(),
+    }
+}
+
+/// Returns the random silent case of a seed.
+pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+    let mut rng = Rng::of_stream(seed, 6);
+    let invariant = rng.pick(&Invariant::ALL);
+    let many = rng.chance(10);
+    let words = match invariant {
+        _ if many => rng.within(9, 18) * 2,
+        Invariant::Sorted => rng.within(3, 8),
+        Invariant::Nodes => rng.within(1, 3),
+        Invariant::Toggle => rng.pick(&[2, 2, 4]),
+        _ => rng.within(2, 4),
+    };
+    let mut width = rng.pick(&[1, 1, 1, 2, 4]);
+    let threads = rng.within(1, (2 * width).min(4));
+    let with_sums = invariant == Invariant::Equal && rng.chance(40);
+    let sums = if with_sums { rng.within(1, 4) } else { 0 };
+    let initial = initial(&mut rng, invariant, words);
+    let count = rng.within(2, if many { 4 } else { 10 });
+    let mut writer = Writer {
+        rng: &mut rng,
+        words,
+        sums,
+        written: 100,
+    };
+    let transactions = (0..count).map(|_| writer.transaction(invariant)).collect();
+    let mut program = Program {
+        blocks: rng.within(if threads == 1 { 2 } else { 1 }, 3),
+        threads,
+        calls: rng.pick(&[Loop::Each, Loop::Own]),
+        launches: launches(&mut rng),
+        silent: Some(invariant),
+        widths: widths(&mut rng),
+        stripe_words: rng.pick(&[1, 2, 4]),
+        locks: rng.pick(&[1, 2, 4, 64]),
+        // More than any transaction needs, in a list too.
+        sets: (160, 80),
+        retry_limits: (rng.within(1, 8), rng.within(1, 8)),
+        initial,
+        sums: vec![0; sums as usize],
+        row: rng.within(1, sums.clamp(1, 3)),
+        transactions,
+    };
+    let alone = sums != 0 || matches!(invariant, Invariant::Sorted | Invariant::Nodes);
+    if variant.has_teams() && !alone && rng.chance(25) {
+        width = in_teams(&mut rng, &mut program);
+    }
+    let sim = simulation(&mut rng, &program, width);
+    Case {
+        variant,
+        mutant,
+        program,
+        sim,
+    }
+}

@@ -1,0 +1,308 @@
+//! Silent programs: nothing records them, and their transactions check an
+//! invariant of the words that they read.
+//!
+//! A recorder may add what the code under test lacks, and a history says
+//! nothing about a run without one. Here a [`Watch`] in the host's memory gets
+//! every value that a transaction reads, which costs no operation of the
+//! simulator, and looks for two values of one attempt that no state has
+//! together. It sees attempts that abort as well. After each launch the whole
+//! memory must keep the invariant.
+//!
+//! An attempt's own writes are left out from the word's first write on, so what
+//! remains was read from memory and belongs to one state, whatever the attempt
+//! has buffered.
+
+use super::case::Program;
+use super::failure::{Failure, FailureKind};
+use std::cell::RefCell;
+
+/// What the words of a silent program keep to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Invariant {
+    /// All words hold the same value, and all sums do: torn reads.
+    Equal,
+    /// Words 0 and 1 hold 0 and 1 in either order, and so do words 2 and 3, and
+    /// so on: torn reads of values that come back.
+    Toggle,
+    /// The total of all words stands still: lost updates.
+    Total,
+    /// At most one word holds 1, the others 0: write skew.
+    Exclusive,
+    /// Word 0 is the head of a list whose node `k` is word `k`; each word holds
+    /// the next node, which is greater than its own, or 0: torn and lost links.
+    Sorted,
+    /// Each word names a node of a pool that no other word names, or none; a
+    /// node that is found through a word says so, and all its fields belong to
+    /// one write. The nodes that no word names are free.
+    Nodes,
+}
+
+impl Invariant {
+    /// All invariants.
+    pub const ALL: [Self; 6] = [
+        Self::Equal,
+        Self::Toggle,
+        Self::Total,
+        Self::Exclusive,
+        Self::Sorted,
+        Self::Nodes,
+    ];
+
+    /// Returns the name in a replay line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Toggle => "toggle",
+            Self::Total => "total",
+            Self::Exclusive => "exclusive",
+            Self::Sorted => "sorted",
+            Self::Nodes => "nodes",
+        }
+    }
+
+    /// Returns the invariant with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|i| i.name() == name)
+    }
+
+    /// Checks values that one attempt has read, of the words and after them of
+    /// the sums; `None` is a value that it has not read.
+    ///
+    /// # Errors
+    /// The error says what no state has.
+    pub(super) fn check(self, program: &Program, known: &[Option<u64>]) -> Result<(), String> {
+        let (words, sums) = known.split_at(program.initial.len());
+        match self {
+            Self::Equal => all_equal(words, "words").and_then(|()| all_equal(sums, "sums")),
+            Self::Toggle => pairs_toggle(words),
+            Self::Total => total(program, words),
+            Self::Exclusive => {
+                let taken = words.iter().flatten().filter(|&&v| v != 0).count();
+                if taken > 1 || words.iter().flatten().any(|&v| v > 1) {
+                    return Err(format!("more than one of {words:?} is taken"));
+                }
+                Ok(())
+            }
+            Self::Sorted => links(words),
+            Self::Nodes => distinct(words),
+        }
+    }
+}
+
+fn all_equal(values: &[Option<u64>], what: &str) -> Result<(), String> {
+    let mut known = values.iter().flatten();
+    match known.next() {
+        Some(first) if known.any(|v| v != first) => Err(format!("the {what} {values:?} differ")),
+        _ => Ok(()),
+    }
+}
+
+fn pairs_toggle(words: &[Option<u64>]) -> Result<(), String> {
+    for pair in words.chunks_exact(2) {
+        let wrong = match *pair {
+            [Some(a), Some(b)] => a > 1 || a ^ b != 1,
+            [a, b] => a.or(b).is_some_and(|v| v > 1),
+            _ => false,
+        };
+        if wrong {
+            return Err(format!("{pair:?} are not 0 and 1"));
+        }
+    }
+    Ok(())
+}
+
+fn total(program: &Program, words: &[Option<u64>]) -> Result<(), String> {
+    let total = |values: &mut dyn Iterator<Item = u64>| {
+        // What all words can hold, if their widths differ.
+        let mask = program.mask(1).min(program.mask(0));
+        values.fold(0u64, u64::wrapping_add) & mask
+    };
+    let expected = total(&mut program.initial.iter().copied());
+    if words.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    let found = total(&mut words.iter().flatten().copied());
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "{words:?} have the total {found} and not {expected}"
+    ))
+}
+
+fn links(words: &[Option<u64>]) -> Result<(), String> {
+    for (node, next) in (0u64..).zip(words) {
+        if let Some(next) = *next
+            && next != 0
+            && (next <= node || next >= words.len() as u64)
+        {
+            return Err(format!("node {node} is followed by {next}"));
+        }
+    }
+    Ok(())
+}
+
+fn distinct(words: &[Option<u64>]) -> Result<(), String> {
+    let mut nodes: Vec<u64> = words
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|&v| v != 0)
+        .collect();
+    nodes.sort_unstable();
+    match nodes.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two of {words:?} name the node {:#x}", pair[0])),
+        None => Ok(()),
+    }
+}
+
+/// What an attempt has read.
+#[derive(Default)]
+struct Seen {
+    /// The number of the attempt, by the lane that leads.
+    attempt: u64,
+    known: Vec<Option<u64>>,
+    /// The words that the attempt has written.
+    own: Vec<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The attempts that each lane has begun.
+    attempts: Vec<u64>,
+    /// What the present attempt of each lane, or of its team, has read; by the
+    /// lane that leads.
+    seen: Vec<Seen>,
+    /// The nodes that the last attempt at each transaction inserted (`true`) or
+    /// removed, in its order.
+    changes: Vec<Vec<(u8, bool)>>,
+    broken: Option<String>,
+}
+
+/// The values that the transactions of a run report, in the host's memory.
+pub(super) struct Watch {
+    program: Program,
+    invariant: Invariant,
+    state: RefCell<State>,
+}
+
+impl Watch {
+    /// Begins to watch a program, if it is a silent one.
+    pub(super) fn new(program: &Program) -> Option<Self> {
+        let lanes = program.lanes() as usize;
+        let mut state = State::default();
+        state.attempts.resize(lanes, 0);
+        state.seen.resize_with(lanes, Seen::default);
+        state.changes.resize(program.transactions.len(), Vec::new());
+        Some(Self {
+            invariant: program.silent?,
+            program: program.clone(),
+            state: RefCell::new(state),
+        })
+    }
+
+    /// Notes that a lane begins an attempt at a transaction, in a team that
+    /// `leader` leads or alone.
+    pub(super) fn begin(&self, lane: u64, leader: u64, transaction: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let attempt = &mut state.attempts[lane as usize];
+        *attempt += 1;
+        let seen = &mut state.seen[leader as usize];
+        // The lanes of a team end an attempt together, so the first one to
+        // begin the next one comes after all have ended the last.
+        if *attempt > seen.attempt {
+            let len = self.program.initial.len() + self.program.sums.len();
+            seen.attempt = *attempt;
+            seen.known.clear();
+            seen.known.resize(len, None);
+            seen.own.clear();
+            seen.own.resize(len, false);
+            state.changes[transaction].clear();
+        }
+    }
+
+    /// Notes that an attempt has read a word, or a sum, whose number comes after
+    /// those of the words. Returns whether all is well so far.
+    pub(super) fn read(&self, leader: u64, at: usize, value: u64) -> bool {
+        let state = &mut *self.state.borrow_mut();
+        let seen = &mut state.seen[leader as usize];
+        if !seen.own[at] {
+            let before = seen.known[at].replace(value);
+            let checked = match before {
+                Some(before) if before != value => Err(format!(
+                    "word {at} was read as {before} and then as {value}"
+                )),
+                _ => self.invariant.check(&self.program, &seen.known),
+            };
+            if let Err(what) = checked {
+                state.broken.get_or_insert(what);
+            }
+        }
+        state.broken.is_none()
+    }
+
+    /// Notes what is wrong with something else that an attempt has read.
+    pub(super) fn broken(&self, what: String) {
+        self.state.borrow_mut().broken.get_or_insert(what);
+    }
+
+    /// Notes that an attempt has written a word, or added to a sum.
+    pub(super) fn wrote(&self, leader: u64, at: usize) {
+        let state = &mut *self.state.borrow_mut();
+        let seen = &mut state.seen[leader as usize];
+        seen.own[at] = true;
+        seen.known[at] = None;
+    }
+
+    /// Notes that an attempt has inserted a node, or removed one.
+    pub(super) fn changed(&self, transaction: usize, node: u8, inserted: bool) {
+        let state = &mut *self.state.borrow_mut();
+        state.changes[transaction].push((node, inserted));
+    }
+
+    /// Judges a launch by what its attempts have read and by the memory that it
+    /// left, after the transactions before `done` have committed.
+    pub(super) fn judge(&self, memory: &[u64], done: usize) -> Result<(), Failure> {
+        let broken = |text: String| Err(Failure::new(FailureKind::Invariant, text));
+        let state = self.state.borrow();
+        if let Some(what) = &state.broken {
+            return broken(format!("a transaction saw that {what}"));
+        }
+        let values: Vec<Option<u64>> = memory.iter().copied().map(Some).collect();
+        if let Err(what) = self.invariant.check(&self.program, &values) {
+            return broken(format!("the launch left that {what}"));
+        }
+        if self.invariant != Invariant::Sorted {
+            return Ok(());
+        }
+        let (before, after) = (members(&self.program.initial), members(memory));
+        for node in 1..memory.len() {
+            let changes = state.changes[..done].iter().flatten();
+            let sign = |&(n, inserted): &(u8, bool)| match inserted {
+                _ if usize::from(n) != node => 0,
+                true => 1,
+                false => -1,
+            };
+            let balance = i32::from(before[node]) + changes.map(sign).sum::<i32>();
+            if balance != i32::from(after[node]) {
+                return broken(format!(
+                    "node {node} was inserted {balance} times more often than removed, and the \
+                     list has it {} times",
+                    i32::from(after[node])
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns which nodes a sorted list has.
+fn members(links: &[u64]) -> Vec<bool> {
+    let mut members = vec![false; links.len()];
+    let mut at = links[0] as usize;
+    while at != 0 {
+        members[at] = true;
+        at = links[at] as usize;
+    }
+    members
+}
