@@ -97,7 +97,10 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         // Programs have no such operations; kernels of their own catch these
         // (`tests/sim/waiting.rs`).
-        Mutant::ActionBeforeCommit | Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &[]),
+        Mutant::ActionBeforeCommit
+        | Mutant::LostWakeup
+        | Mutant::OrElseKeepsWrites
+        | Mutant::RetryKeepsTicket => (Fast, &[]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }
