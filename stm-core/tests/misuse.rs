@@ -5,7 +5,7 @@
 use std::time::Duration;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Kernel, Lane, StmRef, TArray};
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray, Transact, TxResult};
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -15,6 +15,8 @@ enum How {
     OwnAmongOthers,
     /// Begins a transaction inside another.
     Nest,
+    /// Runs transactions inside others by `Transact`; one of them cancels.
+    Flat,
     /// Panics in one thread while the others wait.
     Panic,
     /// Runs one transaction after the other by `atomically`.
@@ -30,6 +32,15 @@ struct P {
     stm: StmRef<HvSorting>,
     words: TArray<u32>,
     how: How,
+}
+
+/// Adds 1 to a word, and 1 to a second one that depends on the first.
+fn add<L: Lane>(at: &mut impl Transact<L, HvSorting>, p: &P, i: u64) -> TxResult<()> {
+    at.atomically(|tx| {
+        let v = tx.read(&p.words, i)?;
+        tx.write(&p.words, i, v + 1)?;
+        tx.atomically(|tx| tx.write(&p.words, i + 1, 2 * (v + 1)))
+    })
 }
 
 struct K;
@@ -60,6 +71,23 @@ impl Kernel for K {
                 p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
                 Ok(())
             }),
+            How::Flat => {
+                let mut end = p.stm.atomically(lane, |tx| {
+                    add(tx, p, 0)?;
+                    tx.atomically(|tx| add(tx, p, 0))
+                });
+                if end.is_ok() {
+                    end = add(&mut p.stm.on(lane), p, 0);
+                }
+                assert_eq!(end, Ok(()));
+                let cancelled = p.stm.atomically(lane, |tx| {
+                    tx.write(&p.words, 0, 100)?;
+                    let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
+                    assert!(matches!(swallowed, Err(Abort::User { .. })));
+                    Ok(())
+                });
+                assert!(matches!(cancelled, Err(Abort::User { .. })));
+            }
             How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
@@ -300,4 +328,14 @@ fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
         "{result:?}"
     );
     assert_eq!(words[0], 0);
+}
+
+#[test]
+fn a_transaction_inside_another_is_a_part_of_it() {
+    let (result, words, _) = go(How::Flat, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    let statistics = result.unwrap();
+    // Two threads, two transactions each, of three additions.
+    assert_eq!(statistics.commits, 4);
+    assert_eq!(statistics.aborted_for("user"), 2);
+    assert_eq!(&words[..2], [6, 12]);
 }

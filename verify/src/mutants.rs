@@ -112,7 +112,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         // Programs have no such operations; kernels of their own catch these
         // (`tests/sim/waiting.rs`).
-        Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &[]),
+        Mutant::LostWakeup | Mutant::OrElseKeepsWrites | Mutant::RetryKeepsTicket => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// A transaction began inside another one.
     #[error(
-        "transaction {transaction} began another one on the same memory before its own end: transactions do not nest"
+        "transaction {transaction} began another one on the same memory before its own end: inside a transaction call `tx.atomically` (`Transact`), which runs the closure as a part of it"
     )]
     Nested {
         /// The number of the thread.

@@ -59,6 +59,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) pool_hint: u32,
     /// The allocations in a row that found no free node.
     pub(crate) pool_misses: u32,
+    /// The number of writes and additions recorded, if there is a recorder.
+    pub(crate) accepted: u64,
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
@@ -88,6 +90,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
+            accepted: 0,
         }
     }
 
@@ -135,6 +138,12 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
             let event = event(self);
+            if matches!(
+                event,
+                Event::Write(..) | Event::Add(..) | Event::AddFloat(_)
+            ) {
+                self.accepted += 1;
+            }
             let lane = self.lane;
             lane.probe().record(lane, &mut self.cursor, event);
         }
@@ -488,48 +497,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.fail(Abort::User)
-    }
-
-    /// Gives up the attempt until a word that it has read has changed, and then
-    /// makes another one: `return tx.retry();` (Harris, Marlow, Peyton Jones and
-    /// Herlihy 2005).
-    ///
-    /// While it waits, the transaction owns nothing and keeps nobody from
-    /// running; to wait in any other way, such as by a loop inside the closure,
-    /// can keep out the very transaction that it waits for. It counts as an
-    /// abort, and not as a conflict. If all threads of a launch wait, the launch
-    /// ends with
-    /// [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
-    ///
-    /// ```
-    /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
-    ///
-    /// /// Takes the oldest item out of a bounded queue; waits while it is empty.
-    /// fn take<L: Lane, A: Algorithm>(
-    ///     tx: &mut Tx<'_, L, A>, ends: &A::Array<u64>, items: &A::Array<u64>,
-    /// ) -> TxResult<u64> {
-    ///     let [head, tail] = tx.read_many(ends, [0, 1])?;
-    ///     if head == tail {
-    ///         return tx.retry();
-    ///     }
-    ///     tx.write(ends, 0, head + 1)?;
-    ///     tx.read(items, head % items.len())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
-    /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
-    #[inline(always)]
-    pub fn retry<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.failed {
-            return Err(abort);
-        }
-        if !self.has_read {
-            return self.fail(Abort::RetryWithoutReads);
-        }
-        self.waits = true;
-        self.fail(Abort::Retry)
     }
 
     /// Returns the lane that runs the transaction.

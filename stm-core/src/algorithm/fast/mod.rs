@@ -9,12 +9,14 @@
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
 //! | waiting | `changed` |
+//! | alternatives | `alternative` |
 //! | read and write set | `entry_set`, on top of `entries` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
 pub(crate) mod acquire;
 pub(crate) mod age;
+mod alternative;
 pub(crate) mod changed;
 pub(crate) mod commit;
 pub(crate) mod entries;

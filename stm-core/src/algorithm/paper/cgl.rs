@@ -16,7 +16,10 @@
 //! transactions the clock stands still, except for a probe.
 
 use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
+use crate::algorithm::paper::read_set::ReadSet;
+use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
 use crate::array::plain::TArray;
 use crate::lane::{Lane, records};
@@ -72,7 +75,7 @@ impl Algorithm for Cgl {
     const GRANULE: Granule = Granule::LaneInTurn;
 
     type Array<T: Element> = TArray<T>;
-    logged_sets!(|_, _| ());
+    logged_sets!(|_, _| (), |_, _| ());
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
