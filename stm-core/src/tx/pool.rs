@@ -99,7 +99,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.out_of_range = (0, identity(pool));
         // Nodes come back when other attempts end, some of them by threads that
         // wait for a core.
-        self.lane.pause(MISS_PAUSE_NS.saturating_mul(self.pool_misses));
+        self.lane
+            .pause(MISS_PAUSE_NS.saturating_mul(self.pool_misses));
         self.fail(if self.pool_misses > alone {
             Abort::PoolExhausted
         } else {
