@@ -206,6 +206,22 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.read_field(&nodes.records, i, field)
     }
 
+    /// Reads several fields of a node that have one type, with their loads in
+    /// flight together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read_node`].
+    #[inline(always)]
+    pub fn get_many<R: Record, T: Element, const N: usize>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+        fields: [Field<R, T>; N],
+    ) -> TxResult<[T; N]> {
+        let i = self.record_of(nodes, node)?;
+        self.read_fields(&nodes.records, i, fields)
+    }
+
     /// Writes a field of a node.
     ///
     /// # Errors
