@@ -113,6 +113,7 @@ pub use memory::{Capacity, Element, WordAddress};
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;
 pub use tx::attempt::Tx;
+pub use tx::compose::{OnLane, Transact};
 pub use tx::crew::{BlockCrew, Crew, WarpCrew};
 pub use tx::stm_ref::{RetryLimits, StmRef};
 pub use tx::team::TeamTx;
@@ -134,7 +135,9 @@ pub mod prelude {
     pub use crate::lane::Lane;
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};
+    pub use crate::tx::actions::Action;
     pub use crate::tx::attempt::Tx;
+    pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
 }

@@ -123,13 +123,13 @@ impl<A: Algorithm> Kernel for Blocks<A> {
                         failed
                     }
                 });
-                assert_eq!(ended, Err(Abort::User));
+                assert!(matches!(ended, Err(Abort::User { .. })));
             }
             How::Overlap => {
                 let ended = p
                     .stm
                     .team_of_block(lane, |tx| tx.write(&p.accounts, Some((rank / 2, 7))));
-                assert_eq!(ended, Err(Abort::TeamOverlap));
+                assert!(matches!(ended, Err(Abort::TeamOverlap { .. })));
             }
             How::Endless => p.stm.for_each_block_team(lane, 0..u64::MAX, |tx, _| {
                 let v = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
@@ -229,7 +229,7 @@ fn a_block_that_cancels_has_no_effect_and_the_others_do() {
     let (statistics, accounts, _) = go::<FastTable>(How::Cancel, 2, 3).unwrap();
     assert_eq!(accounts[..4], [1050, 1050, 1050, 1000]);
     assert_eq!(statistics.commits, 50);
-    assert_eq!(statistics.aborts[Abort::User as usize], 50);
+    assert_eq!(statistics.aborted_for("user"), 50);
     // One attempt is one round of all threads.
     assert_eq!(3 * statistics.rounds, statistics.round_lanes);
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Kernel, Lane, StmRef, TArray};
+use stm_core::{Abort, Kernel, Lane, StmRef, TArray, Transact, TxResult};
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -15,10 +15,15 @@ enum How {
     OwnAmongOthers,
     /// Begins a transaction inside another.
     Nest,
+    /// Runs transactions inside others by `Transact`; one of them cancels.
+    Flat,
     /// Panics in one thread while the others wait.
     Panic,
     /// Runs one transaction after the other by `atomically`.
     Loop,
+    /// Returns the reason with which an earlier transaction was cancelled, or
+    /// had a conflict.
+    Keep,
 }
 
 #[repr(C)]
@@ -27,6 +32,15 @@ struct P {
     stm: StmRef<HvSorting>,
     words: TArray<u32>,
     how: How,
+}
+
+/// Adds 1 to a word, and 1 to a second one that depends on the first.
+fn add<L: Lane>(at: &mut impl Transact<L, HvSorting>, p: &P, i: u64) -> TxResult<()> {
+    at.atomically(|tx| {
+        let v = tx.read(&p.words, i)?;
+        tx.write(&p.words, i, v + 1)?;
+        tx.atomically(|tx| tx.write(&p.words, i + 1, 2 * (v + 1)))
+    })
 }
 
 struct K;
@@ -57,10 +71,46 @@ impl Kernel for K {
                 p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
                 Ok(())
             }),
+            How::Flat => {
+                let mut end = p.stm.atomically(lane, |tx| {
+                    add(tx, p, 0)?;
+                    tx.atomically(|tx| add(tx, p, 0))
+                });
+                if end.is_ok() {
+                    end = add(&mut p.stm.on(lane), p, 0);
+                }
+                assert_eq!(end, Ok(()));
+                let cancelled = p.stm.atomically(lane, |tx| {
+                    tx.write(&p.words, 0, 100)?;
+                    let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
+                    assert!(matches!(swallowed, Err(Abort::User { .. })));
+                    Ok(())
+                });
+                assert!(matches!(cancelled, Err(Abort::User { .. })));
+            }
             How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
             }),
+            How::Keep => {
+                let kept = std::cell::Cell::new(None);
+                p.stm.for_each_with(
+                    lane,
+                    0..4,
+                    |tx, _| match kept.get() {
+                        Some(abort) => Err(abort),
+                        None => {
+                            tx.read(&p.words, 1)?;
+                            // SAFETY: an element of a live array. It makes the
+                            // attempt fail.
+                            unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
+                            tx.write(&p.words, 0, 1)
+                        }
+                    },
+                    |_, ()| {},
+                    |_, abort| kept.set(Some(abort)),
+                );
+            }
             How::Loop => {
                 for _ in 0..1 << 30 {
                     if p.stm
@@ -238,4 +288,24 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
         Some(Duration::from_mins(1)),
     );
     result.unwrap();
+}
+
+#[test]
+fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
+    let (result, words, _) = go(How::Keep, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    assert!(
+        matches!(result, Err(Error::ForeignAbort { .. })),
+        "{result:?}"
+    );
+    assert_eq!(words[0], 0);
+}
+
+#[test]
+fn a_transaction_inside_another_is_a_part_of_it() {
+    let (result, words, _) = go(How::Flat, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    let statistics = result.unwrap();
+    // Two threads, two transactions each, of three additions.
+    assert_eq!(statistics.commits, 4);
+    assert_eq!(statistics.aborted_for("user"), 2);
+    assert_eq!(&words[..2], [6, 12]);
 }

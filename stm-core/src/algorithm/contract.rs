@@ -78,6 +78,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The state of an attempt: its sets and its snapshot. Sets that are not in
     /// registers use the two types above and the lane's logs.
     type Attempt<'s>;
+    /// The sets of an attempt as they were when an alternative began
+    /// ([`Tx::or_else`]).
+    type Savepoint: Copy;
 
     /// Makes an attempt that has not begun, with empty sets.
     fn attempt<'s>(
@@ -207,6 +210,22 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
+
+    /// Returns whether a word that the attempt has read may have changed since.
+    /// It is called after an attempt that has retried, whose sets are still
+    /// there. The answer may be yes without need, but it is no in the end if
+    /// nobody commits any more, and yes in the end if a word has changed.
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
+
+    /// Begins an alternative, which can be undone.
+    fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> Self::Savepoint;
+
+    /// Ends the alternative that began at `saved`; its writes and additions stay.
+    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint);
+
+    /// Ends the alternative that began at `saved` and undoes its writes and
+    /// additions; what it has read stays.
+    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint);
 
     /// Releases what `begin` acquired, after an attempt that will not commit.
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>);

@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// A transaction began inside another one.
     #[error(
-        "transaction {transaction} began another one on the same memory before its own end: transactions do not nest"
+        "transaction {transaction} began another one on the same memory before its own end: inside a transaction call `tx.atomically` (`Transact`), which runs the closure as a part of it"
     )]
     Nested {
         /// The number of the thread.
@@ -102,6 +102,33 @@ pub enum Error {
     TeamOverlap {
         /// The transaction's number.
         transaction: u64,
+    },
+    /// A transaction returned a reason that its attempt had not given it.
+    #[error(
+        "transaction {transaction} returned an `Abort` that its own `tx` had not given it: pass on errors of this attempt by `?`, and end it by `tx.cancel()`"
+    )]
+    ForeignAbort {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A transaction retried that had read nothing.
+    #[error(
+        "transaction {transaction} called `retry` before it had read anything: nothing could wake it"
+    )]
+    RetryWithoutReads {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// All threads waited for a change, and nobody was left to make one.
+    #[error(
+        "everybody waits: {waiting} threads wait in `retry` for a change, and the other {outside} of the launch have ended or were never resident"
+    )]
+    EverybodyWaits {
+        /// The number of threads that waited.
+        waiting: u64,
+        /// The number of threads outside of transactions: they have ended, or
+        /// were never resident.
+        outside: u64,
     },
     /// A deferred action released what was free already.
     #[error(
@@ -292,6 +319,12 @@ impl Error {
             Abort::NoTeams => Self::NoTeams,
             Abort::VersionsUsedUp => Self::VersionsUsedUp {
                 limit: crate::memory::version::CellWord::VERSION_MAX.0,
+            },
+            Abort::ForeignAbort => Self::ForeignAbort { transaction },
+            Abort::RetryWithoutReads => Self::RetryWithoutReads { transaction },
+            Abort::EverybodyWaits => Self::EverybodyWaits {
+                waiting: record.index,
+                outside: record.len,
             },
             Abort::FreedTwice => Self::FreedTwice {
                 subject: record.index,

@@ -146,7 +146,7 @@ pub struct Statistics {
     pub read_only_commits: u64,
     /// Transactions given up after `retries_max` conflicts.
     pub gave_up: u64,
-    /// Attempts that did not commit, by [`Abort`] number.
+    /// Attempts that did not commit, by reason ([`Abort::NAMES`]).
     pub aborts: [u64; Abort::COUNT],
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
@@ -160,6 +160,19 @@ impl Statistics {
     /// `None` if no loop over transactions ran.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
+    }
+
+    /// Returns the number of attempts that did not commit for the reason of this
+    /// name ([`Abort::NAMES`]), or 0 if there is no such reason.
+    pub fn aborted_for(&self, name: &str) -> u64 {
+        let reason = Abort::NAMES.iter().position(|&other| other == name);
+        reason.map_or(0, |reason| self.aborts[reason])
+    }
+
+    /// Returns the number of attempts that were given up until something had
+    /// changed ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    pub const fn waits(&self) -> u64 {
+        self.aborts[Abort::Retry as usize]
     }
 
     /// Returns the number of attempts that did not commit.
@@ -462,7 +475,7 @@ impl<D: Device> Stm<D> {
         if sequence & 1 != 0 {
             return Ok(Some(format!("the sequence lock is held, at {sequence}")));
         }
-        if self.word32(offset_of!(Globals, coarse_lock))? != 0 {
+        if self.word32(offset_of!(Globals, coarse_lock))? & 1 != 0 {
             return Ok(Some("the coarse lock is held".into()));
         }
         let clock = self.word64(offset_of!(Globals, clock))?;

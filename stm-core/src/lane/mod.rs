@@ -72,6 +72,11 @@ macro_rules! ptx_note {
 ///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
+    /// How far [`Self::clock`] must go before a launch ends in which all threads
+    /// inside transactions wait and others are outside: about a second, except
+    /// in a simulator.
+    const PATIENCE: u64 = 1 << 30;
+
     /// The type of the probe of the transactions that lanes of this machine
     /// run.
     type Probe: Probe;

@@ -28,6 +28,7 @@
 //! | [`WRITE`] | word | value | when a write was accepted |
 //! | [`ADD`] | word | delta | when an addition was accepted |
 //! | [`ADD_FLOAT`] | word | 0 | when an addition of floats was accepted |
+//! | [`UNDO`] | 0 | count | when the last writes and additions, so many, were undone |
 //! | [`COMMIT`] | 0 | version, clock | after an update committed |
 //! | [`COMMIT_READ_ONLY`] | 0 | clock | after a commit without writes |
 //! | [`ABORT`] | reason | clock | after the attempt was given up |
@@ -53,6 +54,9 @@ pub const ABORT: u64 = 0xB6;
 pub const ADD: u64 = 0xB7;
 /// The tag of an addition of floats that was accepted.
 pub const ADD_FLOAT: u64 = 0xB8;
+
+/// The tag of an undoing of writes and additions.
+pub const UNDO: u64 = 0xB9;
 
 /// The bit position of the tag in a head word.
 pub const TAG_SHIFT: u32 = 56;
@@ -86,7 +90,7 @@ pub const fn operand(head: u64) -> u64 {
 #[inline(always)]
 pub const fn record_words(tag: u64) -> Option<u64> {
     match tag {
-        BEGIN | READ | WRITE | COMMIT_READ_ONLY | ABORT | ADD | ADD_FLOAT => Some(2),
+        BEGIN | READ | WRITE | COMMIT_READ_ONLY | ABORT | ADD | ADD_FLOAT | UNDO => Some(2),
         COMMIT => Some(3),
         _ => None,
     }

@@ -39,6 +39,8 @@ pub enum Event {
     /// An addition of floats was accepted. The resulting value is not recorded,
     /// as it depends on the order of the additions.
     AddFloat(WordAddress),
+    /// The last writes and additions that were accepted, this many, are undone.
+    Undo(u64),
     /// An update committed with this version; the second value is the clock
     /// afterwards.
     Commit(Version, Version),

@@ -74,6 +74,7 @@ impl Recording {
             Event::Write(word, value) => ([layout::head(layout::WRITE, word.bits()), value, 0], 2),
             Event::Add(word, delta) => ([layout::head(layout::ADD, word.bits()), delta, 0], 2),
             Event::AddFloat(word) => ([layout::head(layout::ADD_FLOAT, word.bits()), 0, 0], 2),
+            Event::Undo(count) => ([layout::head(layout::UNDO, 0), count, 0], 2),
             Event::Commit(version, clock) => {
                 ([layout::head(layout::COMMIT, 0), version.0, clock.0], 3)
             }

@@ -6,12 +6,16 @@
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
 //! | `team` | the loops of teams |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
+//! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
+//! | `conclude` | one attempt inside its loop, and what follows from its result |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
 //!
 //! The calls of an attempt itself are in `tx`.
 
+pub(crate) mod conclude;
 pub(crate) mod outcome;
 mod preassigned;
 pub(crate) mod single;
 pub(crate) mod team;
 pub(crate) mod throttle;
+pub(crate) mod wait;

@@ -17,12 +17,13 @@
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
-use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
-use crate::observe::probe::{Event, Probe};
+use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::{Ticket, Width};
+use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -30,16 +31,13 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// The number of attempts of a lane between two checks of the stop flag.
-const STOP_POLL_ATTEMPTS: u32 = 16;
-
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.
     ///
     /// The lanes of a warp that call this run independently; for many
     /// transactions, a loop by [`Self::for_each`] is several times faster.
-    /// Transactions do not nest: to begin one inside another on the same memory
-    /// is [`Abort::Nested`], a fault.
+    /// To begin one inside another on the same memory in this way is
+    /// [`Abort::Nested`], a fault; [`Transact`](crate::Transact) is the way.
     ///
     /// # Errors
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
@@ -96,6 +94,11 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Retry => {
                     Counts::unfinished(lane, self);
                     break result;
+                }
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
+                Outcome::Wait => {
+                    Counts::unfinished(lane, self);
+                    break Err(Abort::Stopped);
                 }
                 Outcome::Committed | Outcome::Ended => break result,
             }
@@ -227,6 +230,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.limits.lanes_max);
+        let mut waits = false;
+        let mut sleep = Sleep::NEW;
         let first = all & (lane.lane_bit() - 1) == 0;
         let opened = tx.logs.open(lane);
         if !opened {
@@ -235,16 +240,32 @@ impl<A: Algorithm> StmRef<A> {
         }
         loop {
             let work = i < range.end && !counts.stopped;
-            let working = warp.vote(lane, work);
+            if waits && sleep.is_due() && A::changed(&mut tx) {
+                waits = false;
+            }
+            let awake = work && !waits;
+            let working = warp.vote(lane, awake);
             mark!(tx, Warp);
             if working == 0 {
-                break;
+                let sleepers = warp.vote(lane, work);
+                if sleepers == 0 {
+                    break;
+                }
+                if waits && work {
+                    let asks = sleepers & (lane.lane_bit() - 1) == 0;
+                    sleep.nap(lane, self.bed(tx.logs, true, asks));
+                    counts.stopped = self.told_to_stop(lane);
+                }
+                continue;
             }
-            let mut go = work;
+            if sleep.asleep {
+                sleep.wake(lane, self.globals, tx.logs);
+            }
+            let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
                 let queue = A::load_queue_and_snapshot(&mut tx);
-                let admitted = work & ticket.admits(lane, queue);
+                let admitted = awake & ticket.admits(lane, queue);
                 let admitted_all = warp.vote(lane, admitted);
                 go = admitted & width.takes(lane, admitted_all);
                 going = warp.vote(lane, go);
@@ -277,7 +298,7 @@ impl<A: Algorithm> StmRef<A> {
                     rest &= rest - 1;
                     warp.meet(lane);
                 }
-                if times(lane) && work {
+                if times(lane) && awake {
                     tx.spent(Phase::Locks);
                 }
             } else {
@@ -308,13 +329,14 @@ impl<A: Algorithm> StmRef<A> {
                 width.learn(lane, going.count_ones(), failed.count_ones());
             }
             if go {
+                waits = tx.waits;
                 match (end, value) {
                     (Ok(()), Some(value)) => committed(i, value),
                     (Err(abort), _) => aborted(i, abort),
                     (Ok(()), None) => {}
                 }
             }
-            if go && outcome != Outcome::Retry {
+            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
                 ended(i);
                 i = i.saturating_add(stride);
                 mark!(tx, Native);
@@ -352,143 +374,35 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { lane.load_relaxed_64(self.queue()) }
     }
 
-    /// Joins the queue after many conflicts, and leaves it when the transaction
-    /// has ended.
+    /// Waits on its own until a word that the attempt has read may have changed;
+    /// returns `false` if the lane is told to stop.
     #[inline(always)]
-    pub(crate) fn join_or_leave_queue<L: Lane>(
-        &self,
-        lane: &L,
-        ticket: &mut Ticket,
-        outcome: Outcome,
-        conflicts: u32,
-    ) {
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe {
-            if outcome != Outcome::Retry {
-                ticket.leave(lane, self.queue());
-            } else if conflicts >= self.limits.queue_after {
-                ticket.draw(lane, self.queue());
-            }
-        }
-    }
-
-    /// Reports a transaction that began inside another one.
-    #[inline(always)]
-    pub(crate) fn nested<L: Lane>(&self, lane: &L) {
-        let record = FaultRecord {
-            reason: Abort::Nested as u32 + 1,
-            transaction: lane.grid_thread(),
-            ..FaultRecord::NONE
-        };
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe { globals::fault(lane, self.globals, record) };
-    }
-
-    /// Begins an attempt and runs its code.
-    #[inline(always)]
-    fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
-    where
-        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
-    {
-        tx.begin()?;
-        let mut result = body(tx);
-        mark!(tx, Native);
-        // A closure that swallowed a failure has failed nevertheless.
-        if let Some(abort) = tx.failed {
-            result = Err(abort);
-        } else if tx.doomed {
-            result = Err(Abort::ReadStale);
-        }
-        if result.is_err() {
-            A::rollback(tx);
-        }
-        result
-    }
-
-    /// Counts an attempt and returns what follows from its result.
-    #[inline(always)]
-    pub(crate) fn conclude<L: Lane>(
-        &self,
-        tx: &mut Tx<'_, L, A>,
-        end: TxResult<()>,
-        transaction: u64,
-        conflicts: &mut u32,
-        counts: &mut Counts,
-    ) -> Outcome {
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
         let lane = tx.lane;
-        counts.attempts += 1;
-        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.told_to_stop(lane) {
-            counts.stopped = true;
-        }
-        tx.observe(|tx| match end {
-            Err(abort) => Event::Abort(abort, A::now(tx)),
-            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
-            Ok(()) => Event::Commit(tx.version, A::now(tx)),
-        });
-        mark!(tx, Commit);
-        tx.end_actions(end.is_ok(), transaction);
-        let Err(abort) = end else {
-            counts.commits += 1;
-            counts.read_only += u32::from(!A::wrote(tx));
-            *conflicts = 0;
-            return Outcome::Committed;
-        };
-        if times(lane) {
-            tx.settle(true);
-        }
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe {
-            globals::count(
-                lane,
-                self.globals,
-                Counter::AbortsFrom as usize + abort as usize,
-                1,
-            );
-        };
-        let mut outcome = Outcome::Ended;
-        if abort.is_fault() {
-            // Every read was validated when it was made, so the attempt saw a
-            // state that existed, and run alone in that state it would have met
-            // the same fault. A doomed attempt is never mistaken for one that
-            // is wrong.
-            let record = FaultRecord {
-                reason: abort as u32 + 1,
-                limit: match abort {
-                    Abort::WriteSetFull => self.capacity.writes,
-                    Abort::ActionsFull => self.capacity.actions,
-                    _ => self.capacity.reads,
-                },
-                index: tx.out_of_range.0,
-                len: tx.out_of_range.1,
-                transaction,
-            };
-            // SAFETY: the globals are live (StmRef::from_raw).
-            unsafe { globals::fault(lane, self.globals, record) };
-            counts.stopped = true;
-        } else if abort.is_conflict() {
-            *conflicts = conflicts.saturating_add(1);
-            if *conflicts == self.limits.retries_max {
-                *conflicts = 0;
-                // SAFETY: the globals are live (StmRef::from_raw).
-                unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
-            } else {
-                outcome = Outcome::Retry;
+        let mut sleep = Sleep::NEW;
+        while !A::changed(tx) {
+            sleep.nap(lane, self.bed(tx.logs, false, true));
+            if self.told_to_stop(lane) {
+                return false;
             }
-        } else if abort == Abort::Stopped {
-            outcome = Outcome::Retry;
         }
-        outcome
+        if sleep.asleep {
+            sleep.wake(lane, self.globals, tx.logs);
+        }
+        true
     }
 
-    /// Returns how long a lane on its own backs off before its next attempt:
-    /// longer with every conflict, and differently for each lane, so that two
-    /// lanes that met once do not meet for ever.
+    /// Returns what a sleeper needs to know.
     #[inline(always)]
-    pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
-        let spread = (lane.grid_thread() as u32)
-            .wrapping_mul(0x9E37_79B1)
-            .rotate_left(conflicts)
-            & 0xFF;
-        spread << conflicts.min(6)
+    pub(crate) fn bed(&self, logs: Logs, whole_warp: bool, asks: bool) -> Bed {
+        Bed {
+            globals: self.globals,
+            region: self.region,
+            capacity: self.capacity,
+            logs,
+            one_of_block: A::GRANULE == Granule::Block,
+            whole_warp,
+            asks,
+        }
     }
 }

@@ -55,6 +55,12 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) pool_hint: u32,
     /// The allocations in a row that found no free node.
     pub(crate) pool_misses: u32,
+    /// Says whether the attempt has read a word from memory.
+    pub(crate) has_read: bool,
+    /// Says whether the attempt was given up until something has changed.
+    pub(crate) waits: bool,
+    /// The number of writes and additions recorded, if there is a recorder.
+    pub(crate) accepted: u64,
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
@@ -82,6 +88,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
+            has_read: false,
+            waits: false,
+            accepted: 0,
         }
     }
 
@@ -95,13 +104,21 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
             self.settle(false);
         }
+        self.clear();
+        self.observe(|tx| Event::Begin(A::now(tx)));
+        A::begin(self)
+    }
+
+    /// Empties the sets and the state of the attempt.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
         A::clear(&mut self.attempt);
         self.failed = None;
         self.doomed = false;
         self.actions = 0;
+        self.has_read = false;
+        self.waits = false;
         self.deferred_to = 0;
-        self.observe(|tx| Event::Begin(A::now(tx)));
-        A::begin(self)
     }
 
     /// Marks the end of a phase, for a probe that measures time.
@@ -121,6 +138,12 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
             let event = event(self);
+            if matches!(
+                event,
+                Event::Write(..) | Event::Add(..) | Event::AddFloat(_)
+            ) {
+                self.accepted += 1;
+            }
             let lane = self.lane;
             lane.probe().record(lane, &mut self.cursor, event);
         }
@@ -258,6 +281,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if N > 1 || own == 0 {
             mark!(self, Buffering);
             result = A::read_many(self, words, &mut v, own);
+            self.has_read = true;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;

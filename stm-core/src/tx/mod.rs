@@ -3,6 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | [`attempt`] | `Tx`, the attempt of one lane; `sums`, `record` and `pool` add its operations on sums, on records and on nodes |
+//! | [`compose`] | `retry`, `or_else`, and transactions inside of others |
 //! | [`team`] | `TeamTx`, the attempt of a team |
 //! | [`actions`] | the actions that an attempt defers until it has committed or aborted |
 //! | [`crew`] | the members of a team, and how they vote, broadcast and synchronise |
@@ -14,6 +15,7 @@
 pub(crate) mod abort;
 pub(crate) mod actions;
 pub(crate) mod attempt;
+pub(crate) mod compose;
 pub(crate) mod crew;
 pub(crate) mod pool;
 mod record;

@@ -6,7 +6,7 @@
 //! before the attempt's first read, the clock of an end after its last action.
 
 use super::layout;
-use super::{Attempt, Event, Header, History, InitialMemory, Outcome};
+use super::{Attempt, Event, Header, History, InitialMemory, Outcome, sum};
 use crate::error::Error;
 
 /// Records one lane's attempts into its buffer.
@@ -186,6 +186,7 @@ impl LaneDecoder<'_> {
                 delta: record[1],
             }),
             layout::ADD_FLOAT => self.events.push(Event::AddFloat { word: operand }),
+            layout::UNDO => self.undo(at, record[1])?,
             layout::COMMIT => self.end(
                 begin,
                 record[2],
@@ -207,6 +208,42 @@ impl LaneDecoder<'_> {
                     "the end of the attempt before",
                     "another begin".to_owned(),
                 ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the last `count` writes and additions. A read that follows such
+    /// an addition has returned it too, so its value is corrected; one of floats
+    /// cannot be, and is removed.
+    fn undo(&mut self, at: usize, count: u64) -> Result<(), Error> {
+        for _ in 0..count {
+            let Some(last) = self
+                .events
+                .iter()
+                .rposition(|event| !matches!(event, Event::Read { .. }))
+            else {
+                let expected = format!("at most {} writes and additions", self.events.len());
+                return Err(self.error(at, &expected, format!("{count} that are undone")));
+            };
+            match self.events.remove(last) {
+                Event::Add { word: of, delta } => {
+                    for event in &mut self.events[last..] {
+                        if let Event::Read { word, value } = event
+                            && *word == of
+                        {
+                            *value = sum(of, *value, delta.wrapping_neg());
+                        }
+                    }
+                }
+                Event::AddFloat { word: of } => {
+                    let mut i = 0;
+                    self.events.retain(|event| {
+                        i += 1;
+                        i <= last || event.word() != of || !matches!(event, Event::Read { .. })
+                    });
+                }
+                Event::Write { .. } | Event::Read { .. } => {}
             }
         }
         Ok(())

@@ -62,6 +62,9 @@ macro_rules! width {
 // One expansion serves both widths, and one of its conversions is always idle.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
+    /// Operations of the whole launch.
+    const PATIENCE: u64 = 30_000;
+
     type Probe = HostProbe;
 
     #[inline]

@@ -20,6 +20,10 @@
 //! A word that is read twice has two entries; a write goes to the first of them
 //! that `EntrySet::buffer` finds. Of several written entries of one word, the
 //! last in the array holds its value.
+//!
+//! An *alternative* (`Tx::or_else`) can be undone: while one is open, a write
+//! goes to a blind entry of its own, never to an entry that was read or that is
+//! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, search, word_of};
 use crate::lane::Lane;
@@ -29,19 +33,22 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
 /// The read and write set of an attempt: counts and filters, in registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EntrySet {
+pub struct EntrySet {
     /// The number of entries.
     pub(crate) len: u32,
     /// The number of written entries.
     pub(crate) writes: u32,
     /// The number of written entries that were not read.
-    blind: u32,
+    pub(super) blind: u32,
     /// The entry that the next write tries first.
-    hint: u32,
+    pub(super) hint: u32,
+    /// One more than the number of entries when the innermost open alternative
+    /// began; 0 if none is open.
+    pub(super) base: u32,
     /// A filter over all words.
-    words: Bloom,
+    pub(super) words: Bloom,
     /// A filter over the words written.
-    written: Bloom,
+    pub(super) written: Bloom,
 }
 
 impl EntrySet {
@@ -51,6 +58,7 @@ impl EntrySet {
         writes: 0,
         blind: 0,
         hint: 0,
+        base: 0,
         words: Bloom::EMPTY,
         written: Bloom::EMPTY,
     };
@@ -195,7 +203,9 @@ impl EntrySet {
                 let same = unsafe { at.get(Column::Seen, i) } == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
-            if let Err(abort) = self.compact(at) {
+            if self.base == 0
+                && let Err(abort) = self.compact(at)
+            {
                 return (self, Err(abort));
             }
             if self.reads_full(at) {
@@ -220,7 +230,7 @@ impl EntrySet {
         value: u64,
     ) -> Result<(), Abort> {
         let hint = self.hint;
-        if hint < self.len {
+        if hint < self.len && self.base == 0 {
             // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, hint) };
             let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
@@ -230,8 +240,7 @@ impl EntrySet {
             }
         }
         let known = if self.words.may_contain(address) {
-            let (written, first) = self.find(at, address);
-            written.or(first)
+            self.target(at, address)
         } else {
             None
         };
@@ -249,6 +258,22 @@ impl EntrySet {
         let (set, end) = self.buffer_apart(at, address, value);
         *self = set;
         end
+    }
+
+    /// Returns the entry of a word that a write goes to, if there is one.
+    #[inline(always)]
+    pub(super) fn target<L: Lane, const N: usize>(
+        &self,
+        at: Entries<'_, L, N>,
+        address: WordAddress,
+    ) -> Option<u32> {
+        let (written, first) = self.find(at, address);
+        if self.base == 0 {
+            written.or(first)
+        } else {
+            // What an open alternative has written is blind.
+            written.filter(|&i| i + 1 >= self.base)
+        }
     }
 
     /// Adds a word that is written without having been read.
@@ -281,7 +306,8 @@ impl EntrySet {
         count: u32,
     ) -> bool {
         let first = self.hint;
-        if first as usize + R > N.min(self.len as usize)
+        if self.base != 0
+            || first as usize + R > N.min(self.len as usize)
             || self.writes + count > at.capacity().writes
         {
             return false;
@@ -383,22 +409,22 @@ impl EntrySet {
         value: u64,
     ) -> (Self, Result<(), Abort>) {
         if self.writes >= at.capacity().writes
+            && self.base == 0
             && self.find(at, address).0.is_none()
             && let Err(abort) = self.compact(at)
         {
             return (self, Err(abort));
         }
-        if self.words.may_contain(address) {
-            let (written, first) = self.find(at, address);
-            if let Some(i) = written.or(first) {
-                // SAFETY: the index is below the count.
-                let entry = unsafe { at.get(Column::Address, i) };
-                if !self.takes(at, entry) {
-                    return (self, Err(Abort::WriteSetFull));
-                }
-                self.mark(at, i, entry, value);
-                return (self, Ok(()));
+        if self.words.may_contain(address)
+            && let Some(i) = self.target(at, address)
+        {
+            // SAFETY: the index is below the count.
+            let entry = unsafe { at.get(Column::Address, i) };
+            if !self.takes(at, entry) {
+                return (self, Err(Abort::WriteSetFull));
             }
+            self.mark(at, i, entry, value);
+            return (self, Ok(()));
         }
         if !self.takes(at, 0) {
             return (self, Err(Abort::WriteSetFull));
@@ -409,7 +435,7 @@ impl EntrySet {
 
     /// Marks entry `i` as written.
     #[inline(always)]
-    fn mark<L: Lane, const N: usize>(
+    pub(super) fn mark<L: Lane, const N: usize>(
         &mut self,
         at: Entries<'_, L, N>,
         i: u32,

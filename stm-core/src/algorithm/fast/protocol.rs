@@ -84,6 +84,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     type Scratch = Inline<INLINE>;
     type SumScratch = SumStack<INLINE>;
     type Attempt<'s> = VersionedSets<'s, INLINE>;
+    type Savepoint = (EntrySet, SumSet);
 
     #[inline(always)]
     fn attempt<'s>(
@@ -365,6 +366,29 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         Self::commit_as_team(tx, crew)
+    }
+
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        Self::any_changed(tx)
+    }
+
+    #[inline(always)]
+    fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> (EntrySet, SumSet) {
+        (tx.attempt.set.save(), tx.attempt.sums)
+    }
+
+    #[inline(always)]
+    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet)) {
+        let at = Self::entries(tx);
+        tx.attempt.set = tx.attempt.set.keep(at, set);
+    }
+
+    #[inline(always)]
+    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet)) {
+        let (entries, rows) = (Self::entries(tx), Self::sums(tx));
+        tx.attempt.set = tx.attempt.set.undo(entries, set);
+        tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
 
     #[inline(always)]

@@ -200,7 +200,7 @@ pub(crate) struct Addition {
 
 /// The counts of the log, in registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SumSet {
+pub struct SumSet {
     /// The number of rows.
     pub(crate) rows: u32,
     /// The number of rows that are added to.
@@ -327,6 +327,33 @@ impl SumSet {
             }
         }
         true
+    }
+
+    /// Returns the log without the additions made since it was `saved`; the rows
+    /// read since then stay.
+    #[inline(never)]
+    pub(crate) fn undo<L: Lane, const N: usize>(
+        mut self,
+        at: SumLogs<'_, L, N>,
+        saved: Self,
+    ) -> Self {
+        if self.words == saved.words {
+            return self;
+        }
+        self.words = saved.words;
+        self.added = 0;
+        for i in 0..self.rows {
+            // SAFETY: the index is below the count.
+            unsafe { at.put(Column::Row, i, at.row(i) & !ADDED) };
+        }
+        let mut k = 0;
+        while k < self.words {
+            // SAFETY: additions follow each other.
+            let (addition, next) = unsafe { Self::addition(at, k) };
+            k = next;
+            self.added += u32::from(Self::flag(at, addition.row, ADDED));
+        }
+        self
     }
 
     /// Returns the addition at word `k`, and the index of the word after it.

@@ -39,12 +39,48 @@ impl LoggedSets {
 
 /// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that
 /// all algorithms with [`LoggedSets`] have in common. `$noted` is called with
-/// the transaction and each word written.
+/// the transaction and each word written, `$read` with each word read, when an
+/// alternative is undone and the lock log is made anew.
 macro_rules! logged_sets {
-    ($noted:expr) => {
+    ($noted:expr, $read:expr) => {
         type Scratch = ();
         type SumScratch = ();
         type Attempt<'s> = LoggedSets;
+        type Savepoint = WriteSet;
+
+        #[inline(always)]
+        fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> WriteSet {
+            tx.attempt.writes.save()
+        }
+
+        #[inline(always)]
+        fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet) {
+            tx.attempt.writes.keep(saved);
+        }
+
+        #[inline(always)]
+        fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet) {
+            if Mutant::OrElseKeepsWrites.on(tx.lane) {
+                tx.attempt.writes.keep(saved);
+                return;
+            }
+            tx.attempt.writes = saved;
+            // Stripes of words no longer written would take room that the sets
+            // do not account for.
+            tx.attempt.locks = LockLog::EMPTY;
+            // SAFETY: the logs are this lane's and hold its sets; the indices
+            // are below the counts.
+            unsafe {
+                for i in 0..tx.attempt.reads.len() {
+                    let address = ReadSet::address(tx.lane, &tx.logs, i);
+                    $read(&mut *tx, address);
+                }
+                for i in 0..saved.len() {
+                    let address = WriteSet::address(tx.lane, &tx.logs, i);
+                    $noted(&mut *tx, address);
+                }
+            }
+        }
 
         #[inline(always)]
         fn attempt<'s>(_scratch: &'s mut (), _sums: &'s mut ()) -> LoggedSets {

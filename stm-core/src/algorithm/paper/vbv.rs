@@ -12,8 +12,11 @@
 //!    release (S4).
 
 use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
+use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::validation::POLL_NS;
+use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
 use crate::array::plain::TArray;
 use crate::lane::Lane;
@@ -90,7 +93,7 @@ impl Algorithm for Vbv {
     const GRANULE: Granule = Granule::Lane;
 
     type Array<T: Element> = TArray<T>;
-    logged_sets!(|_, _| ());
+    logged_sets!(|_, _| (), |_, _| ());
 
     /// Two steps of the sequence are one commit; a writer that is still writing
     /// back has not committed.
@@ -174,6 +177,14 @@ impl Algorithm for Vbv {
         unsafe { lane.store_relaxed_64(stm.sequence(), tx.attempt.snapshot.0 + 2) };
         mark!(tx, Locks);
         Ok(())
+    }
+
+    /// Compares the values: a word that has changed and changed back counts as
+    /// unchanged.
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
 
     #[inline(always)]

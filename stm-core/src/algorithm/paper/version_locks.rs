@@ -22,10 +22,11 @@
 
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
-use crate::algorithm::paper::lock_log::{Access, Entry};
+use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation};
+use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
 use crate::array::plain::TArray;
 use crate::lane::Lane;
@@ -86,7 +87,10 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     };
 
     type Array<T: Element> = TArray<T>;
-    logged_sets!(|tx, address| Self::note(tx, address, Access::WRITE));
+    logged_sets!(
+        |tx, address| Self::note(tx, address, Access::WRITE),
+        |tx, address| Self::note(tx, address, Access::READ)
+    );
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
@@ -227,6 +231,14 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         }
         mark!(tx, Warp);
         result.unwrap_or(Err(Abort::CommitLocked))
+    }
+
+    /// Compares the values: a word that has changed and changed back counts as
+    /// unchanged.
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
 
     #[inline(always)]

@@ -16,8 +16,11 @@ use crate::tx::abort::Abort;
 /// the last value stands, and a write needs no search. Only a set without room
 /// is searched and loses its duplicates before it counts as full.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WriteSet {
+pub struct WriteSet {
     len: u32,
+    /// The number of entries when the innermost open alternative began; these
+    /// do not change.
+    floor: u32,
     bloom: Bloom,
 }
 
@@ -25,11 +28,11 @@ impl WriteSet {
     /// The empty set.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
+        floor: 0,
         bloom: Bloom::EMPTY,
     };
 
     /// Returns the number of entries, repeated writes included.
-    #[cfg(test)]
     #[inline(always)]
     pub(crate) const fn len(&self) -> u32 {
         self.len
@@ -105,11 +108,15 @@ impl WriteSet {
         if self.len >= logs.capacity().writes && !Mutant::LogsUnchecked.on(lane) {
             // SAFETY: as the caller's; positions are below the count.
             unsafe {
-                if let Some(i) = self.last(lane, logs, address) {
+                if let Some(i) = self.last(lane, logs, address)
+                    && i >= self.floor
+                {
                     logs.write(lane, i).store_value(lane, value);
                     return Ok(());
                 }
-                self.compact(lane, logs);
+                if self.floor == 0 {
+                    self.compact(lane, logs);
+                }
             }
             if self.len >= logs.capacity().writes {
                 return Err(Abort::WriteSetFull);
@@ -120,6 +127,31 @@ impl WriteSet {
         self.len += 1;
         self.bloom.insert(address);
         Ok(())
+    }
+
+    /// Begins an alternative, and returns the set as it was.
+    #[inline(always)]
+    pub(crate) const fn save(&mut self) -> Self {
+        let saved = *self;
+        self.floor = self.len;
+        saved
+    }
+
+    /// Ends the alternative that began at `saved`; its writes stay.
+    #[inline(always)]
+    pub(crate) const fn keep(&mut self, saved: Self) {
+        self.floor = saved.floor;
+    }
+
+    /// Returns the address of entry `i`.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::get`], and the set has more than `i`
+    /// entries.
+    #[inline(always)]
+    pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
+        // SAFETY: the entry is below the count, so this attempt stored it.
+        unsafe { logs.write(lane, i).address(lane) }
     }
 
     /// Removes duplicates: keeps one entry for each word, with its last value.

@@ -1,0 +1,165 @@
+//! One attempt inside its loop: running its code, and what follows from its
+//! result: counts, faults, the queue, and whether there is another attempt.
+
+use crate::algorithm::contract::Algorithm;
+use crate::lane::{Lane, times};
+use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::Event;
+use crate::run::outcome::{Counts, Outcome};
+use crate::run::throttle::Ticket;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::stm_ref::StmRef;
+
+/// The number of attempts of a lane between two checks of the stop flag.
+const STOP_POLL_ATTEMPTS: u32 = 16;
+
+impl<A: Algorithm> StmRef<A> {
+    /// Joins the queue after many conflicts, and leaves it when the transaction
+    /// has ended or waits.
+    #[inline(always)]
+    pub(crate) fn join_or_leave_queue<L: Lane>(
+        &self,
+        lane: &L,
+        ticket: &mut Ticket,
+        outcome: Outcome,
+        conflicts: u32,
+    ) {
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe {
+            let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
+            if outcome != Outcome::Retry && !keeps {
+                ticket.leave(lane, self.queue());
+            } else if conflicts >= self.limits.queue_after {
+                ticket.draw(lane, self.queue());
+            }
+        }
+    }
+
+    /// Reports a transaction that began inside another one.
+    #[inline(always)]
+    pub(crate) fn nested<L: Lane>(&self, lane: &L) {
+        let record = FaultRecord {
+            reason: Abort::Nested as u32 + 1,
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe { globals::fault(lane, self.globals, record) };
+    }
+
+    /// Begins an attempt and runs its code.
+    #[inline(always)]
+    pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        tx.begin()?;
+        let mut result = body(tx);
+        mark!(tx, Native);
+        // A closure that swallowed a failure has failed nevertheless.
+        if let Some(abort) = tx.failed {
+            result = Err(abort);
+        } else if tx.doomed {
+            result = Err(Abort::ReadStale);
+        } else if let Err(abort) = result {
+            result = Err(tx.stm.not_given(tx.lane, abort));
+        }
+        if result.is_err() {
+            A::rollback(tx);
+        }
+        result
+    }
+
+    /// Counts an attempt and returns what follows from its result.
+    #[inline(always)]
+    pub(crate) fn conclude<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        end: TxResult<()>,
+        transaction: u64,
+        conflicts: &mut u32,
+        counts: &mut Counts,
+    ) -> Outcome {
+        let lane = tx.lane;
+        counts.attempts += 1;
+        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.told_to_stop(lane) {
+            counts.stopped = true;
+        }
+        tx.observe(|tx| match end {
+            Err(abort) => Event::Abort(abort, A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
+            Ok(()) => Event::Commit(tx.version, A::now(tx)),
+        });
+        mark!(tx, Commit);
+        tx.end_actions(end.is_ok(), transaction);
+        let Err(abort) = end else {
+            counts.commits += 1;
+            counts.read_only += u32::from(!A::wrote(tx));
+            *conflicts = 0;
+            return Outcome::Committed;
+        };
+        if times(lane) {
+            tx.settle(true);
+        }
+        // SAFETY: the globals are live (StmRef::from_raw).
+        unsafe {
+            globals::count(
+                lane,
+                self.globals,
+                Counter::AbortsFrom as usize + abort as usize,
+                1,
+            );
+        };
+        let mut outcome = Outcome::Ended;
+        if abort.is_fault() {
+            // Every read was validated when it was made, so the attempt saw a
+            // state that existed, and run alone in that state it would have met
+            // the same fault. A doomed attempt is never mistaken for one that
+            // is wrong.
+            let record = FaultRecord {
+                reason: abort as u32 + 1,
+                limit: match abort {
+                    Abort::WriteSetFull => self.capacity.writes,
+                    Abort::ActionsFull => self.capacity.actions,
+                    _ => self.capacity.reads,
+                },
+                index: tx.out_of_range.0,
+                len: tx.out_of_range.1,
+                transaction,
+            };
+            // SAFETY: the globals are live (StmRef::from_raw).
+            unsafe { globals::fault(lane, self.globals, record) };
+            counts.stopped = true;
+        } else if abort.is_conflict() {
+            *conflicts = conflicts.saturating_add(1);
+            if *conflicts == self.limits.retries_max {
+                *conflicts = 0;
+                // SAFETY: the globals are live (StmRef::from_raw).
+                unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
+            } else {
+                outcome = Outcome::Retry;
+            }
+        } else if tx.waits {
+            *conflicts = 0;
+            outcome = Outcome::Wait;
+        } else if abort == Abort::Stopped {
+            outcome = Outcome::Retry;
+        }
+        outcome
+    }
+
+    /// Returns how long a lane on its own backs off before its next attempt:
+    /// longer with every conflict, and differently for each lane, so that two
+    /// lanes that met once do not meet for ever.
+    #[inline(always)]
+    pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
+        let spread = (lane.grid_thread() as u32)
+            .wrapping_mul(0x9E37_79B1)
+            .rotate_left(conflicts)
+            & 0xFF;
+        spread << conflicts.min(6)
+    }
+}

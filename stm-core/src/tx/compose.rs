@@ -1,0 +1,270 @@
+//! What makes transactions out of parts: waiting for a change, alternatives, and
+//! transactions inside of others.
+//!
+//! # Alternatives
+//! The code that runs if other code of the same attempt retries:
+//!
+//! 1. *save*: note what the sets hold.
+//! 2. Run the first alternative. If it does not retry, its effects stay.
+//! 3. *undo*: remove its writes and additions from the sets, execute the actions
+//!    that it has deferred until an abort, and drop those that it has deferred
+//!    until the commit. What it has read stays in the sets.
+//! 4. Run the second alternative. If it retries too, so does the transaction, or
+//!    the alternative that this is a part of.
+//!
+//! The reads of the first alternative are part of the attempt: the second one
+//! runs because of what they found. So they are validated by the commit, and a
+//! transaction that waits is woken by a change of what either has read.
+//!
+//! # Nesting
+//! Nesting is flat: a transaction inside another one is a part of it. It commits
+//! with it, its errors are those of the whole attempt, and a conflict anywhere
+//! repeats all of it.
+
+use crate::algorithm::contract::Algorithm;
+use crate::lane::{Lane, records};
+use crate::observe::probe::Event;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::actions::When;
+use crate::tx::attempt::Tx;
+use crate::tx::crew::Crew;
+use crate::tx::stm_ref::StmRef;
+use crate::tx::team::TeamTx;
+
+/// What an attempt holds when an alternative begins.
+struct Before<S> {
+    sets: S,
+    actions: u32,
+    accepted: u64,
+}
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// Begins an alternative.
+    #[inline(always)]
+    fn begin_alternative(&mut self) -> Before<A::Savepoint> {
+        Before {
+            sets: A::save(self),
+            actions: self.actions,
+            accepted: self.accepted,
+        }
+    }
+
+    /// Undoes an alternative that has retried.
+    #[inline(always)]
+    fn undo_alternative(&mut self, before: &Before<A::Savepoint>) {
+        self.failed = None;
+        self.waits = false;
+        A::undo(self, before.sets);
+        self.end_actions_from(before.actions, When::Abort, self.lane.grid_thread());
+        if records(self.lane) {
+            let undone = self.accepted - before.accepted;
+            self.observe(|_| Event::Undo(undone));
+            self.accepted = before.accepted;
+        }
+    }
+
+    /// Gives up the attempt until a word that it has read has changed, and then
+    /// makes another one: `return tx.retry();` (Harris, Marlow, Peyton Jones and
+    /// Herlihy 2005).
+    ///
+    /// While it waits, the transaction owns nothing and keeps nobody from
+    /// running; to wait in any other way, such as by a loop inside the closure,
+    /// can keep out the very transaction that it waits for. It counts as an
+    /// abort, and not as a conflict. If all threads of a launch wait, the launch
+    /// ends with
+    /// [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
+    ///
+    /// ```
+    /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
+    ///
+    /// /// Takes the oldest item out of a bounded queue; waits while it is empty.
+    /// fn take<L: Lane, A: Algorithm>(
+    ///     tx: &mut Tx<'_, L, A>, ends: &A::Array<u64>, items: &A::Array<u64>,
+    /// ) -> TxResult<u64> {
+    ///     let [head, tail] = tx.read_many(ends, [0, 1])?;
+    ///     if head == tail {
+    ///         return tx.retry();
+    ///     }
+    ///     tx.write(ends, 0, head + 1)?;
+    ///     tx.read(items, head % items.len())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
+    /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
+    #[inline(always)]
+    pub fn retry<T>(&mut self) -> TxResult<T> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if !self.has_read {
+            return self.fail(Abort::RetryWithoutReads);
+        }
+        self.waits = true;
+        self.fail(Abort::Retry)
+    }
+
+    /// Runs `first`, and if that retries ([`Self::retry`]), `second` in its
+    /// place, as if `first` had written nothing (Harris et al. 2005). If `second`
+    /// retries too, the transaction waits until something has changed that
+    /// either has read. Other errors are not caught: they end the attempt.
+    ///
+    /// Alternatives may be nested. While one is open, a word that is read or
+    /// written again may take another entry of its set.
+    ///
+    /// ```
+    /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
+    ///
+    /// /// Takes one from counter 0 or, if that is empty, from counter 1; waits
+    /// /// while both are empty.
+    /// fn take_any<L: Lane, A: Algorithm>(
+    ///     tx: &mut Tx<'_, L, A>, counters: &A::Array<u32>,
+    /// ) -> TxResult<()> {
+    ///     let take = |tx: &mut Tx<'_, L, A>, i| match tx.read(counters, i)? {
+    ///         0 => tx.retry(),
+    ///         n => tx.write(counters, i, n - 1),
+    ///     };
+    ///     tx.or_else(|tx| take(tx, 0), |tx| take(tx, 1))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of the alternative whose result counts.
+    #[inline(always)]
+    pub fn or_else<R>(
+        &mut self,
+        first: impl FnOnce(&mut Self) -> TxResult<R>,
+        second: impl FnOnce(&mut Self) -> TxResult<R>,
+    ) -> TxResult<R> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let before = self.begin_alternative();
+        let result = first(self);
+        if self.waits {
+            self.undo_alternative(&before);
+            return second(self);
+        }
+        A::keep(self, before.sets);
+        // A closure that swallowed a failure has failed nevertheless.
+        self.failed.map_or(result, Err)
+    }
+}
+
+impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
+    /// Runs `first`, and if one lane of the team retries there and none fails
+    /// otherwise, `second` in its place, as [`Tx::or_else`] does. All lanes of
+    /// the team call it together, and run the same alternative.
+    ///
+    /// # Errors
+    /// The errors of the alternative whose result counts. If one lane fails, all
+    /// do.
+    #[inline(always)]
+    pub fn or_else<R>(
+        &mut self,
+        first: impl FnOnce(&mut Self) -> TxResult<R>,
+        second: impl FnOnce(&mut Self) -> TxResult<R>,
+    ) -> TxResult<R> {
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
+        let before = self.tx.begin_alternative();
+        let result = first(self);
+        let lane = self.tx.lane;
+        let other = self.tx.failed.is_some() && !self.tx.waits;
+        let retries = C::any(self.crew.vote(lane, self.tx.waits));
+        if retries && !C::any(self.crew.vote(lane, other)) {
+            if self.deferred {
+                // ORDER(D1): what all lanes have done before the actions of any.
+                self.crew.meet(lane);
+            }
+            self.tx.undo_alternative(&before);
+            return second(self);
+        }
+        A::keep(&mut self.tx, before.sets);
+        self.tx.failed.map_or(result, Err)
+    }
+}
+
+/// What can run a transaction: a lane on its own ([`StmRef::on`]), or a
+/// transaction that has begun. A function that is generic over it may be called
+/// outside of transactions and inside of one.
+///
+/// ```
+/// use stm_core::{Lane, StmRef, Transact, TxResult, View, algorithm::Algorithm};
+///
+/// /// Moves `n` from one account to another, as a transaction of its own or as a
+/// /// part of the caller's.
+/// fn transfer<L: Lane, A: Algorithm>(
+///     at: &mut impl Transact<L, A>, accounts: &A::Array<u64>, from: u64, to: u64, n: u64,
+/// ) -> TxResult<()> {
+///     at.atomically(|tx| {
+///         let left = tx.read(accounts, from)?;
+///         tx.write(accounts, from, left - n)?;
+///         let found = tx.read(accounts, to)?;
+///         tx.write(accounts, to, found + n)
+///     })
+/// }
+///
+/// /// Moves `n` twice, both or neither.
+/// fn rotate<L: Lane, A: Algorithm>(
+///     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u64>, n: u64,
+/// ) -> TxResult<()> {
+///     stm.atomically(lane, |tx| {
+///         transfer(tx, accounts, 0, 1, n)?;
+///         transfer(tx, accounts, 1, 2, n)
+///     })?;
+///     // And once more on its own.
+///     transfer(&mut stm.on(lane), accounts, 2, 0, n)
+/// }
+/// ```
+pub trait Transact<L: Lane, A: Algorithm> {
+    /// Runs a transaction. On a lane of its own it is
+    /// [`StmRef::atomically`]. Inside of a transaction, `body` runs as a part of
+    /// it: it sees the attempt's writes, takes effect when the whole commits, and
+    /// an error ends the attempt of the whole, even if the caller drops the
+    /// error.
+    ///
+    /// # Errors
+    /// The errors of [`StmRef::atomically`], or of the attempt.
+    fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R>;
+}
+
+/// A lane that can run transactions on a memory: see [`StmRef::on`].
+#[derive(Debug)]
+pub struct OnLane<'a, L, A> {
+    stm: &'a StmRef<A>,
+    lane: &'a L,
+}
+
+impl<A: Algorithm> StmRef<A> {
+    /// Returns the lane with this memory, for functions that take a
+    /// [`Transact`].
+    #[inline(always)]
+    pub const fn on<'a, L: Lane>(&'a self, lane: &'a L) -> OnLane<'a, L, A> {
+        OnLane { stm: self, lane }
+    }
+}
+
+impl<L: Lane, A: Algorithm> Transact<L, A> for OnLane<'_, L, A> {
+    #[inline(always)]
+    fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R> {
+        self.stm.atomically(self.lane, body)
+    }
+}
+
+impl<L: Lane, A: Algorithm> Transact<L, A> for Tx<'_, L, A> {
+    #[inline(always)]
+    fn atomically<R>(
+        &mut self,
+        mut body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    ) -> TxResult<R> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let result = body(self);
+        // A closure that swallowed a failure has failed nevertheless.
+        self.failed.map_or(result, Err)
+    }
+}

@@ -1,0 +1,267 @@
+//! Alternatives on the CPU: random transactions with nested `or_else`s agree
+//! with a model, operation by operation, under every algorithm; and those that
+//! wait are woken by a change of what either alternative has read.
+#![cfg(feature = "host")]
+
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
+use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
+use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View, with_algorithm};
+
+const WORDS: u64 = 30;
+const ROWS: u64 = 5;
+const COLUMNS: u32 = 3;
+
+/// The steps of a `SplitMix64` generator.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+/// What memory should hold, as the transaction sees it.
+#[derive(Clone, PartialEq, Debug)]
+struct Model {
+    words: [u64; WORDS as usize],
+    sums: [u32; (ROWS * COLUMNS as u64) as usize],
+    /// Actions deferred until the commit, and executed after an undone
+    /// alternative.
+    commits: u64,
+    aborts: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct P<A: Algorithm> {
+    stm: StmRef<A>,
+    words: A::Array<u64>,
+    sums: TSums<u32>,
+    counts: TArray<u64>,
+    seed: u64,
+}
+
+impl<A: Algorithm> P<A> {
+    /// Makes some random operations, and checks what each finds.
+    fn some<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        chance: &mut Chance,
+        model: &mut Model,
+        depth: u32,
+    ) -> TxResult<()> {
+        for _ in 0..1 + chance.below(8) {
+            let i = chance.below(WORDS);
+            let (row, column) = (chance.below(ROWS), chance.below(COLUMNS.into()) as u32);
+            let sum = (row * u64::from(COLUMNS)) as usize + column as usize;
+            match chance.below(if depth < 3 { 11 } else { 9 }) {
+                0..3 => {
+                    assert_eq!(tx.read(&self.words, i)?, model.words[i as usize]);
+                }
+                3..5 => {
+                    let value = chance.below(1 << 40);
+                    tx.write(&self.words, i, value)?;
+                    model.words[i as usize] = value;
+                }
+                5 => {
+                    let k = (i + 1) % WORDS;
+                    let found = tx.read_many(&self.words, [i, k])?;
+                    assert_eq!(found, [model.words[i as usize], model.words[k as usize]]);
+                    tx.write_many(&self.words, [i, k], [found[1], found[0] + 1], 2)?;
+                    model.words[i as usize] = found[1];
+                    model.words[k as usize] = found[0] + 1;
+                }
+                6 => {
+                    tx.add(&self.sums, row, column, 3)?;
+                    model.sums[sum] += 3;
+                }
+                7 => assert_eq!(tx.read_sum(&self.sums, row, column)?, model.sums[sum]),
+                8 => {
+                    tx.at_commit(Action::add(&self.counts, 0, 1))?;
+                    model.commits += 1;
+                }
+                _ => self.either(tx, chance, model, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes two alternatives, of which the first may retry at its end.
+    fn either<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        chance: &mut Chance,
+        model: &mut Model,
+        depth: u32,
+    ) -> TxResult<()> {
+        let before = model.clone();
+        let shared = std::cell::RefCell::new((chance, model));
+        tx.or_else(
+            |tx| {
+                let (chance, model) = &mut *shared.borrow_mut();
+                tx.at_abort(Action::add(&self.counts, 1, 1))?;
+                self.some(tx, chance, model, depth)?;
+                tx.read(&self.words, 0)?;
+                match chance.below(2) {
+                    0 => tx.retry(),
+                    _ => Ok(()),
+                }
+            },
+            |tx| {
+                let (chance, model) = &mut *shared.borrow_mut();
+                let aborts = model.aborts;
+                **model = before;
+                model.aborts = aborts + 1;
+                self.some(tx, chance, model, depth)
+            },
+        )
+    }
+}
+
+struct Random<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Random<A> {
+    const ENTRY: &'static str = "random_alternatives";
+    type Params = P<A>;
+
+    fn run<L: Lane>(lane: &L, p: &P<A>) {
+        let mut chance = Chance(p.seed);
+        let mut model = Model {
+            words: [7; WORDS as usize],
+            sums: [0; (ROWS * COLUMNS as u64) as usize],
+            commits: 0,
+            aborts: 0,
+        };
+        for _ in 0..6 {
+            let before = model.clone();
+            let end = p.stm.atomically(lane, |tx| {
+                model = before.clone();
+                for i in 0..WORDS {
+                    assert_eq!(tx.read(&p.words, i)?, model.words[i as usize]);
+                }
+                p.some(tx, &mut chance, &mut model, 0)
+            });
+            assert_eq!(end, Ok(()));
+        }
+        for (i, &value) in model.words.iter().enumerate() {
+            assert_eq!(p.words.peek(lane, i as u64), Some(value));
+        }
+        assert_eq!(p.counts.peek(lane, 0), Some(model.commits));
+    }
+}
+
+fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        locks: 16,
+        capacity: Capacity {
+            reads: 2048,
+            writes: 1024,
+            actions: 512,
+        },
+        time_limit: Some(Duration::from_secs(30)),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), config)?;
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    let words = TxArray::from_slice(&cpu, layout, &[7; WORDS as usize], "words")?;
+    let sums = Sums::zeroed(&cpu, ROWS as usize, COLUMNS, "sums")?;
+    let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts")?;
+    let params = P {
+        stm: stm.handle::<A>(),
+        words: words.view::<A>(),
+        sums: sums.view(),
+        counts: counts.tarray(),
+        seed,
+    };
+    // SAFETY: the buffers live, and are accessed as the kernel says.
+    let (_, statistics) = unsafe { stm.launch::<Random<A>>(&params) }?;
+    assert_eq!(
+        statistics.aborted(),
+        0,
+        "{}: it conflicts with itself: {statistics:?}",
+        A::NAME
+    );
+    Ok(())
+}
+
+#[test]
+fn random_alternatives_agree_with_a_model() {
+    for &variant in Variant::ALL {
+        for seed in 0..300 {
+            with_algorithm!(variant, A => {
+                random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
+            });
+        }
+    }
+    // With all entries in the logs.
+    for seed in 0..300 {
+        random::<Versioned<Cells, 0>>(seed).unwrap();
+        random::<Versioned<Table, 0>>(seed).unwrap();
+    }
+}
+
+/// Transaction 0 waits for either of two words; transaction 1 writes one.
+struct Wake<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Wake<A> {
+    const ENTRY: &'static str = "alternatives_that_wait";
+    type Params = P<A>;
+
+    fn run<L: Lane>(lane: &L, p: &P<A>) {
+        let take = |tx: &mut Tx<'_, L, A>, i: u64| {
+            // It must be undone.
+            tx.write(&p.words, 2, 100 + i)?;
+            match tx.read(&p.words, i)? {
+                7 => tx.retry(),
+                found => tx.write(&p.words, 3, found),
+            }
+        };
+        p.stm.for_each(lane, 0..2, |tx, i| {
+            if i == 0 {
+                tx.or_else(|tx| take(tx, 0), |tx| take(tx, 1))
+            } else {
+                tx.write(&p.words, p.seed, 9)
+            }
+        });
+    }
+}
+
+#[test]
+fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
+    for &variant in Variant::ALL {
+        with_algorithm!(variant, A => {
+            for which in 0..2 {
+                let cpu = Cpu::new();
+                let config = StmConfig {
+                    time_limit: Some(Duration::from_secs(30)),
+                    ..StmConfig::default()
+                };
+                let mut launch = Launch::new(2, 1);
+                launch.cooperative = true;
+                let mut stm = Stm::new(&cpu, launch, config).unwrap();
+                let layout = <<A as Algorithm>::Array<u64> as View<u64>>::LAYOUT;
+                let words = TxArray::from_slice(&cpu, layout, &[7; 4], "words").unwrap();
+                let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
+                let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts").unwrap();
+                let params = P {
+                    stm: stm.handle::<A>(),
+                    words: words.view::<A>(),
+                    sums: sums.view(),
+                    counts: counts.tarray(),
+                    seed: which,
+                };
+                // SAFETY: the buffers live, and only transactions access them.
+                unsafe { stm.launch::<Wake<A>>(&params) }.unwrap();
+                let words = words.download().unwrap();
+                assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
+            }
+        });
+    }
+}
