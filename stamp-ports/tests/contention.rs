@@ -1,7 +1,7 @@
 //! Every workload with every variant on the CPU where everything collides: few
 //! words, few locks, more threads than cores. Every result must be verified;
 //! `ra`, `bank` and `eigenbench` compare each word with a replay, `ht` walks
-//! each chain.
+//! each chain, and `map` and `list` account for each value.
 
 mod common;
 
@@ -10,7 +10,10 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ht::{Ht, NodeSource};
+use stamp_ports::workloads::list::List;
+use stamp_ports::workloads::map::Map;
+use stamp_ports::workloads::pool::Pool;
 use stamp_ports::workloads::ra::Ra;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 
@@ -88,10 +91,15 @@ fn more_reads_than_go_to_memory_together_are_verified() {
 
 #[test]
 fn hash_table_of_few_buckets_keeps_every_key_once() {
-    for buckets in [1, 8] {
+    let sources = [NodeSource::Preassigned, NodeSource::Pool];
+    for (buckets, nodes) in [1, 8]
+        .into_iter()
+        .flat_map(|n| sources.map(|from| (n, from)))
+    {
         let ht = Ht {
             buckets,
             keys_per_tx: 4,
+            nodes,
         };
         for (locks, stripe) in MEMORIES {
             all_variants(ht, SHAPES[0], locks, stripe, 400);
@@ -104,8 +112,35 @@ fn hash_table_with_one_key_a_transaction_is_verified() {
     let ht = Ht {
         buckets: 32,
         keys_per_tx: 1,
+        nodes: NodeSource::Preassigned,
     };
     all_variants(ht, SHAPES[1], 16, 4, 1000);
+}
+
+#[test]
+fn maps_and_lists_lose_no_key_and_leak_no_node() {
+    for (keys, chains) in [(1, 1), (40, 5)] {
+        let map = Map {
+            keys,
+            chains,
+            lookups_percent: 20,
+        };
+        let list = List {
+            keys,
+            lookups_percent: 20,
+        };
+        for (locks, stripe) in MEMORIES {
+            all_variants(map, SHAPES[0], locks, stripe, 400);
+            all_variants(list, SHAPES[0], locks, stripe, 200);
+        }
+    }
+}
+
+#[test]
+fn a_pool_gives_and_takes_and_leaks_no_node() {
+    for shape in SHAPES {
+        all_variants(Pool, shape, 16, 4, 2_000);
+    }
 }
 
 #[test]

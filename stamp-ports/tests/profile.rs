@@ -11,7 +11,7 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
-use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, StmConfig};
@@ -87,6 +87,7 @@ fn phases_of_the_hash_table_are_all_of_the_time() {
     phases_of_every_variant(Ht {
         buckets: 16,
         keys_per_tx: 2,
+        nodes: NodeSource::Preassigned,
     });
 }
 

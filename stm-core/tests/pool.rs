@@ -12,7 +12,9 @@ use stm_core::array::{Layout, TRecords};
 use stm_core::host::{
     Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Records, Statistics, Stm, StmConfig, TxArray,
 };
-use stm_core::{Kernel, Lane, Node, StmRef, TNodes, TPool, TPreassigned, View, record};
+use stm_core::{
+    Kernel, Lane, Node, StmRef, TNodes, TPool, TPreassigned, Tx, TxResult, View, record,
+};
 
 record! {
     /// A node of a stack: a wide field between two narrow ones.
@@ -35,6 +37,8 @@ enum Job {
     Replace,
     /// Does the same and cancels every second time.
     ReplaceOrCancel,
+    /// Does the same after an alternative that does it too, and gives up.
+    ReplaceInSecond,
     /// Allocates a node and links slot `i` to it.
     Publish,
     /// Allocates without end.
@@ -87,6 +91,33 @@ const fn item(key: u32, next: u32) -> Item {
     }
 }
 
+/// Replaces the node of a slot by a new one with the key `i + 1`, and frees the
+/// old one.
+fn replace<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    p: &Params<A>,
+    slot: u64,
+    i: u64,
+) -> TxResult<()> {
+    let old = Node::from_bits(tx.read(&p.slots, slot)?);
+    let mut next = 0;
+    if !old.is_nil() {
+        let Item { key, value, .. } = tx.read_node(&p.nodes, old)?;
+        if value != value_of(key) {
+            // This is a fault: an attempt always sees a whole node.
+            tx.read(&p.slots, u64::MAX)?;
+        }
+        next = key;
+        tx.free(p.nodes.pool(), old)?;
+    }
+    let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, next))?;
+    tx.write(&p.slots, slot, new.bits())?;
+    if tx.get(&p.nodes, new, Item::key())? != i as u32 + 1 {
+        tx.read(&p.slots, u64::MAX)?;
+    }
+    Ok(())
+}
+
 impl<A: Algorithm> Kernel for Test<A> {
     const ENTRY: &'static str = "pool_test";
     type Params = Params<A>;
@@ -96,28 +127,18 @@ impl<A: Algorithm> Kernel for Test<A> {
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
             let slot = i % p.slots.len().max(1);
             match p.job {
-                Job::Replace | Job::ReplaceOrCancel => {
-                    let old = Node::from_bits(tx.read(&p.slots, slot)?);
-                    let mut next = 0;
-                    if !old.is_nil() {
-                        let Item { key, value, .. } = tx.read_node(&p.nodes, old)?;
-                        if value != value_of(key) {
-                            // Faults: an attempt sees a whole node always.
-                            tx.read(&p.slots, u64::MAX)?;
-                        }
-                        next = key;
-                        tx.free(&pool, old)?;
-                    }
-                    let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, next))?;
-                    tx.write(&p.slots, slot, new.bits())?;
-                    if tx.get(&p.nodes, new, Item::key())? != i as u32 + 1 {
-                        tx.read(&p.slots, u64::MAX)?;
-                    }
-                    if p.job == Job::ReplaceOrCancel && i % 2 == 1 {
-                        return tx.cancel();
-                    }
-                    Ok(())
+                Job::Replace => replace(tx, p, slot, i),
+                Job::ReplaceOrCancel => {
+                    replace(tx, p, slot, i)?;
+                    if i % 2 == 1 { tx.cancel() } else { Ok(()) }
                 }
+                Job::ReplaceInSecond => tx.or_else(
+                    |tx| {
+                        replace(tx, p, slot, i + 1_000_000)?;
+                        tx.retry()
+                    },
+                    |tx| replace(tx, p, slot, i),
+                ),
                 Job::Publish => {
                     let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, 0))?;
                     tx.write(&p.slots, slot, new.bits())
@@ -258,6 +279,22 @@ fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
         let statistics = world.launch(Job::ReplaceOrCancel, 2_000).unwrap();
         assert_eq!(statistics.commits, 1_000, "{}", A::NAME);
         assert!(world.linked().iter().all(|item| item.key % 2 == 1));
+    }
+    under_all!(check);
+}
+
+#[test]
+fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
+    fn check<A: Algorithm>() {
+        let mut world = World::<A>::new(7 + 3 * 16, 7, (4, 4));
+        let statistics = world.launch(Job::ReplaceInSecond, 2_000).unwrap();
+        assert_eq!(statistics.commits, 2_000, "{}", A::NAME);
+        let items = world.linked();
+        assert_eq!(items.len(), 7);
+        for item in items {
+            assert_eq!(item.value, value_of(item.key));
+            assert!(item.key <= 2_000 && item.next <= 2_000, "{item:?}");
+        }
     }
     under_all!(check);
 }

@@ -86,31 +86,38 @@ pub fn operate<L: Lane, A: Algorithm>(
 ) -> TxResult<u32> {
     let mut before = Node::NIL;
     let mut node = Node::from_bits(tx.read(heads, head)?);
-    let mut found = ChainNode {
-        key: 0,
-        next: 0,
-        value: 0,
-    };
+    let (mut there, mut after) = (false, 0);
     while !node.is_nil() {
-        found = tx.read_node(nodes, node)?;
-        if found.key >= key {
+        let fields = [ChainNode::key(), ChainNode::next()];
+        let [at, next] = tx.get_many(nodes, node, fields)?;
+        after = next;
+        if at >= key {
+            there = at == key;
             break;
         }
         before = node;
-        node = Node::from_bits(found.next);
+        node = Node::from_bits(next);
     }
-    let there = !node.is_nil() && found.key == key;
+    let mut result = INSERTED;
+    if operation == Operation::Insert {
+        if there {
+            return Ok(0);
+        }
+    } else {
+        if !there {
+            return Ok(0);
+        }
+        result = tx.get(nodes, node, ChainNode::value())?;
+    }
     let link = match operation {
-        Operation::Lookup => return Ok(if there { found.value } else { 0 }),
-        Operation::Insert if there => return Ok(0),
-        Operation::Remove if !there => return Ok(0),
+        Operation::Lookup => return Ok(result),
         Operation::Insert => {
             let next = node.bits();
             tx.alloc_record(nodes, ChainNode { key, next, value })?
         }
         Operation::Remove => {
             tx.free(nodes.pool(), node)?;
-            Node::from_bits(found.next)
+            Node::from_bits(after)
         }
     };
     if before.is_nil() {
@@ -118,11 +125,7 @@ pub fn operate<L: Lane, A: Algorithm>(
     } else {
         tx.set(nodes, before, ChainNode::next(), link.bits())?;
     }
-    Ok(if operation == Operation::Insert {
-        INSERTED
-    } else {
-        found.value
-    })
+    Ok(result)
 }
 
 /// Writes the kernel of a workload of chains: the type, its parameters, and its

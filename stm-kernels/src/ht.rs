@@ -11,11 +11,19 @@ use crate::draw::mix;
 use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, TPreassigned, View, record};
+use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
 
 record! {
     /// A node of the table.
     pub struct HtNode {
+        /// The next link of the chain.
+        pub next: u32,
+    }
+
+    /// A node of the table that comes from a pool.
+    pub struct HtPoolNode {
+        /// The key.
+        pub key: u32,
         /// The next link of the chain.
         pub next: u32,
     }
@@ -101,6 +109,75 @@ impl<A: Algorithm> HashTable<A> {
 }
 
 kernels!(HashTable, HtParams, "ht");
+
+/// The hash-table kernel with nodes from a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct HashTablePool<A>(PhantomData<A>);
+
+/// The parameters of [`HashTablePool`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HtPoolParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The first link of each bucket.
+    pub heads: A::Array<u32>,
+    /// The nodes, one or more for each key.
+    pub nodes: TNodes<A, HtPoolNode>,
+    /// The keys of all transactions; constant.
+    pub keys: TArray<u32>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// The number of keys of a transaction.
+    pub keys_per_tx: u32,
+}
+
+impl<A: Algorithm> HashTablePool<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HtPoolParams<A>) {
+        let buckets = p.heads.len() as u32;
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let first = i * u64::from(p.keys_per_tx);
+            let mut k = 0;
+            while k < p.keys_per_tx {
+                // The last batch repeats the last key to its end.
+                let last = p.keys_per_tx - 1;
+                let numbers: [u64; BATCH] =
+                    core::array::from_fn(|j| first + u64::from((k + j as u32).min(last)));
+                let mut keys = [core::ptr::null_mut(); BATCH];
+                for j in 0..BATCH {
+                    let Some(key) = p.keys.get(numbers[j]) else {
+                        return tx.cancel();
+                    };
+                    keys[j] = key;
+                }
+                // SAFETY: in range of a live array that nothing writes.
+                let keys = keys.map(|key| unsafe { lane.load_relaxed_32(key) });
+                let at = keys.map(|key| u64::from(bucket_of_key(key, buckets)));
+                let count = (p.keys_per_tx - k).min(BATCH as u32);
+                let heads = tx.read_many(&p.heads, at)?;
+                let mut links = heads;
+                for j in 0..BATCH {
+                    if (j as u32) < count {
+                        let mut next = heads[j];
+                        for before in 0..j {
+                            if at[before] == at[j] {
+                                next = links[before];
+                            }
+                        }
+                        let node = HtPoolNode { key: keys[j], next };
+                        links[j] = tx.alloc_record(&p.nodes, node)?.bits();
+                    }
+                }
+                tx.write_many(&p.heads, at, links, count)?;
+                k += BATCH as u32;
+            }
+            Ok(())
+        });
+    }
+}
+
+kernels!(HashTablePool, HtPoolParams, "ht_pool");
 
 #[cfg(test)]
 mod tests {

@@ -142,9 +142,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Stores the first `count` of `words` at once, if it can. They must be
-    /// words that other attempts reach only through words that this one writes
-    /// ([`Tx::init_many`]). Otherwise it returns `false` and changes nothing,
-    /// and the caller writes them.
+    /// words that other attempts reach only through words that this one writes:
+    /// those of a fresh node of a pool, or of a preassigned node. Otherwise it
+    /// returns `false` and changes nothing, and the caller writes them.
     #[inline(always)]
     fn init_many<L: Lane, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,

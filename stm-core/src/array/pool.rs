@@ -263,8 +263,8 @@ impl TPool {
         let there = (self.nodes - first).min(NODES_A_WORD);
         let valid = u32::MAX >> (NODES_A_WORD - there);
         let at = self.words.wrapping_add(word as usize);
-        // Lanes that meet in a word begin at different bits.
-        let turn = lane.lane_index();
+        // Threads that meet in a word begin at different bits.
+        let turn = (lane.grid_thread() as u32).wrapping_mul(0x9E37_79B1) >> 27;
         // SAFETY: inside the live bitmap (from_raw).
         let mut seen = unsafe { lane.load_relaxed_64(at) };
         loop {

@@ -71,9 +71,9 @@ pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// such loads may find values that never existed together. It never finds
     /// half of an element. It never finds a value that an aborted attempt wrote
     /// by [`Tx::write`](crate::Tx::write), because a commit writes back only
-    /// when nothing can stop it any more. This is not true of
-    /// [`Tx::init`](crate::Tx::init) under `fast` and `fast-table`: it stores
-    /// at once, so `peek` may find the value of an attempt that has aborted or
-    /// will abort.
+    /// when nothing can stop it any more. This is not true of the words of a new
+    /// node ([`Tx::alloc_record`](crate::Tx::alloc_record),
+    /// [`Tx::init`](crate::Tx::init)) under `fast` and `fast-table`: they are
+    /// stored at once, but only those who have the node's index find them.
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
 }

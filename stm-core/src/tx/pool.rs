@@ -23,6 +23,10 @@ use crate::tx::attempt::Tx;
 /// attempts have ended and have given back their nodes.
 const MISSES_ALONE: u32 = 8;
 
+/// The pause after an allocation that found no free node, for each one before
+/// it.
+const MISS_PAUSE_NS: u32 = 64;
+
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Allocates a node of a pool. The node belongs to this transaction until it
     /// commits; if it does not commit, the node is free again.
@@ -93,6 +97,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.pool_misses = self.pool_misses.saturating_add(1);
         let alone = self.stm.limits.queue_after.saturating_add(MISSES_ALONE);
         self.out_of_range = (0, identity(pool));
+        // Nodes come back when other attempts end, some of them by threads that
+        // wait for a core.
+        self.lane
+            .pause(MISS_PAUSE_NS.saturating_mul(self.pool_misses));
         self.fail(if self.pool_misses > alone {
             Abort::PoolExhausted
         } else {
@@ -196,6 +204,22 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<T> {
         let i = self.record_of(nodes, node)?;
         self.read_field(&nodes.records, i, field)
+    }
+
+    /// Reads several fields of a node that have one type, with their loads in
+    /// flight together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read_node`].
+    #[inline(always)]
+    pub fn get_many<R: Record, T: Element, const N: usize>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+        fields: [Field<R, T>; N],
+    ) -> TxResult<[T; N]> {
+        let i = self.record_of(nodes, node)?;
+        self.read_fields(&nodes.records, i, fields)
     }
 
     /// Writes a field of a node.

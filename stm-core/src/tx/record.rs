@@ -69,6 +69,23 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(v)
     }
 
+    /// Reads several fields of the record `records[i]` that have one type, with
+    /// their loads in flight together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::read`].
+    #[inline(always)]
+    pub fn read_fields<R: Record, T: Element, const N: usize>(
+        &mut self,
+        records: &TRecords<A, R>,
+        i: u64,
+        fields: [Field<R, T>; N],
+    ) -> TxResult<[T; N]> {
+        const { assert!(N <= 32, "read_fields takes at most 32 fields") }
+        self.within(i, records.len())?;
+        self.read_words(fields.map(|field| records.word(i, field)))
+    }
+
     /// Writes one field of the record `records[i]`; the write takes effect when
     /// the transaction commits.
     ///

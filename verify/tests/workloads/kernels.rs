@@ -1,7 +1,7 @@
 //! The workloads' own kernels on the simulator: recorded, judged, and their
 //! final state compared with what the transactions must leave.
 
-use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
 use std::ops::ControlFlow;
@@ -99,6 +99,7 @@ const RA: Ra = Ra {
 const HT: Ht = Ht {
     buckets: 5,
     keys_per_tx: 2,
+    nodes: NodeSource::Preassigned,
 };
 
 macro_rules! kernels {

@@ -3,7 +3,7 @@
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
 use crate::driven::{Setup, simulations};
-use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
 use stm_core::RetryLimits;
@@ -62,6 +62,7 @@ fn all_schedules(algorithm: Variant) {
     let ht = Ht {
         buckets: 8,
         keys_per_tx: 2,
+        nodes: NodeSource::Preassigned,
     };
     let mut aborted = 0;
     for config in profiled(6) {

@@ -6,11 +6,39 @@
 //! transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
-use stm_kernels::ht::{bucket_of_key, key_of_node};
+use std::collections::HashMap;
+use stm_core::Node;
+use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
 
 /// The keys of so many nodes.
 pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
     (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
+}
+
+/// The heads and nexts of a table whose nodes come from a pool, as if node `k`
+/// held key `k`. A link to no node, or to a key that nobody inserted, becomes a
+/// link past the end.
+pub(super) fn renumbered(
+    heads: &[u32],
+    records: &[HtPoolNode],
+    index: impl Fn(Node) -> Option<u32>,
+    taken: &[Node],
+    keys: &[u32],
+) -> (Vec<u32>, Vec<u32>) {
+    let numbers: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
+    let record = |link| Some(records[index(Node::from_bits(link))? as usize]);
+    let number = |link| numbers.get(&record(link)?.key).copied();
+    let renumber = |link| match link {
+        0 => 0,
+        link => number(link).map_or(u32::MAX, |number| number + 1),
+    };
+    let mut nexts = vec![u32::MAX; keys.len()];
+    for node in taken {
+        if let (Some(number), Some(record)) = (number(node.bits()), record(node.bits())) {
+            nexts[number as usize] = renumber(record.next);
+        }
+    }
+    (heads.iter().map(|&link| renumber(link)).collect(), nexts)
 }
 
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
@@ -103,6 +131,32 @@ mod tests {
     fn a_right_table_is_accepted() {
         assert_eq!(verdict(&table(200)), None);
         assert_eq!(verdict(&table(0)), None);
+    }
+
+    #[test]
+    fn a_table_of_allocated_nodes_is_renumbered_and_its_faults_stay() {
+        let (heads, nexts, keys) = table(200);
+        // Node k of the pool is the other way round, and its link is k + 1.
+        let place = |link: u32| if link == 0 { 0 } else { 201 - link };
+        let mut records: Vec<HtPoolNode> = (0..200)
+            .map(|k| HtPoolNode {
+                key: keys[199 - k],
+                next: place(nexts[199 - k]),
+            })
+            .collect();
+        let mut heads: Vec<u32> = heads.into_iter().map(place).collect();
+        let taken: Vec<Node> = (1..=200).map(Node::from_bits).collect();
+        let index = |node: Node| node.bits().checked_sub(1).filter(|&i| i < 200);
+        let check = |heads: &[u32], records: &[HtPoolNode]| {
+            let (heads, nexts) = renumbered(heads, records, index, &taken, &keys);
+            difference(&heads, &nexts, &keys, KEYS_PER_TX)
+        };
+        assert_eq!(check(&heads, &records), None);
+        records[7].key ^= 1 << 31;
+        assert!(check(&heads, &records).is_some());
+        records[7].key ^= 1 << 31;
+        heads[3] = 0;
+        assert!(check(&heads, &records).unwrap().contains("are lost"));
     }
 
     #[test]

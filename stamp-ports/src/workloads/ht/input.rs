@@ -8,6 +8,26 @@ use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
 
+/// Where the nodes come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NodeSource {
+    /// They belong to the transactions' numbers.
+    #[default]
+    Preassigned,
+    /// Each transaction allocates them from a pool.
+    Pool,
+}
+
+impl NodeSource {
+    /// Its name at the command line and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Preassigned => "preassigned",
+            Self::Pool => "pool",
+        }
+    }
+}
+
 /// The hash table's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ht {
@@ -15,6 +35,8 @@ pub struct Ht {
     pub buckets: u32,
     /// Keys that a transaction inserts.
     pub keys_per_tx: u32,
+    /// Where the nodes come from.
+    pub nodes: NodeSource,
 }
 
 impl Default for Ht {
@@ -22,6 +44,7 @@ impl Default for Ht {
         Self {
             buckets: 256 << 10,
             keys_per_tx: 4,
+            nodes: NodeSource::Preassigned,
         }
     }
 }
@@ -50,16 +73,24 @@ impl Sizes for Ht {
     }
 
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
+        let mut all = vec![
             ("buckets", self.buckets.into()),
             ("keys_per_tx", self.keys_per_tx.into()),
-        ]
+        ];
+        if self.nodes != NodeSource::Preassigned {
+            all.push(("nodes", self.nodes.name().into()));
+        }
+        all
     }
 
     fn summary(&self) -> String {
         let keys = of(self.keys_per_tx.into(), "key");
+        let allocated = match self.nodes {
+            NodeSource::Preassigned => "",
+            NodeSource::Pool => ", nodes from a pool",
+        };
         format!(
-            "{}, {keys} a transaction",
+            "{}, {keys} a transaction{allocated}",
             of(self.buckets.into(), "bucket")
         )
     }
@@ -67,8 +98,15 @@ impl Sizes for Ht {
     fn capacity(&self) -> Capacity {
         Capacity {
             reads: self.keys_per_tx,
-            writes: self.keys_per_tx.saturating_mul(2),
-            actions: 0,
+            // Of each key the head and the words of its node.
+            writes: self.keys_per_tx.saturating_mul(match self.nodes {
+                NodeSource::Preassigned => 2,
+                NodeSource::Pool => 3,
+            }),
+            actions: match self.nodes {
+                NodeSource::Preassigned => 0,
+                NodeSource::Pool => self.keys_per_tx,
+            },
         }
     }
 

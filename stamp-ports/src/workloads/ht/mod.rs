@@ -7,5 +7,5 @@ mod input;
 mod options;
 
 pub use driver::HtData;
-pub use input::Ht;
+pub use input::{Ht, NodeSource};
 pub use options::Options;

@@ -35,7 +35,7 @@ impl Input for List {
     }
 }
 
-/// The largest number of keys: a transaction reads three words of each.
+/// The largest number of keys: a transaction reads two words of each.
 const KEYS_MAX: u32 = 1 << 16;
 
 impl Sizes for List {
@@ -57,8 +57,8 @@ impl Sizes for List {
 
     fn capacity(&self) -> Capacity {
         Capacity {
-            // The head, and three words of each node.
-            reads: 3 * self.keys.min(KEYS_MAX) + 1,
+            // The head, two words of each node, and a value.
+            reads: 2 * self.keys.min(KEYS_MAX) + 2,
             writes: 4,
             actions: 2,
         }

@@ -77,8 +77,8 @@ impl Sizes for Map {
     fn capacity(&self) -> Capacity {
         let a_chain = self.keys / self.chains.max(1);
         Capacity {
-            // Of each node its three words, and the chain's head.
-            reads: (3 * (NODES_READ + 2 * a_chain)).min(self.capacity_max().reads) + 1,
+            // Of each node two words, the chain's head, and a value.
+            reads: (2 * (NODES_READ + 2 * a_chain) + 2).min(self.capacity_max().reads),
             writes: 4,
             actions: 2,
         }
@@ -86,7 +86,7 @@ impl Sizes for Map {
 
     fn capacity_max(&self) -> Capacity {
         Capacity {
-            reads: self.keys.min(1 << 18) * 3 + 1,
+            reads: self.keys.min(1 << 18) * 2 + 2,
             writes: 4,
             actions: 2,
         }
