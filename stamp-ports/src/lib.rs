@@ -8,6 +8,7 @@
 //! | [`report`] | `report`: the page and the figures about that document |
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
+//! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`output`] | tables for people |
@@ -19,6 +20,7 @@ pub mod alias;
 pub mod cli;
 pub mod devices;
 pub mod error;
+pub mod faults;
 pub mod measure;
 pub mod numbers;
 pub mod out_file;

@@ -106,6 +106,17 @@ Examples:
     /// Measure what a publication shows
     #[command(subcommand)]
     Bench(Bench),
+    /// Inject faults, and check what a user sees of them
+    #[command(after_help = "\
+Each fault is injected in a process of its own: sets that are too small, bad
+indices, time limits, exhausted memory, bad PTX, illegal accesses, traps, and
+processes killed in mid-launch. DIR/faults.json and DIR/faults.txt say what the
+user saw. Faults of GPUs need a GPU.
+
+Examples:
+  stamp faults --device cuda --out faults
+  stamp faults --device cpu --only timeout,killed --out faults")]
+    Faults(FaultsArgs),
     /// Write a page and figures about what `bench paper` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
@@ -126,6 +137,23 @@ pub struct ReportArgs {
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+}
+
+/// The options of `faults`.
+#[derive(Args, Debug, Clone)]
+pub struct FaultsArgs {
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Only these faults, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The folder of the log, made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "case")]
+    pub out: Option<PathBuf>,
+    /// Inject this fault in this process
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub case: Option<String>,
 }
 
 /// What `bench` measures.

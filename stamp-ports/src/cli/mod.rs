@@ -9,9 +9,11 @@
 //! | `list` | `list` and `device` |
 //! | `tune`, `floor`, `paper` | the commands that measure more |
 //! | `generate` | `generate` |
+//! | `faults` | `faults` |
 
 pub mod args;
 mod console;
+mod faults;
 mod floor;
 mod generate;
 mod list;
@@ -70,6 +72,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Device(args)) => list::device(*args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
         Some(Command::Tune(args)) => tune::tune(args, line),
+        Some(Command::Faults(args)) => faults::faults(args),
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
