@@ -9,6 +9,7 @@
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
+//! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`output`] | tables for people |
@@ -27,6 +28,7 @@ pub mod out_file;
 pub mod output;
 pub mod paper;
 pub mod report;
+pub mod soak;
 pub mod variants;
 pub mod workloads;
 

@@ -10,21 +10,21 @@ use stm_core::{Kernel, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// The words of the array.
-pub(super) const WORDS: u32 = 4096;
+pub(crate) const WORDS: u32 = 4096;
 
 /// What transactions do, beside their number.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+pub(crate) struct Load {
     /// The words among which they choose; above [`WORDS`] some do not exist.
-    pub(super) words: u32,
-    pub(super) reads: u32,
-    pub(super) writes: u32,
-    pub(super) transactions: u64,
+    pub(crate) words: u32,
+    pub(crate) reads: u32,
+    pub(crate) writes: u32,
+    pub(crate) transactions: u64,
 }
 
 impl Load {
     /// A load that every memory here carries.
-    pub(super) const LIGHT: Self = Self {
+    pub(crate) const LIGHT: Self = Self {
         words: WORDS,
         reads: 4,
         writes: 4,
@@ -33,9 +33,9 @@ impl Load {
 }
 
 /// A transactional memory of an algorithm, with an array that it watches.
-pub(super) struct Memory {
-    pub(super) stm: Stm<AnyDevice>,
-    pub(super) array: TxArray<AnyDevice, u32>,
+pub(crate) struct Memory {
+    pub(crate) stm: Stm<AnyDevice>,
+    pub(crate) array: TxArray<AnyDevice, u32>,
     algorithm: Variant,
 }
 
@@ -45,11 +45,25 @@ const fn layout_of<A: Algorithm>() -> Layout {
 }
 
 impl Memory {
-    pub(super) fn new(
+    pub(crate) fn new(
         device: &AnyDevice,
         algorithm: Variant,
         capacity: Capacity,
         limit: Option<Duration>,
+    ) -> Result<Self, host::Error> {
+        let warp = device.limits().warp_width;
+        let threads = if warp == 1 { 2 } else { 2 * warp };
+        Self::with_shape(device, algorithm, capacity, limit, (2, threads))
+    }
+
+    /// Does the same as [`Self::new`] for launches of so many blocks and
+    /// threads a block.
+    pub(crate) fn with_shape(
+        device: &AnyDevice,
+        algorithm: Variant,
+        capacity: Capacity,
+        limit: Option<Duration>,
+        (blocks, threads): (u32, u32),
     ) -> Result<Self, host::Error> {
         let config = StmConfig {
             locks: 1 << 12,
@@ -57,9 +71,7 @@ impl Memory {
             time_limit: limit,
             ..StmConfig::default()
         };
-        let warp = device.limits().warp_width;
-        let shape = Launch::new(2, if warp == 1 { 2 } else { 2 * warp });
-        let mut stm = Stm::new(device, shape, config)?;
+        let mut stm = Stm::new(device, Launch::new(blocks, threads), config)?;
         let layout = with_algorithm!(algorithm, A => layout_of::<A>());
         let array = TxArray::zeroed(device, layout, WORDS as usize, "the words")?;
         stm.watch(&array);
@@ -71,7 +83,7 @@ impl Memory {
     }
 
     /// Runs transactions.
-    pub(super) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
+    pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
         with_algorithm!(self.algorithm, A => self.run_as::<A>(load))
     }
 
@@ -86,7 +98,7 @@ impl Memory {
     }
 
     /// Launches any kernel by the memory.
-    pub(super) fn launch<K: Kernel>(
+    pub(crate) fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
@@ -98,7 +110,7 @@ impl Memory {
 
     /// Returns an error unless the memory is whole: nothing locked, the sum of
     /// the words still zero, and transactions run.
-    pub(super) fn is_whole(&mut self) -> Result<(), String> {
+    pub(crate) fn is_whole(&mut self) -> Result<(), String> {
         let text = |error: host::Error| format!("the memory is not whole: {error}");
         self.stm.check_in_full().map_err(text)?;
         self.sum_is_zero()?;
@@ -114,7 +126,8 @@ impl Memory {
         self.sum_is_zero()
     }
 
-    fn sum_is_zero(&self) -> Result<(), String> {
+    /// Returns an error unless the words add up to zero, as they did at first.
+    pub(crate) fn sum_is_zero(&self) -> Result<(), String> {
         let words = self.array.download().map_err(|error| error.to_string())?;
         match words.iter().fold(0u32, |sum, word| sum.wrapping_add(*word)) {
             0 => Ok(()),

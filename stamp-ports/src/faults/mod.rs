@@ -14,7 +14,7 @@
 
 mod cases;
 mod kernels;
-mod memory;
+pub(crate) mod memory;
 
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
