@@ -8,6 +8,8 @@
 //! | [`report`] | `report`: the page and the figures about that document |
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
+//! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
+//! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`output`] | tables for people |
@@ -19,12 +21,14 @@ pub mod alias;
 pub mod cli;
 pub mod devices;
 pub mod error;
+pub mod faults;
 pub mod measure;
 pub mod numbers;
 pub mod out_file;
 pub mod output;
 pub mod paper;
 pub mod report;
+pub mod soak;
 pub mod variants;
 pub mod workloads;
 

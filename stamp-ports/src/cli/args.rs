@@ -106,6 +106,31 @@ Examples:
     /// Measure what a publication shows
     #[command(subcommand)]
     Bench(Bench),
+    /// Inject faults, and check what a user sees of them
+    #[command(after_help = "\
+Each fault is injected in a process of its own: sets that are too small, bad
+indices, time limits, exhausted memory, bad PTX, illegal accesses, traps, and
+processes killed in mid-launch. DIR/faults.json and DIR/faults.txt say what the
+user saw. Faults of GPUs need a GPU.
+
+Examples:
+  stamp faults --device cuda --out faults
+  stamp faults --device cpu --only timeout,killed --out faults")]
+    Faults(FaultsArgs),
+    /// Run mixed workloads and faults for long, and check everything
+    #[command(after_help = "\
+Random workloads, launches and options, each result verified; time limits, full
+sets and bad indices, after each of which the memory must be whole; histories
+that the program verify records and judges; a few memories that live as long as
+the session. A line a minute. DIR/soak.json is written whole every minute, and
+--resume goes on from it; DIR/soak.txt is the log.
+
+Exit status: 0 if nothing was wrong, in this session and before, else 1.
+
+Examples:
+  stamp soak --minutes 10 --out soak
+  stamp soak --minutes 10 --resume soak/soak.json --out soak")]
+    Soak(SoakArgs),
     /// Write a page and figures about what `bench paper` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
@@ -126,6 +151,49 @@ pub struct ReportArgs {
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+}
+
+/// The options of `faults`.
+#[derive(Args, Debug, Clone)]
+pub struct FaultsArgs {
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Only these faults, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The folder of the log, made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "case")]
+    pub out: Option<PathBuf>,
+    /// Inject this fault in this process
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub case: Option<String>,
+}
+
+/// The options of `soak`.
+#[derive(Args, Debug, Clone)]
+pub struct SoakArgs {
+    /// How long this session takes, in minutes
+    #[arg(long, value_name = "M", value_parser = parse_minutes)]
+    pub minutes: Duration,
+    /// Seed of everything that is drawn [default: 1, or that of --resume]
+    #[arg(long, value_name = "S", value_parser = parse_count)]
+    pub seed: Option<u64>,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Go on with the soak whose state this file is
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// The program that judges histories [default: verify beside this one]
+    #[arg(long, value_name = "FILE")]
+    pub verify: Option<PathBuf>,
+    /// Judge no histories
+    #[arg(long, conflicts_with = "verify")]
+    pub no_histories: bool,
+    /// The folder of soak.json and soak.txt, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// What `bench` measures.
@@ -355,6 +423,14 @@ fn parse_loops(text: &str) -> Result<u64, String> {
         0 => Err("0 loops leave nothing to run: give 1 or more".into()),
         n => Ok(n),
     }
+}
+
+fn parse_minutes(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&minutes: &f64| minutes > 0.0)
+        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 10"))
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {

@@ -9,9 +9,11 @@
 //! | `list` | `list` and `device` |
 //! | `tune`, `floor`, `paper` | the commands that measure more |
 //! | `generate` | `generate` |
+//! | `faults`, `soak` | `faults` and `soak` |
 
 pub mod args;
 mod console;
+mod faults;
 mod floor;
 mod generate;
 mod list;
@@ -20,6 +22,7 @@ pub mod one_line;
 mod paper;
 mod rows;
 mod run;
+mod soak;
 mod tune;
 
 use self::args::{Bench, Cli, Command};
@@ -70,6 +73,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Device(args)) => list::device(*args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
         Some(Command::Tune(args)) => tune::tune(args, line),
+        Some(Command::Faults(args)) => faults::faults(args),
+        Some(Command::Soak(args)) => soak::soak(args),
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),

@@ -1,0 +1,367 @@
+//! The faults, each a function that injects one in a process of its own and
+//! returns what was wrong with what the user saw, if anything.
+
+use super::kernels::{Absent, Endless, Rubbish, Stale, Store, StoreParams, Trap};
+use super::memory::{Load, Memory, WORDS};
+use crate::devices::{AnyDevice, Choice};
+use std::io::{Write, stdout};
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Capacity, Device, Error, Launch, Stm, StmConfig};
+
+/// The devices on which a fault can be injected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum On {
+    Any,
+    Gpu,
+}
+
+/// What the parent does with the child process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Treatment {
+    /// Waits for it.
+    Wait,
+    /// Waits for it, and then for another one that must find the device whole.
+    WaitAndRetry,
+    /// Hides all GPUs from it.
+    HideGpus,
+    /// Kills it while a kernel runs, and then waits for another one that must
+    /// find the device whole.
+    Kill,
+}
+
+/// What went wrong with a case.
+pub(super) type Verdict = Result<(), String>;
+
+/// A fault.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    /// What is injected and what the user is to see.
+    pub(super) what: &'static str,
+    pub(super) on: On,
+    pub(super) treatment: Treatment,
+    pub(super) run: fn(&AnyDevice) -> Verdict,
+}
+
+macro_rules! cases {
+    ($($name:literal $on:ident $treatment:ident $run:ident: $what:literal;)*) => {
+        /// All faults.
+        pub(super) const CASES: &[Case] = &[$(
+            Case {
+                name: $name,
+                what: $what,
+                on: On::$on,
+                treatment: Treatment::$treatment,
+                run: $run,
+            },
+        )*];
+    };
+}
+
+cases! {
+    "none" Any Wait works: "no fault: transactions run and the sum is right";
+    "set-full" Any Wait set_full: "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable";
+    "out-of-range" Any Wait out_of_range: "an index past the end is an error that names index, length and transaction, and the memory stays usable";
+    "timeout" Any Wait timeout: "at the time limit the stop flag ends the launch; the error counts commits, all locks are free, the sum is right";
+    "memory-exhausted" Any Wait memory_exhausted: "an allocation beyond the memory is an error that says for what; nothing leaks, and the device stays usable";
+    "launch-too-large" Any Wait launch_too_large: "a launch beyond the device's limits is refused before it begins, with the limit";
+    "lock-held" Any Wait lock_held: "a cell that stays owned is found after the launch and named; later launches are refused";
+    "no-gpu" Any HideGpus no_gpu: "without a GPU its use is an error, and the automatic choice is the CPU with a note";
+    "bad-ptx" Gpu Wait bad_ptx: "text that is no PTX, a missing entry point and other parameters are refused by name; the device stays usable";
+    "illegal-address" Gpu WaitAndRetry illegal_address: "a store to a bad address loses the device; later calls refuse with the same error; a new process works";
+    "misaligned-address" Gpu WaitAndRetry misaligned_address: "a store to an odd address loses the device; later calls refuse; a new process works";
+    "trap" Gpu WaitAndRetry trap: "a trap loses the device; later calls refuse; a new process works";
+    "killed" Any Kill endless_transactions: "the process is killed while transactions run; a new process works";
+    "killed-endless" Gpu Kill endless_kernel: "a kernel that never ends is killed with its process; a new process works";
+}
+
+/// Prints what the user sees, for the log.
+fn seen(what: impl std::fmt::Display) {
+    // The parent notices a child whose output is lost by its missing lines.
+    let _ = writeln!(stdout(), "{what}");
+}
+
+fn wrong(error: &Error) -> String {
+    format!("another error than expected: {error}")
+}
+
+fn expect<T: std::fmt::Debug>(
+    result: Result<T, Error>,
+    is_right: impl Fn(&Error) -> bool,
+) -> Result<Error, String> {
+    match result {
+        Ok(value) => Err(format!("no error, but {value:?}")),
+        Err(error) if is_right(&error) => {
+            seen(&error);
+            Ok(error)
+        }
+        Err(error) => Err(wrong(&error)),
+    }
+}
+
+const ROOMY: Capacity = Capacity {
+    reads: 32,
+    writes: 32,
+};
+
+fn memory(device: &AnyDevice) -> Result<Memory, String> {
+    Memory::new(device, Variant::Fast, ROOMY, Some(StmConfig::TIME_LIMIT))
+        .map_err(|error| wrong(&error))
+}
+
+/// Runs transactions; every other case ends with it or begins with it.
+pub(super) fn works(device: &AnyDevice) -> Verdict {
+    memory(device)?.is_whole()?;
+    seen("transactions run");
+    Ok(())
+}
+
+fn set_full(device: &AnyDevice) -> Verdict {
+    for algorithm in [Variant::Fast, Variant::FastTable, Variant::HvSorting] {
+        // Below and above the entries that `fast` keeps in registers.
+        for n in [5, 40] {
+            for of_writes in [false, true] {
+                let capacity = Capacity {
+                    reads: if of_writes { 64 } else { n },
+                    writes: if of_writes { n } else { 64 },
+                };
+                let memory = Memory::new(device, algorithm, capacity, None);
+                let mut memory = memory.map_err(|error| wrong(&error))?;
+                let load = |words| Load {
+                    reads: words,
+                    writes: if of_writes { words } else { 1 },
+                    transactions: 500,
+                    ..Load::LIGHT
+                };
+                memory.run(load(n)).map_err(|error| wrong(&error))?;
+                expect(memory.run(load(n + 1)), |error| {
+                    let named = if of_writes { "write set" } else { "read set" };
+                    matches!(error, Error::CapacityExceeded { set, limit, .. }
+                        if *limit == n && *set == named)
+                })?;
+                memory.is_whole()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn out_of_range(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    let load = Load {
+        words: 2 * WORDS,
+        ..Load::LIGHT
+    };
+    expect(memory.run(load), |error| {
+        matches!(error, Error::OutOfRange { index, len, .. }
+            if *len == u64::from(WORDS) && index >= len)
+    })?;
+    memory.is_whole()
+}
+
+fn timeout(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    let limit = Duration::from_millis(100);
+    memory.stm.set_time_limit(Some(limit));
+    expect(
+        memory.run(Load {
+            transactions: 1 << 40,
+            ..Load::LIGHT
+        }),
+        |error| matches!(error, Error::Timeout { limit: l, committed, .. } if *l == limit && *committed > 0),
+    )?;
+    memory.is_whole()
+}
+
+fn memory_exhausted(device: &AnyDevice) -> Verdict {
+    let text = |error: Error| wrong(&error);
+    let before = device.available_bytes().map_err(text)?;
+    let bytes = usize::try_from(before).unwrap_or(usize::MAX / 2) / 8 * 9;
+    expect(
+        device.allocate(bytes, "a large array").map(|_| ()),
+        |error| {
+            matches!(error, Error::OutOfMemory { what: "a large array", needed, .. }
+            if *needed == bytes as u64)
+        },
+    )?;
+    // Sets that are larger than any memory.
+    let config = StmConfig {
+        capacity: Capacity {
+            reads: 1 << 20,
+            writes: 1 << 20,
+        },
+        ..StmConfig::default()
+    };
+    let shape = Launch::new(1 << 20, 1024);
+    expect(Stm::new(device, shape, config).map(|_| ()), |error| {
+        matches!(error, Error::OutOfMemory { .. })
+    })?;
+    if matches!(device, AnyDevice::Cuda(_)) {
+        // Until the driver itself refuses, with a memory beside.
+        let mut kept = Vec::new();
+        let refused = loop {
+            match device.allocate((before / 16) as usize, "another part") {
+                Ok(part) if kept.len() < 64 => kept.push(part),
+                refused => break refused.map(|_| ()),
+            }
+        };
+        expect(refused, |error| matches!(error, Error::OutOfMemory { .. }))?;
+        seen(format!("{} parts of a sixteenth fitted", kept.len()));
+        drop(kept);
+        let after = device.available_bytes().map_err(text)?;
+        if after.abs_diff(before) > 64 << 20 {
+            return Err(format!(
+                "{before} bytes were available before, {after} after"
+            ));
+        }
+    }
+    works(device)
+}
+
+fn launch_too_large(device: &AnyDevice) -> Verdict {
+    let limits = device.limits();
+    for launch in [
+        Launch::new(1, limits.threads_max + 1),
+        Launch::new(u32::MAX, 1),
+        Launch {
+            shared_bytes: limits.shared_bytes_max + 1,
+            ..Launch::new(1, 1)
+        },
+    ] {
+        let made = Stm::new(device, launch, StmConfig::default()).map(|_| ());
+        expect(made, |error| {
+            matches!(error, Error::LaunchTooLarge { asked, limit, .. }
+            if asked > limit)
+        })?;
+    }
+    expect(
+        Stm::new(device, Launch::new(0, 1), StmConfig::default()).map(|_| ()),
+        |error| matches!(error, Error::ZeroLaunch { .. }),
+    )?;
+    works(device)
+}
+
+fn lock_held(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    let params = StoreParams {
+        address: memory.array.word(7).bits(),
+        value: 1 << 32,
+    };
+    let is_right = |error: &Error| matches!(error, Error::Corrupt { what } if what.contains("cell 7 of the words"));
+    expect(memory.launch::<Store>(&params), is_right)?;
+    expect(memory.run(Load::LIGHT), is_right)?;
+    works(device)
+}
+
+fn no_gpu(_device: &AnyDevice) -> Verdict {
+    let opened = AnyDevice::open(Choice::Cuda(0));
+    match opened {
+        Err(crate::error::Error::Host(
+            error @ (Error::NoGpu { count: 0, .. } | Error::NoDriver),
+        )) => seen(error),
+        Err(other) => return Err(format!("another error than expected: {other}")),
+        Ok(_) => return Err("a GPU was opened, and none should be visible".into()),
+    }
+    match AnyDevice::open(Choice::Auto) {
+        Ok((device @ AnyDevice::Cpu(_), Some(note))) => {
+            seen(note);
+            works(&device)
+        }
+        Ok((device, note)) => Err(format!(
+            "{} was opened, with the note {note:?}",
+            device.id()
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn bad_ptx(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    let is_bad = |entry: &'static str, part: &'static str| {
+        move |error: &Error| {
+            matches!(error, Error::BadPtx { entry: e, log }
+            if *e == entry && log.contains(part))
+        }
+    };
+    let rubbish = is_bad(Rubbish::ENTRY, "CUDA_ERROR_INVALID_PTX");
+    expect(memory.launch::<Rubbish>(&()), rubbish)?;
+    let absent = is_bad(Absent::ENTRY, "CUDA_ERROR_NOT_FOUND");
+    expect(memory.launch::<Absent>(&()), absent)?;
+    expect(memory.launch::<Stale>(&()), |error| {
+        matches!(
+            error,
+            Error::StalePtx {
+                declared: 8,
+                passed: 0,
+                ..
+            }
+        )
+    })?;
+    memory.is_whole()
+}
+
+/// Launches a kernel that loses the device with one of the driver's codes, and
+/// checks that nothing works afterwards.
+fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> Verdict {
+    let mut memory = memory(device)?;
+    memory.is_whole()?;
+    let lost = expect(
+        memory.launch::<K>(params),
+        |error| matches!(error, Error::DeviceLost { code, .. } if codes.contains(&code.as_str())),
+    )?;
+    let same = |error: &Error| *error == lost;
+    expect(memory.run(Load::LIGHT), same)?;
+    expect(memory.stm.check_in_full(), same)?;
+    expect(memory.array.download().map(|_| ()), same)?;
+    expect(device.allocate(64, "more").map(|_| ()), same)?;
+    expect(device.available_bytes(), same)?;
+    Ok(())
+}
+
+fn illegal_address(device: &AnyDevice) -> Verdict {
+    let params = StoreParams {
+        address: 0x1000,
+        value: 1,
+    };
+    loses::<Store>(device, &params, &["CUDA_ERROR_ILLEGAL_ADDRESS"])
+}
+
+fn misaligned_address(device: &AnyDevice) -> Verdict {
+    let text = |error: Error| wrong(&error);
+    let place = device.allocate(64, "a place").map_err(text)?;
+    let params = StoreParams {
+        address: stm_core::host::Memory::address(&place) as u64 + 1,
+        value: 1,
+    };
+    loses::<Store>(device, &params, &["CUDA_ERROR_MISALIGNED_ADDRESS"])
+}
+
+fn trap(device: &AnyDevice) -> Verdict {
+    let codes = ["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"];
+    loses::<Trap>(device, &(), &codes)
+}
+
+fn endless_transactions(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    memory.is_whole()?;
+    memory.stm.set_time_limit(None);
+    seen(super::RUNNING);
+    let load = Load {
+        transactions: 1 << 50,
+        ..Load::LIGHT
+    };
+    let ended = memory.run(load).map_err(|error| wrong(&error))?;
+    Err(format!("the launch ended, with {} commits", ended.commits))
+}
+
+fn endless_kernel(device: &AnyDevice) -> Verdict {
+    let mut memory = memory(device)?;
+    memory.is_whole()?;
+    memory.stm.set_time_limit(None);
+    seen(super::RUNNING);
+    memory
+        .launch::<Endless>(&())
+        .map_err(|error| wrong(&error))?;
+    Err("a kernel without an end has ended".into())
+}

@@ -1,0 +1,332 @@
+//! The command `faults`: faults are injected on a device, each in a process of
+//! its own, and what the user sees of them is judged and logged.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `cases` | the faults |
+//! | `memory` | the transactional memory into which they are injected |
+//! | `kernels` | kernels that misbehave on purpose |
+//!
+//! The process that the user starts runs this program again for each fault, with
+//! the hidden option `--case`, and waits for it, or kills it in mid-launch. What
+//! only a driver can show (a watchdog, memory errors) is tested by a stand-in
+//! for the driver in `stm-core`.
+
+mod cases;
+mod kernels;
+pub(crate) mod memory;
+
+use crate::devices::{AnyDevice, Choice, DeviceKind};
+use crate::error::{Error, Result};
+use crate::out_file::write_whole;
+use cases::{CASES, Case, On, Treatment};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write, stdout};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+use stm_core::host::Device;
+
+/// The line by which a child says that it begins a launch without an end.
+const RUNNING: &str = "running";
+
+/// The time after that line at which the child is killed.
+const KILL_AFTER: Duration = Duration::from_secs(1);
+
+/// The time after which a child is taken for one that hangs.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// What was seen of one fault.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// The fault's name.
+    pub name: &'static str,
+    /// What was injected and what the user is to see.
+    pub what: &'static str,
+    /// Whether the user saw it.
+    pub passed: bool,
+    /// The time that it took, in seconds.
+    pub seconds: f64,
+    /// What the user saw, line by line; at the end what was wrong with it.
+    pub seen: Vec<String>,
+}
+
+/// What was seen of all faults.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// The program's version.
+    pub version: &'static str,
+    /// The device.
+    pub device: String,
+    /// Its name.
+    pub device_name: String,
+    /// The faults.
+    pub faults: Vec<Finding>,
+    /// Faults that this device cannot show.
+    pub skipped: Vec<&'static str>,
+}
+
+impl Findings {
+    /// Returns whether the user saw what he is to see of every fault.
+    pub fn passed(&self) -> bool {
+        self.faults.iter().all(|fault| fault.passed)
+    }
+
+    /// Returns the log for a person.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.device, self.device_name);
+        for fault in &self.faults {
+            let verdict = if fault.passed { "ok" } else { "WRONG" };
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                text,
+                "\n{verdict} {} ({:.1} s): {}",
+                fault.name, fault.seconds, fault.what
+            );
+            for line in &fault.seen {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+        if !self.skipped.is_empty() {
+            let _ = writeln!(text, "\nnot on this device: {}", self.skipped.join(", "));
+        }
+        text
+    }
+}
+
+/// Injects one fault in this process. Returns whether the user saw what he is
+/// to see.
+///
+/// # Errors
+/// A name of no fault, or a device that cannot be opened.
+pub fn run_case(name: &str, choice: Choice) -> Result<bool> {
+    let case = CASES.iter().find(|case| case.name == name);
+    let case = case.ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;
+    let (device, _) = match case.treatment {
+        // What is opened is what the case is about.
+        Treatment::HideGpus => (AnyDevice::cpu(), None),
+        _ => AnyDevice::open(choice)?,
+    };
+    let verdict = (case.run)(&device);
+    if let Err(wrong) = &verdict {
+        writeln!(stdout(), "WRONG: {wrong}")?;
+    }
+    Ok(verdict.is_ok())
+}
+
+/// Injects all faults that the device can show, and writes `faults.json` and
+/// `faults.txt` into a folder.
+///
+/// # Errors
+/// A device that cannot be opened, or a file that cannot be written.
+pub fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> {
+    if let Some(unknown) = only.iter().find(|n| CASES.iter().all(|c| c.name != **n)) {
+        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        return Err(Error::Usage(format!(
+            "there is no fault {unknown:?}: known are {}",
+            known.join(", ")
+        )));
+    }
+    fs::create_dir_all(out).map_err(|source| Error::File {
+        path: out.to_owned(),
+        source,
+    })?;
+    let (id, device_name, kind) = {
+        // Closed before the first child opens it.
+        let (device, _) = AnyDevice::open(choice)?;
+        (device.id(), device.name(), device.kind())
+    };
+    let mut findings = Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        device: id,
+        device_name,
+        faults: Vec::new(),
+        skipped: Vec::new(),
+    };
+    for case in CASES {
+        if !only.is_empty() && !only.iter().any(|name| name == case.name) {
+            continue;
+        }
+        if case.on == On::Gpu && kind == DeviceKind::Cpu {
+            findings.skipped.push(case.name);
+            continue;
+        }
+        let finding = inject(case, &findings.device);
+        writeln!(
+            stdout(),
+            "{:5} {} ({:.1} s)",
+            if finding.passed { "ok" } else { "WRONG" },
+            finding.name,
+            finding.seconds
+        )?;
+        findings.faults.push(finding);
+        // After each fault, so that a log remains whatever comes next.
+        write_log(out, &findings)?;
+    }
+    write_log(out, &findings)?;
+    Ok(findings)
+}
+
+fn write_log(out: &Path, findings: &Findings) -> Result<()> {
+    write(out, "faults.txt", &findings.text())?;
+    let json = serde_json::to_string_pretty(findings).map_err(std::io::Error::from)?;
+    write(out, "faults.json", &(json + "\n"))
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let path = folder.join(name);
+    write_whole(&path, text).map_err(|source| Error::File { path, source })
+}
+
+/// Runs a case in a process of its own, and judges its end.
+fn inject(case: &'static Case, device: &str) -> Finding {
+    let start = Instant::now();
+    let mut seen = Vec::new();
+    let mut verdict = in_child(case.name, device, case.treatment, &mut seen);
+    let again = matches!(case.treatment, Treatment::WaitAndRetry | Treatment::Kill);
+    if verdict.is_ok() && again {
+        seen.push("in a new process:".into());
+        verdict = in_child("none", device, Treatment::Wait, &mut seen);
+    }
+    if let Err(wrong) = &verdict {
+        seen.push(wrong.clone());
+    }
+    Finding {
+        name: case.name,
+        what: case.what,
+        passed: verdict.is_ok(),
+        seconds: start.elapsed().as_secs_f64(),
+        seen,
+    }
+}
+
+fn in_child(
+    name: &str,
+    device: &str,
+    treatment: Treatment,
+    seen: &mut Vec<String>,
+) -> std::result::Result<(), String> {
+    let text = |error: std::io::Error| format!("the process could not be run: {error}");
+    let program = std::env::current_exe().map_err(text)?;
+    let mut command = Command::new(program);
+    command
+        .args(["faults", "--device", device, "--case", name])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if treatment == Treatment::HideGpus {
+        command.env("CUDA_VISIBLE_DEVICES", "");
+    }
+    let mut child = command.spawn().map_err(text)?;
+    let status = watch(&mut child, treatment == Treatment::Kill, seen);
+    if let Some(mut errors) = child.stderr.take() {
+        let mut lines = String::new();
+        let _ = errors.read_to_string(&mut lines);
+        seen.extend(lines.lines().map(ToOwned::to_owned));
+    }
+    status
+}
+
+/// Collects the lines of a child until it ends, kills it when it runs if it is
+/// to be killed, and judges its end.
+fn watch(child: &mut Child, kill: bool, seen: &mut Vec<String>) -> std::result::Result<(), String> {
+    let text = |error: std::io::Error| format!("the process was lost: {error}");
+    let (sender, lines) = channel();
+    let output = child.stdout.take();
+    let reader = thread::spawn(move || {
+        let lines = output.map(|output| BufReader::new(output).lines());
+        for line in lines.into_iter().flatten().map_while(std::io::Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let start = Instant::now();
+    let mut killed = false;
+    while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+        if kill && line == RUNNING {
+            thread::sleep(KILL_AFTER);
+            if let Some(status) = child.try_wait().map_err(text)? {
+                return Err(format!("it ended by itself before it was killed: {status}"));
+            }
+            child.kill().map_err(text)?;
+            killed = true;
+            seen.push("killed".into());
+        } else {
+            seen.push(line);
+        }
+    }
+    let hangs = start.elapsed() >= PATIENCE;
+    if hangs {
+        child.kill().map_err(text)?;
+    }
+    let status = child.wait().map_err(text)?;
+    // The pipe is closed, so the reader has ended.
+    let _ = reader.join();
+    if hangs {
+        Err(format!("it did not end within {PATIENCE:?}"))
+    } else if kill != killed {
+        Err(format!("it ended before it ran: {status}"))
+    } else if killed || status.success() {
+        Ok(())
+    } else {
+        Err(format!("it ended with {status}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str, kill: bool) -> (std::result::Result<(), String>, Vec<String>) {
+        let mut child = Command::new("sh")
+            .args(["-c", line])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut seen = Vec::new();
+        let verdict = watch(&mut child, kill, &mut seen);
+        (verdict, seen)
+    }
+
+    #[test]
+    fn a_child_is_judged_by_how_it_ends() {
+        let (verdict, seen) = shell("echo one; echo two", false);
+        assert_eq!((verdict, seen.join(" ").as_str()), (Ok(()), "one two"));
+        let (verdict, _) = shell("exit 3", false);
+        assert!(verdict.unwrap_err().contains('3'));
+        // It is killed in mid-launch, and not before or after.
+        let (verdict, seen) = shell("echo running; exec sleep 100", true);
+        assert_eq!((verdict, seen.join(" ").as_str()), (Ok(()), "killed"));
+        assert!(shell("echo running", true).0.is_err());
+        assert!(shell("true", true).0.is_err());
+    }
+
+    #[test]
+    fn one_wrong_fault_makes_all_of_them_wrong_and_shows_in_the_log() {
+        let finding = |passed| Finding {
+            name: "a-fault",
+            what: "it is injected",
+            passed,
+            seconds: 0.5,
+            seen: vec!["a line".into()],
+        };
+        let mut findings = Findings {
+            version: "1",
+            device: "cpu".into(),
+            device_name: "CPU".into(),
+            faults: vec![finding(true)],
+            skipped: vec!["trap"],
+        };
+        assert!(findings.passed() && !findings.text().contains("WRONG"));
+        findings.faults.push(finding(false));
+        assert!(!findings.passed());
+        let text = findings.text();
+        assert!(text.contains("WRONG a-fault (0.5 s)") && text.contains("    a line"));
+        assert!(text.contains("not on this device: trap"));
+    }
+}

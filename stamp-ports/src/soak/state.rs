@@ -1,0 +1,168 @@
+//! What a soak has done: the file by which it is resumed.
+
+use crate::error::{Error, Result};
+use crate::numbers::count;
+use crate::out_file::write_whole;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The file's name in the folder of the soak.
+pub(super) const FILE_NAME: &str = "soak.json";
+
+/// The number of lines about what was wrong that are kept.
+const WRONG_MAX: usize = 1000;
+
+/// What a soak has done, in all its sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The program's version.
+    pub version: String,
+    /// The device's id.
+    pub device: String,
+    /// The device's name.
+    pub device_name: String,
+    /// The seed of everything that is drawn.
+    pub seed: u64,
+    /// Sessions, this one included.
+    pub sessions: u64,
+    /// Seconds in all sessions.
+    pub seconds: f64,
+    /// The number of the next step; what a step does follows from it and the
+    /// seed.
+    pub next_step: u64,
+    /// Transactions that committed.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+    /// Runs that were verified, by workload and variant.
+    pub runs: BTreeMap<String, u64>,
+    /// Faults that were injected and seen as they should be, by kind.
+    pub faults: BTreeMap<String, u64>,
+    /// Recordings whose histories were judged.
+    pub histories: u64,
+    /// Launches on the memories that live as long as a session.
+    pub service_launches: u64,
+    /// Runs that a device or a limit refused, and what it said last.
+    pub refused: BTreeMap<String, u64>,
+    /// What was wrong, with the step that repeats it.
+    pub wrong: Vec<String>,
+    /// How often something was wrong.
+    pub wrong_count: u64,
+    /// A line for each minute.
+    pub lines: Vec<String>,
+}
+
+impl State {
+    /// Begins a soak.
+    pub(super) fn new(device: String, device_name: String, seed: u64) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            device,
+            device_name,
+            seed,
+            sessions: 0,
+            seconds: 0.0,
+            next_step: 0,
+            commits: 0,
+            aborts: 0,
+            runs: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            histories: 0,
+            service_launches: 0,
+            refused: BTreeMap::new(),
+            wrong: Vec::new(),
+            wrong_count: 0,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Reads the state of a soak.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no such state.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+        Self::parse(&text).map_err(refused)
+    }
+
+    /// Reads a state from its text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+        let state: Self = serde_json::from_str(text)
+            .map_err(|error| format!("it is no state of a soak: {error}"))?;
+        if !state.seconds.is_finite() || state.seconds < 0.0 {
+            return Err(format!(
+                "it says that {} seconds have passed",
+                state.seconds
+            ));
+        }
+        Ok(state)
+    }
+
+    /// Writes the state and the log into a folder, each file whole.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)?;
+        for (name, text) in [(FILE_NAME, json + "\n"), ("soak.txt", self.text())] {
+            let path = folder.join(name);
+            write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
+        }
+        Ok(())
+    }
+
+    /// Notes that something was wrong at a step.
+    pub(super) fn note_wrong(&mut self, step: u64, what: &str) {
+        self.wrong_count += 1;
+        if self.wrong.len() < WRONG_MAX {
+            self.wrong.push(format!("step {step}: {what}"));
+        }
+    }
+
+    /// Returns what has been done, as a line.
+    pub(super) fn line(&self) -> String {
+        let sum = |of: &BTreeMap<String, u64>| of.values().sum::<u64>();
+        format!(
+            "{:.0} s: {} steps, {} commits, {} aborts, {} runs, {} faults, {} recordings, {} \
+             service launches, {} refused, {} wrong",
+            self.seconds,
+            self.next_step,
+            count(self.commits),
+            count(self.aborts),
+            sum(&self.runs),
+            sum(&self.faults),
+            self.histories,
+            self.service_launches,
+            sum(&self.refused),
+            self.wrong_count
+        )
+    }
+
+    /// Returns the log and the summary for a person.
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![format!(
+            "{}: {}, seed {}, {} sessions",
+            self.device, self.device_name, self.seed, self.sessions
+        )];
+        lines.extend(self.lines.iter().cloned());
+        lines.push(String::new());
+        for (title, of) in [
+            ("verified runs", &self.runs),
+            ("faults seen as they should be", &self.faults),
+            ("refused", &self.refused),
+        ] {
+            lines.push(format!("{title}:"));
+            lines.extend(of.iter().map(|(name, n)| format!("    {n:>8}  {name}")));
+        }
+        lines.push(format!("wrong: {}", self.wrong_count));
+        lines.extend(self.wrong.iter().map(|line| format!("    {line}")));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,346 @@
+//! One step of a soak. What it does is a function of the seed and its number.
+
+use super::state::State;
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::error::Error;
+use crate::faults::memory::{Load, Memory, WORDS};
+use crate::measure::run_spec::RunSpec;
+use crate::measure::runner::Runner;
+use crate::variants::AskedVariant;
+use crate::workloads::input::Occasion;
+use crate::workloads::{AnyInput, WORKLOADS};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_kernels::draw::{below, draw};
+
+/// The draws of a step.
+pub(super) struct Chance {
+    seed: u64,
+    step: u64,
+    next: u32,
+}
+
+impl Chance {
+    pub(super) const fn new(seed: u64, step: u64) -> Self {
+        Self {
+            seed,
+            step,
+            next: 0,
+        }
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        self.next += 1;
+        below(draw(self.seed, self.step, self.next), n)
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u32) as usize]
+    }
+
+    /// Draws a number from `low` to `high` so that each size is as likely.
+    fn size(&mut self, low: u64, high: u64) -> u64 {
+        let doublings = (high / low).ilog2();
+        let n = low << self.below(doublings + 1);
+        (n + u64::from(self.below(n.min(1 << 31) as u32))).min(high)
+    }
+}
+
+/// What steps work with.
+pub(super) struct Bench<'a> {
+    pub(super) device: &'a AnyDevice,
+    /// Memories that live as long as a session.
+    pub(super) service: Vec<Memory>,
+    /// The program that records and judges histories, if there is one.
+    pub(super) verify: Option<&'a Path>,
+}
+
+/// What a step found wrong, on one line.
+type Wrong = String;
+
+const ROOMY: Capacity = Capacity {
+    reads: 32,
+    writes: 32,
+};
+
+/// The algorithms of the memories that live long, and of those that faults are
+/// injected into.
+pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
+
+impl<'a> Bench<'a> {
+    /// Allocates the memories that live long.
+    ///
+    /// # Errors
+    /// The device's errors.
+    pub(super) fn new(
+        device: &'a AnyDevice,
+        verify: Option<&'a Path>,
+    ) -> Result<Self, host::Error> {
+        let shape = match device.kind() {
+            DeviceKind::Cpu => (2, 2),
+            DeviceKind::Cuda => (device.limits().processors, 128),
+        };
+        let limit = Some(StmConfig::TIME_LIMIT);
+        let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
+        let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
+        Ok(Self {
+            device,
+            service,
+            verify,
+        })
+    }
+
+    /// Makes a step.
+    ///
+    /// # Errors
+    /// What was wrong. A lost device is wrong in every later step too.
+    pub(super) fn step(&mut self, state: &mut State, number: u64) -> Result<(), Wrong> {
+        let mut chance = Chance::new(state.seed, number);
+        self.serve(state, &mut chance)?;
+        match chance.below(20) {
+            0..12 => self.run(state, &mut chance),
+            12..19 => self.inject(state, &mut chance),
+            _ => self.record(state, &mut chance),
+        }
+    }
+
+    /// Runs transactions on one of the memories that live long.
+    fn serve(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
+        let which = chance.below(ALGORITHMS.len() as u32) as usize;
+        let memory = &mut self.service[which];
+        let most = match self.device.kind() {
+            DeviceKind::Cpu => 20_000,
+            DeviceKind::Cuda => 4_000_000,
+        };
+        let transactions = chance.size(most / 100, most);
+        let accesses = 1 + chance.below(16);
+        let load = Load {
+            words: (2 * accesses).max(WORDS >> chance.below(8)),
+            reads: accesses,
+            writes: 1 + chance.below(accesses),
+            transactions,
+        };
+        let in_service = |error| format!("{} in service, {load:?}: {error}", ALGORITHMS[which]);
+        let statistics = memory.run(load).map_err(in_service)?;
+        state.service_launches += 1;
+        state.commits += statistics.commits;
+        state.aborts += statistics.aborted();
+        if statistics.commits != transactions {
+            return Err(format!("{} of {load:?} committed", statistics.commits));
+        }
+        memory.sum_is_zero()
+    }
+
+    /// Checks the memories that live long in full.
+    ///
+    /// # Errors
+    /// What was wrong.
+    pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
+        let text = |error: host::Error| error.to_string();
+        let all = self.service.iter_mut();
+        all.map(|memory| memory.stm.check_in_full())
+            .try_for_each(|one| one.map_err(text))
+    }
+
+    /// Runs a workload and verifies the result.
+    fn run(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
+        let (name, _) = chance.one_of(WORKLOADS);
+        let seed = u64::from(chance.below(1 << 30));
+        let input = AnyInput::sized(name, Occasion::Quick).ok_or("no input")?;
+        let workload = input
+            .make(seed)
+            .map_err(|error| format!("{name}: {error}"))?;
+        let variant = self.variant(chance);
+        let spec = self.spec(variant, workload.sizes(), chance);
+        let what = format!("{name} {}", variant.name());
+        let ran = Runner::new(self.device, &workload, seed, spec.transactions)
+            .and_then(|mut runner| runner.measure(&spec));
+        let report = match ran {
+            Ok(report) => report,
+            Err(
+                Error::TooLarge { .. }
+                | Error::Host(host::Error::OutOfMemory { .. } | host::Error::LaunchTooLarge { .. }),
+            ) => {
+                *state.refused.entry(what).or_default() += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(format!("{what}, seed {seed}, {spec:?}: {error}")),
+        };
+        state.commits += report.commits;
+        state.aborts += report.aborts.values().sum::<u64>();
+        if !report.verified {
+            let why = report.error.unwrap_or_default();
+            return Err(format!("{what}, seed {seed}, {spec:?}: {why}"));
+        }
+        *state.runs.entry(what).or_default() += 1;
+        Ok(())
+    }
+
+    /// Draws a variant; on a GPU those that take long are left out.
+    fn variant(&self, chance: &mut Chance) -> AskedVariant {
+        let mut all = AskedVariant::all();
+        if self.device.kind() == DeviceKind::Cuda {
+            let slow = [Variant::Cgl, Variant::Egpgv, Variant::Vbv].map(AskedVariant::from);
+            all.retain(|variant| !slow.contains(variant));
+        }
+        if chance.below(2) == 0 {
+            return AskedVariant::from(chance.one_of(&[Variant::Fast, Variant::FastTable]));
+        }
+        chance.one_of(&all)
+    }
+
+    fn spec(
+        &self,
+        variant: AskedVariant,
+        workload: &dyn crate::workloads::workload::Sizes,
+        chance: &mut Chance,
+    ) -> RunSpec {
+        let p = self.device.limits().processors;
+        let kind = self.device.kind();
+        let shape = match kind {
+            DeviceKind::Cpu => (1 + chance.below(4), 1 + chance.below(4)),
+            DeviceKind::Cuda => (
+                chance.one_of(&[1, 4, p / 2, p]),
+                chance.one_of(&[32, 64, 128]),
+            ),
+        };
+        let most = match (kind, variant.has_scheduler()) {
+            (DeviceKind::Cpu, _) => 16 << 10,
+            (DeviceKind::Cuda, true) => 1 << 20,
+            (DeviceKind::Cuda, false) => 64 << 10,
+        };
+        let locks = match kind {
+            DeviceKind::Cpu => 1 << (6 + chance.below(15)),
+            DeviceKind::Cuda => 1 << (16 + chance.below(5)),
+        };
+        let retry_limits = if variant.has_scheduler() {
+            RetryLimits {
+                queue_after: chance.one_of(&[1, 8, 64, RetryLimits::DEFAULT.queue_after]),
+                lanes_max: chance.one_of(&[1, 8, 32]),
+                ..RetryLimits::DEFAULT
+            }
+        } else {
+            RetryLimits::DEFAULT
+        };
+        let drawn = chance.size(1 << 10, most);
+        RunSpec {
+            variant,
+            shape,
+            config: StmConfig {
+                locks,
+                stripe_bytes: 4 << chance.below(5),
+                capacity: workload.capacity(),
+                retry_limits,
+                time_limit: Some(StmConfig::TIME_LIMIT),
+            },
+            transactions: workload.transactions().unwrap_or(drawn),
+            repeat: 1,
+        }
+    }
+
+    /// Injects a fault from which a memory recovers, and checks that it has.
+    fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
+        let algorithm = chance.one_of(&ALGORITHMS);
+        let n = 2 + chance.below(40);
+        let (kind, capacity, load, limit) = match chance.below(4) {
+            0 | 1 => (
+                "time limit",
+                ROOMY,
+                Load {
+                    transactions: 1 << 40,
+                    ..Load::LIGHT
+                },
+                Duration::from_millis(1 + u64::from(chance.below(100))),
+            ),
+            2 => (
+                "full set",
+                Capacity {
+                    reads: n.max(Load::LIGHT.reads),
+                    writes: n.max(Load::LIGHT.writes),
+                },
+                Load {
+                    reads: n.max(4) + 1,
+                    ..Load::LIGHT
+                },
+                StmConfig::TIME_LIMIT,
+            ),
+            _ => (
+                "out of range",
+                ROOMY,
+                Load {
+                    words: WORDS + 1 + chance.below(WORDS),
+                    transactions: 1 << 20,
+                    ..Load::LIGHT
+                },
+                StmConfig::TIME_LIMIT,
+            ),
+        };
+        let what = format!("{kind}, {algorithm}");
+        let wrong = |why: &dyn std::fmt::Display| format!("{what}: {why}");
+        let memory = Memory::new(self.device, algorithm, capacity, Some(limit));
+        let mut memory = memory.map_err(|error| wrong(&error))?;
+        match (kind, memory.run(load)) {
+            ("time limit", Err(host::Error::Timeout { committed, .. })) => {
+                state.commits += committed;
+            }
+            ("full set", Err(host::Error::CapacityExceeded { .. }))
+            | ("out of range", Err(host::Error::OutOfRange { .. })) => {}
+            (_, Err(error)) => return Err(wrong(&error)),
+            (_, Ok(_)) => return Err(wrong(&"the launch ended well")),
+        }
+        memory.is_whole().map_err(|why| wrong(&why))?;
+        *state.faults.entry(what).or_default() += 1;
+        Ok(())
+    }
+
+    /// Lets `verify` record a run and judge its histories.
+    fn record(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
+        let Some(verify) = self.verify else {
+            return Ok(());
+        };
+        let (name, _) = chance.one_of(WORKLOADS);
+        let variant = chance.one_of(&ALGORITHMS);
+        let transactions = chance.size(500, 4000).to_string();
+        let seed = chance.below(1 << 30).to_string();
+        let device = self.device.id();
+        let arguments = [
+            "record",
+            "--workload",
+            name,
+            "--variant",
+            variant.name(),
+            "--device",
+            &device,
+            "--transactions",
+            &transactions,
+            "--seed",
+            &seed,
+            "--buffer-bytes",
+            "64M",
+        ];
+        let arguments = &arguments[..];
+        let called = format!("{} {}", verify.display(), arguments.join(" "));
+        let output = Command::new(verify)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("{called}: {error}"))?;
+        if output.status.success() {
+            state.histories += 1;
+            return Ok(());
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        if errors.contains("is not built") {
+            // The kernels that record are built on demand.
+            self.verify = None;
+            state
+                .lines
+                .push(format!("no histories on {device}: {}", errors.trim()));
+            return Ok(());
+        }
+        Err(format!("{called}: {}: {}", output.status, errors.trim()))
+    }
+}
