@@ -139,6 +139,7 @@ impl Error {
                 | host::Error::Nested { .. }
                 | host::Error::TeamOverlap { .. }
                 | host::Error::NoTeams
+                | host::Error::TeamIncomplete { .. }
                 | host::Error::Panicked { .. }
                 | host::Error::DeviceLost { .. }
                 | host::Error::Driver { .. }

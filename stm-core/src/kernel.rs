@@ -14,7 +14,8 @@ pub trait Kernel: 'static {
     const ENTRY: &'static str;
 
     /// The parameters of a launch, which all threads read. They must be
-    /// `#[repr(C)]`, so that host and device agree on their layout.
+    /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
+    /// a GPU compares their size and alignment with those in the PTX.
     type Params: Copy + Send + Sync + 'static;
 
     /// Returns the text of the PTX module that holds the entry point of this

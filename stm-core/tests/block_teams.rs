@@ -29,6 +29,8 @@ enum How {
     Endless,
     /// Broadcasts words between the threads.
     Talk,
+    /// Begins a team after the thread of this number has ended.
+    Missing(u32),
 }
 
 struct Blocks<A>(PhantomData<A>);
@@ -123,18 +125,25 @@ impl<A: Algorithm> Kernel for Blocks<A> {
                         failed
                     }
                 });
-                assert_eq!(ended, Err(Abort::User));
+                assert!(matches!(ended, Err(Abort::User { .. })));
             }
             How::Overlap => {
                 let ended = p
                     .stm
                     .team_of_block(lane, |tx| tx.write(&p.accounts, Some((rank / 2, 7))));
-                assert_eq!(ended, Err(Abort::TeamOverlap));
+                assert!(matches!(ended, Err(Abort::TeamOverlap { .. })));
             }
             How::Endless => p.stm.for_each_block_team(lane, 0..u64::MAX, |tx, _| {
                 let v = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
                 tx.write(&p.accounts, Some((rank, v + 1)))
             }),
+            How::Missing(gone) => {
+                if lane.thread_index() != gone {
+                    p.stm.for_each_block_team(lane, 0..100, |tx, _| {
+                        tx.write(&p.accounts, Some((rank, 7)))
+                    });
+                }
+            }
             How::Talk => {
                 let size = lane.block_dim();
                 let told = p.stm.team_of_block(lane, |tx| {
@@ -229,7 +238,7 @@ fn a_block_that_cancels_has_no_effect_and_the_others_do() {
     let (statistics, accounts, _) = go::<FastTable>(How::Cancel, 2, 3).unwrap();
     assert_eq!(accounts[..4], [1050, 1050, 1050, 1000]);
     assert_eq!(statistics.commits, 50);
-    assert_eq!(statistics.aborts[Abort::User as usize], 50);
+    assert_eq!(statistics.aborted_for("user"), 50);
     // One attempt is one round of all threads.
     assert_eq!(3 * statistics.rounds, statistics.round_lanes);
 }
@@ -249,6 +258,24 @@ fn a_fault_of_one_thread_is_its_blocks_and_is_reported() {
     assert!(matches!(ended, Err(Error::TeamOverlap { .. })), "{ended:?}");
     let ended = go::<HvSorting>(How::Cancel, 1, 3);
     assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+}
+
+#[test]
+fn a_team_whose_thread_has_ended_is_a_fault_whichever_thread_it_is() {
+    for gone in 0..3 {
+        let ended = go::<Fast>(How::Missing(gone), 1, 3);
+        let Err(Error::TeamIncomplete {
+            first: 0,
+            present: 2,
+            size: 3,
+        }) = ended
+        else {
+            panic!("thread {gone}: {ended:?}");
+        };
+    }
+    // Nobody is missing.
+    let (statistics, ..) = go::<Fast>(How::Missing(3), 2, 3).unwrap();
+    assert_eq!(statistics.commits, 100);
 }
 
 #[test]

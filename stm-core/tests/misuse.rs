@@ -19,6 +19,9 @@ enum How {
     Panic,
     /// Runs one transaction after the other by `atomically`.
     Loop,
+    /// Returns the reason with which an earlier transaction was cancelled, or
+    /// had a conflict.
+    Keep,
 }
 
 #[repr(C)]
@@ -61,6 +64,25 @@ impl Kernel for K {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
             }),
+            How::Keep => {
+                let kept = std::cell::Cell::new(None);
+                p.stm.for_each_with(
+                    lane,
+                    0..4,
+                    |tx, _| match kept.get() {
+                        Some(abort) => Err(abort),
+                        None => {
+                            tx.read(&p.words, 1)?;
+                            // SAFETY: an element of a live array. It makes the
+                            // attempt fail.
+                            unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
+                            tx.write(&p.words, 0, 1)
+                        }
+                    },
+                    |_, ()| {},
+                    |_, abort| kept.set(Some(abort)),
+                );
+            }
             How::Loop => {
                 for _ in 0..1 << 30 {
                     if p.stm
@@ -238,4 +260,44 @@ fn a_time_limit_that_is_not_reached_is_no_timeout() {
         Some(Duration::from_mins(1)),
     );
     result.unwrap();
+}
+
+#[test]
+fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
+    let cpu = Cpu::new().with_os_threads(3);
+    let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
+    let config = StmConfig::default();
+    let mut few = Stm::new(&cpu, Launch::new(1, 4), config).unwrap();
+    let params = |stm| P {
+        stm,
+        words: words.tarray(),
+        how: How::Repeat,
+    };
+    for _ in 0..2 {
+        // SAFETY: the buffer outlives the launch.
+        let launched = unsafe { few.launch::<K>(&params(few.handle())) };
+        let error = launched.unwrap_err();
+        assert_eq!(
+            error,
+            Error::NoThreads {
+                started: 3,
+                asked: 4
+            }
+        );
+        assert_eq!(words.download().unwrap(), [0; 8]);
+    }
+    let mut enough = Stm::new(&cpu, Launch::new(1, 3), config).unwrap();
+    // SAFETY: the buffer outlives the launch.
+    let launched = unsafe { enough.launch::<K>(&params(enough.handle())) };
+    assert_eq!(launched.unwrap().1.commits, 20);
+}
+
+#[test]
+fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
+    let (result, words, _) = go(How::Keep, Capacity::DEFAULT, Some(Duration::from_secs(20)));
+    assert!(
+        matches!(result, Err(Error::ForeignAbort { .. })),
+        "{result:?}"
+    );
+    assert_eq!(words[0], 0);
 }

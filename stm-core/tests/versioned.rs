@@ -7,7 +7,7 @@ use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::array::Layout;
-use stm_core::host::{Cpu, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, View};
 
 /// What a transaction does with the words.
@@ -272,6 +272,32 @@ fn a_layout_changes_and_the_values_stay() {
     a.arrange::<Fast>().unwrap();
     assert_eq!((a.layout(), a.bytes()), (Layout::Cells, 7 * 8));
     assert_eq!(a.view::<Fast>().len(), 7);
+}
+
+#[test]
+fn the_clock_does_not_go_back() {
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(1, 1), StmConfig::default()).unwrap();
+    stm.advance_clock(5).unwrap();
+    stm.advance_clock(5).unwrap();
+    let error = stm.advance_clock(4).unwrap_err();
+    assert!(
+        matches!(error, Error::BadConfig { value: 4, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_view_of_another_layout_is_an_error_that_names_the_array() {
+    let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "a").unwrap();
+    let error = a.try_view::<HvSorting>().unwrap_err();
+    assert!(matches!(
+        error,
+        Error::WrongLayout {
+            what: "a",
+            algorithm: "hv-sorting"
+        }
+    ));
+    assert_eq!(a.try_view::<Fast>().unwrap().len(), 4);
 }
 
 #[test]

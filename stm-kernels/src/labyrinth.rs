@@ -447,7 +447,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         match claimed {
             Ok(()) => self.record(request, cells),
             // The path met another one, or was given up after too many conflicts.
-            Err(abort) if abort == Abort::User || abort.is_conflict() => AGAIN,
+            Err(Abort::User { .. }) => AGAIN,
+            Err(abort) if abort.is_conflict() => AGAIN,
             Err(_) => STOP,
         }
     }

@@ -106,6 +106,7 @@ entries! {
     lane_shared_cas_32 = shared_cas_32(i: u32, expected: u32, new: u32) -> u32;
     lane_barrier = barrier();
     lane_barrier_any = barrier_any(predicate: bool) -> bool;
+    lane_barrier_count = barrier_count(predicate: bool) -> u32;
 
     lane_ballot = ballot(mask: u32, predicate: bool) -> u32;
     lane_shuffle_32 = shuffle_32(mask: u32, v: u32, source: u32) -> u32;

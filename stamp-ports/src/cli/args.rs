@@ -258,10 +258,10 @@ pub struct RunArgs {
     /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
-    /// Stop a launch after so many seconds [default: never]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
+    /// Stop a run's launches after so many seconds, or never: none
+    #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit, default_value = "60",
           help_heading = "Transactional memory")]
-    pub time_limit: Option<Duration>,
+    pub time_limit: TimeLimit,
 }
 
 /// The options of `tune`.
@@ -297,6 +297,8 @@ pub struct TuneArgs {
     pub memory: MemoryArgs,
 }
 
+/// A time limit in one argument; `None` is no limit.
+pub type TimeLimit = std::option::Option<Duration>;
 /// Several variants in one argument.
 pub type VariantList = std::vec::Vec<AskedVariant>;
 /// Several numbers of locks in one argument.
@@ -355,10 +357,42 @@ fn parse_loops(text: &str) -> Result<u64, String> {
     }
 }
 
+fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    parse_seconds(text).map(Some)
+}
+
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .filter(|&seconds| seconds > 0.0)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
+        .ok_or_else(|| {
+            format!("{text:?} is no time: give seconds above 0, such as 2.5, or none for no limit")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::StmConfig;
+
+    #[test]
+    fn a_run_has_a_time_limit_unless_the_user_lifts_it() {
+        let limit = |more: &[&str]| {
+            let words = ["stamp", "run", "ra"].iter().chain(more);
+            let cli = Cli::try_parse_from(words).expect("a command line");
+            let Some(Command::Run(run)) = cli.command else {
+                panic!("the command run")
+            };
+            run.time_limit
+        };
+        assert_eq!(limit(&[]), StmConfig::default().time_limit);
+        assert_eq!(limit(&[]), Some(StmConfig::TIME_LIMIT));
+        let half = Some(Duration::from_millis(500));
+        assert_eq!(limit(&["--time-limit", "0.5"]), half);
+        assert_eq!(limit(&["--time-limit", "none"]), None);
+    }
 }

@@ -14,7 +14,6 @@ use crate::workloads::AnyWorkload;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::Abort;
 use stm_core::algorithm::Variant;
@@ -244,6 +243,8 @@ impl<'a> Runner<'a> {
             }
             runs.push(run);
         }
+        // The launches were checked in part.
+        stm.check_in_full()?;
         runs.sort_by_key(|run| run.time);
         let ms = |run: &Launched| run.time.as_secs_f64() * 1e3;
         let median = &runs[runs.len() / 2];
@@ -262,8 +263,10 @@ impl<'a> Runner<'a> {
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);
         }
-        let aborts = |reason: Abort| median.statistics.aborts[reason as usize];
-        report.aborts = BTreeMap::from(Abort::ALL.map(|reason| (reason.name(), aborts(reason))));
+        report.aborts = Abort::NAMES
+            .into_iter()
+            .zip(median.statistics.aborts)
+            .collect();
         Ok(())
     }
 

@@ -97,6 +97,11 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.stm
     }
 
+    /// The transactional memory, to tell it what to watch.
+    pub const fn stm_mut(&mut self) -> &mut Stm<D> {
+        self.stm
+    }
+
     /// The time of the launches so far.
     pub const fn time(&self) -> Duration {
         self.done.time

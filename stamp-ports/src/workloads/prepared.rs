@@ -148,6 +148,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         transactions: u64,
     ) -> Result<Launched> {
         let (of, data) = (self.of, &mut self.data);
+        of.watch(data, launcher.stm_mut());
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::array::Layout;
-use stm_core::host::Device;
+use stm_core::host::{Device, Stm};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_core::{Kernel, StmRef};
@@ -142,6 +142,10 @@ pub trait Workload: Sizes + Sized {
     fn initial<D: Device>(&self, _data: &Self::Data<D>) -> Result<Vec<(WordAddress, u64)>> {
         Ok(Vec::new())
     }
+
+    /// Lets the checks after launches cover the arrays and sums that
+    /// transactions access.
+    fn watch<D: Device>(&self, data: &Self::Data<D>, stm: &mut Stm<D>);
 
     /// Makes the data fit for another launch whose result nobody verifies: a
     /// cheaper [`reset`](Self::reset).

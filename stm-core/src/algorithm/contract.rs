@@ -208,6 +208,12 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
+    /// Returns whether a word that the attempt has read may have changed since.
+    /// It is called after an attempt that has retried, whose sets are still
+    /// there. The answer may be yes without need, but it is no in the end if
+    /// nobody commits any more, and yes in the end if a word has changed.
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
+
     /// Releases what `begin` acquired, after an attempt that will not commit.
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>);
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
@@ -27,6 +27,8 @@ use std::vec::Vec;
 #[derive(Clone, Debug)]
 pub struct Cpu {
     cores: u32,
+    /// The number of OS threads that a launch gets, as far as tests limit it.
+    os_threads: u64,
 }
 
 impl Cpu {
@@ -34,7 +36,17 @@ impl Cpu {
     pub fn new() -> Self {
         Self {
             cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            os_threads: u64::MAX,
         }
+    }
+
+    /// Returns the same device as if the system gave a launch only so many
+    /// threads, for tests of [`Error::NoThreads`].
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_os_threads(mut self, os_threads: u64) -> Self {
+        self.os_threads = os_threads;
+        self
     }
 }
 
@@ -202,10 +214,11 @@ impl Device for Cpu {
             probe: launch.probe,
             kernel: &|lane| K::run_on_cpu(lane, params),
             panic: Mutex::new(None),
+            gate: RwLock::new(false),
         };
         let start = Instant::now();
         // SAFETY: the caller promises it.
-        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after)) };
+        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
         let time = start.elapsed();
         if started < os_threads {
             return Err(Error::NoThreads {
@@ -239,23 +252,22 @@ struct Crew<'a> {
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
     /// The message of the first panic.
     panic: Mutex<Option<String>>,
+    /// Says whether the launch begins. It is locked until every thread has
+    /// started or one could not: a kernel that lacks threads must not run at
+    /// all, as it would leave transactions half-done.
+    gate: RwLock<bool>,
 }
 
 impl Crew<'_> {
-    /// Runs all blocks and returns how many threads the system provided.
+    /// Runs all blocks and returns how many threads the system provided, at
+    /// most `most`. If these are not all, nothing has run.
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
-    unsafe fn run(&self, limit: Option<Duration>) -> u64 {
+    unsafe fn run(&self, limit: Option<Duration>, most: u64) -> u64 {
         thread::scope(|scope| {
+            let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
             let (done, finished) = channel::<()>();
-            if let (Some(flag), Some(after)) = (self.flag, limit) {
-                scope.spawn(move || {
-                    if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
-                        flag.raise();
-                    }
-                });
-            }
             let mut started = 0;
             for block in self.blocks {
                 for thread in 0..self.threads {
@@ -265,13 +277,24 @@ impl Crew<'_> {
                         unsafe { self.work(block, thread) };
                         drop(done);
                     };
-                    if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                        self.give_up();
+                    if started == most || thread::Builder::new().spawn_scoped(scope, work).is_err()
+                    {
                         return started;
                     }
                     started += 1;
                 }
             }
+            if let (Some(flag), Some(after)) = (self.flag, limit) {
+                let watch = move || {
+                    if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
+                        flag.raise();
+                    }
+                };
+                if thread::Builder::new().spawn_scoped(scope, watch).is_err() {
+                    return started - 1;
+                }
+            }
+            *gate = true;
             started
         })
     }
@@ -281,6 +304,9 @@ impl Crew<'_> {
     /// # Safety
     /// The obligations are those of [`Device::launch`].
     unsafe fn work(&self, block: &Block, thread: u32) {
+        if !*self.gate.read().unwrap_or_else(PoisonError::into_inner) {
+            return;
+        }
         let draw = || {
             self.queue
                 .lock()
@@ -288,7 +314,7 @@ impl Crew<'_> {
                 .next()
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(index) = block.next(thread, draw) {
+            while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
                 let lane = unsafe {

@@ -95,6 +95,33 @@ pub enum Error {
         /// The transaction's number.
         transaction: u64,
     },
+    /// A transaction returned a reason that its attempt had not given it.
+    #[error(
+        "transaction {transaction} returned an `Abort` that its own `tx` had not given it: pass on errors of this attempt by `?`, and end it by `tx.cancel()`"
+    )]
+    ForeignAbort {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// A transaction retried that had read nothing.
+    #[error(
+        "transaction {transaction} called `retry` before it had read anything: nothing could wake it"
+    )]
+    RetryWithoutReads {
+        /// The transaction's number.
+        transaction: u64,
+    },
+    /// All threads waited for a change, and nobody was left to make one.
+    #[error(
+        "everybody waits: {waiting} threads wait in `retry` for a change, and the other {outside} of the launch have ended or were never resident"
+    )]
+    EverybodyWaits {
+        /// The number of threads that waited.
+        waiting: u64,
+        /// The number of threads outside of transactions: they have ended, or
+        /// were never resident.
+        outside: u64,
+    },
     /// A deferred action released what was free already.
     #[error(
         "transaction {transaction} freed {subject:#x}, which was free already: free it once, and only what was allocated"
@@ -154,6 +181,19 @@ pub enum Error {
         "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
     )]
     NoTeams,
+    /// A team began without all of its lanes.
+    #[error(
+        "the team of {size} threads from thread {first} on began with {present}: \
+         every thread of a warp or block that works as a team must take part"
+    )]
+    TeamIncomplete {
+        /// The number of the team's first thread in the grid.
+        first: u64,
+        /// The threads that took part.
+        present: u32,
+        /// The threads of the team.
+        size: u64,
+    },
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
     Panicked {
@@ -250,6 +290,31 @@ pub enum Error {
         /// The driver's log, on one line.
         log: String,
     },
+    /// The PTX declares other parameters than the host passes.
+    #[error(
+        "the PTX of {entry} takes {declared} bytes of parameters, aligned to {declared_align}, and the host \
+         passes {passed}, aligned to {passed_align}: it was built from other sources, build it again"
+    )]
+    StalePtx {
+        /// The kernel's entry point, with its suffix.
+        entry: String,
+        /// The size in bytes that the PTX declares.
+        declared: usize,
+        /// The alignment that the PTX declares.
+        declared_align: usize,
+        /// The size in bytes on the host.
+        passed: usize,
+        /// The alignment on the host.
+        passed_align: usize,
+    },
+    /// An array has another layout than the algorithm of its view.
+    #[error("the layout of {what} is not the one that {algorithm} wants: call `arrange` first")]
+    WrongLayout {
+        /// The name of the array.
+        what: &'static str,
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
     /// A kernel ended with an error, and the context is lost with everything in
     /// it.
     #[error("the device was lost in {during}: {code}; its memory is gone, start again")]
@@ -282,6 +347,17 @@ impl Error {
             Abort::Nested => Self::Nested { transaction },
             Abort::TeamOverlap => Self::TeamOverlap { transaction },
             Abort::NoTeams => Self::NoTeams,
+            Abort::TeamIncomplete => Self::TeamIncomplete {
+                first: transaction,
+                present: record.limit,
+                size: record.len,
+            },
+            Abort::ForeignAbort => Self::ForeignAbort { transaction },
+            Abort::RetryWithoutReads => Self::RetryWithoutReads { transaction },
+            Abort::EverybodyWaits => Self::EverybodyWaits {
+                waiting: record.index,
+                outside: record.len,
+            },
             Abort::FreedTwice => Self::FreedTwice {
                 subject: record.index,
                 transaction,

@@ -12,7 +12,6 @@
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
-
 //!
 //! # A whole program
 //!
@@ -53,11 +52,14 @@
 //! ```
 
 mod buffer;
+mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
 mod error;
+mod inspect;
+mod parameters;
 mod pool;
 mod profile;
 mod records;
@@ -73,6 +75,7 @@ pub use cpu::Cpu;
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
 pub use records::Records;

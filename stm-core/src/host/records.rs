@@ -5,6 +5,7 @@ use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
 use crate::array::view::Layout;
 use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
+use crate::host::inspect::{Allocation, Items, Watcher};
 use crate::host::tx_array::{decode, encode};
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
@@ -20,7 +21,7 @@ use std::vec::Vec;
 #[derive(Debug)]
 pub struct Records<D: Device, R> {
     device: D,
-    memory: D::Memory,
+    memory: Allocation<D::Memory>,
     layout: Layout,
     len: usize,
     what: &'static str,
@@ -43,7 +44,13 @@ impl<D: Device, R: Record> Records<D, R> {
     ) -> Result<Self, Error> {
         Ok(Self {
             device: device.clone(),
-            memory: Self::allocate(device, layout, len, what)?,
+            memory: Allocation::new(
+                Self::allocate(device, layout, len, what)?,
+                Self::items(layout),
+                stride::<R>(layout) as usize,
+                len,
+                what,
+            ),
             layout,
             len,
             what,
@@ -64,6 +71,21 @@ impl<D: Device, R: Record> Records<D, R> {
         let mut records = Self::zeroed(device, layout, data.len(), what)?;
         records.upload(data)?;
         Ok(records)
+    }
+
+    fn items(layout: Layout) -> Items {
+        match layout {
+            Layout::Plain => Items::Elements,
+            Layout::Cells => Items::Records {
+                wide: R::Wide::COUNT as usize,
+                narrow: R::Narrow::COUNT as usize,
+            },
+        }
+    }
+
+    /// Returns what a memory that watches the records keeps of them.
+    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
+        self.memory.watcher()
     }
 
     fn allocate(
@@ -150,7 +172,9 @@ impl<D: Device, R: Record> Records<D, R> {
         }
         let data = self.download()?;
         if self.layout != layout {
-            self.memory = Self::allocate(&self.device, layout, self.len, self.what)?;
+            let memory = Self::allocate(&self.device, layout, self.len, self.what)?;
+            let stride = stride::<R>(layout) as usize;
+            self.memory.replace(memory, Self::items(layout), stride);
             self.layout = layout;
         }
         self.upload(&data)

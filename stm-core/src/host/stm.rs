@@ -12,22 +12,22 @@
 use crate::algorithm::contract::Algorithm;
 use crate::host::device::{Device, Launch, Memory, StopAt};
 use crate::host::error::Error;
+use crate::host::inspect::Watcher;
 use crate::kernel::Kernel;
 use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
-use crate::memory::version::LockWord;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::ProbeBuffer;
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::mem::offset_of;
 use core::ops::AddAssign;
-use std::format;
-use std::string::{String, ToString};
+use std::string::String;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::vec;
+use std::vec::Vec;
 
 /// The sizes and limits of a transactional memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,21 +40,28 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
-    /// The time after which a launch is told to stop. Lanes poll the stop flag
-    /// between attempts, so a closure that loops for ever is not stopped.
+    /// The time after which a launch is told to stop, or `None` for no limit.
+    /// Lanes poll the stop flag between attempts, so a closure that loops for
+    /// ever is not stopped.
     pub time_limit: Option<Duration>,
+}
+
+impl StmConfig {
+    /// The time limit of a launch by default.
+    pub const TIME_LIMIT: Duration = Duration::from_mins(1);
 }
 
 impl Default for StmConfig {
     /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, 32 deferred actions, and retries without limit.
+    /// reads and 32 writes, 32 deferred actions, retries without limit, and
+    /// launches of at most [`StmConfig::TIME_LIMIT`].
     fn default() -> Self {
         Self {
             locks: 1 << 20,
             stripe_bytes: 4,
             capacity: Capacity::DEFAULT,
             retry_limits: RetryLimits::DEFAULT,
-            time_limit: None,
+            time_limit: Some(Self::TIME_LIMIT),
         }
     }
 }
@@ -146,7 +153,7 @@ pub struct Statistics {
     pub read_only_commits: u64,
     /// Transactions given up after `retries_max` conflicts.
     pub gave_up: u64,
-    /// Attempts that did not commit, by [`Abort`] number.
+    /// Attempts that did not commit, by reason ([`Abort::NAMES`]).
     pub aborts: [u64; Abort::COUNT],
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
@@ -160,6 +167,19 @@ impl Statistics {
     /// `None` if no loop over transactions ran.
     pub fn active_lanes(&self) -> Option<f64> {
         (self.rounds != 0).then(|| self.round_lanes as f64 / self.rounds as f64)
+    }
+
+    /// Returns the number of attempts that did not commit for the reason of this
+    /// name ([`Abort::NAMES`]), or 0 if there is no such reason.
+    pub fn aborted_for(&self, name: &str) -> u64 {
+        let reason = Abort::NAMES.iter().position(|&other| other == name);
+        reason.map_or(0, |reason| self.aborts[reason])
+    }
+
+    /// Returns the number of attempts that were given up until something had
+    /// changed ([`Tx::retry`](crate::Tx::retry)); they count as aborts too.
+    pub const fn waits(&self) -> u64 {
+        self.aborts[Abort::Retry as usize]
     }
 
     /// Returns the number of attempts that did not commit.
@@ -193,10 +213,14 @@ pub struct Stm<D: Device> {
     config: StmConfig,
     map: StripeMap,
     globals: D::Memory,
-    locks: D::Memory,
+    pub(super) locks: D::Memory,
     region: D::Memory,
-    corrupt: Option<String>,
+    pub(super) corrupt: Option<String>,
     probe: HostProbe,
+    /// The arrays that checks after launches cover.
+    pub(super) watched: Vec<Watcher<D::Memory>>,
+    /// The launches checked so far, which say where the next check reads.
+    pub(super) launches: u64,
 }
 
 impl<D: Device> Stm<D> {
@@ -230,6 +254,8 @@ impl<D: Device> Stm<D> {
             region: device.allocate(region_bytes as usize, "the read and write sets")?,
             corrupt: None,
             probe: HostProbe::SILENT,
+            watched: Vec::new(),
+            launches: 0,
         })
     }
 
@@ -273,15 +299,22 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock of a memory that no launch has used to the value after
-    /// `to` joint commits, for tests of what happens when versions run out. The
-    /// clock must not go back: a cell whose version is above the clock can
-    /// never be read.
+    /// Sets the clock to the value after `to` joint commits, for tests of
+    /// memories that are old.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
+    /// or an error of the device.
+    #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
+        if self.word64(clock)? > to {
+            return Err(Error::BadConfig {
+                what: "the clock",
+                value: to,
+                expected: "at or above its present value, as it never goes back",
+            });
+        }
         self.globals.write(clock, &to.to_le_bytes())
     }
 
@@ -295,14 +328,14 @@ impl<D: Device> Stm<D> {
     /// ran and its statistics.
     ///
     /// After the launch it checks that there was no fault, that commits plus
-    /// aborts equal attempts, that the sequence lock and the coarse lock are
-    /// free, and that in the lock table no lock is held and no version is above
-    /// the clock. It does not check the cells of arrays or the headers of sums,
-    /// which belong to their own buffers: the versions of `fast` are in the
-    /// cells, so for `fast` this check sees none of its locks.
-    /// [`TxArray::download`](super::TxArray::download) and
-    /// [`Sums::download`](super::Sums::download) report a cell that is owned
-    /// and a row with pending additions.
+    /// aborts equal attempts, and that the sequence lock and the coarse lock
+    /// are free. In the lock table it checks that no lock is held and no version
+    /// is above the clock, and in the arrays that it watches
+    /// ([`Self::watch`], [`Self::watch_sums`]) that no cell is owned and no
+    /// row of sums has additions pending. Of the lock table and of each array
+    /// it reads 64 KiB, others after each launch; after a timeout, a panic or a
+    /// fault, and in [`Self::check_in_full`], it reads all of them. Arrays that
+    /// it does not watch are not checked; their `download` reports the same.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],
@@ -319,18 +352,12 @@ impl<D: Device> Stm<D> {
         &mut self,
         params: &K::Params,
     ) -> Result<(Duration, Statistics), Error> {
-        if let Some(what) = &self.corrupt {
-            return Err(Error::Corrupt { what: what.clone() });
-        }
+        self.refuse_if_corrupt()?;
         self.reset_counters()?;
         let mut launch = self.launch;
         launch.probe = self.probe;
         launch.stop = Some(StopAt {
-            flag: self
-                .globals
-                .address()
-                .wrapping_add(offset_of!(Globals, stop))
-                .cast(),
+            flag: self.stop_flag(),
             after: self.config.time_limit,
         });
         // SAFETY: the caller promises it.
@@ -340,14 +367,14 @@ impl<D: Device> Stm<D> {
                 if matches!(error, Error::Panicked { .. }) {
                     // Locks may be held, and values may be written back in
                     // part.
-                    self.corrupt = Some(error.to_string());
+                    self.close_after(&error);
                 }
                 return Err(error);
             }
         };
         let (statistics, unfinished) = self.statistics()?;
-        self.check(&statistics)?;
         let fault = self.fault()?;
+        self.check(&statistics, fault.reason != 0 || unfinished != 0)?;
         if let Some(&reason) = (fault.reason as usize)
             .checked_sub(1)
             .and_then(|r| Abort::ALL.get(r))
@@ -362,6 +389,12 @@ impl<D: Device> Stm<D> {
             });
         }
         Ok((time, statistics))
+    }
+
+    /// Returns the address of the stop flag.
+    pub(super) fn stop_flag(&self) -> *mut u32 {
+        let stop = offset_of!(Globals, stop);
+        self.globals.address().wrapping_add(stop).cast()
     }
 
     /// Resets the queue, the stop flag, the fault and the statistics, and numbers
@@ -390,13 +423,13 @@ impl<D: Device> Stm<D> {
         )
     }
 
-    fn word32(&self, offset: usize) -> Result<u32, Error> {
+    pub(super) fn word32(&self, offset: usize) -> Result<u32, Error> {
         let mut bytes = [0; 4];
         self.globals.read(offset, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn word64(&self, offset: usize) -> Result<u64, Error> {
+    pub(super) fn word64(&self, offset: usize) -> Result<u64, Error> {
         let mut bytes = [0; 8];
         self.globals.read(offset, &mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
@@ -436,54 +469,6 @@ impl<D: Device> Stm<D> {
         };
         Ok((statistics, sums[Counter::Unfinished as usize]))
     }
-
-    /// Checks what must hold after every launch, whatever the kernel did.
-    fn check(&mut self, statistics: &Statistics) -> Result<(), Error> {
-        let what = self.find_corruption(statistics)?;
-        match what {
-            None => Ok(()),
-            Some(what) => {
-                self.corrupt = Some(what.clone());
-                Err(Error::Corrupt { what })
-            }
-        }
-    }
-
-    fn find_corruption(&self, statistics: &Statistics) -> Result<Option<String>, Error> {
-        if statistics.attempts != statistics.commits + statistics.aborted() {
-            return Ok(Some(format!(
-                "{} attempts, but {} commits and {} aborts",
-                statistics.attempts,
-                statistics.commits,
-                statistics.aborted()
-            )));
-        }
-        let sequence = self.word64(offset_of!(Globals, sequence))?;
-        if sequence & 1 != 0 {
-            return Ok(Some(format!("the sequence lock is held, at {sequence}")));
-        }
-        if self.word32(offset_of!(Globals, coarse_lock))? != 0 {
-            return Ok(Some("the coarse lock is held".into()));
-        }
-        let clock = self.word64(offset_of!(Globals, clock))?;
-        let mut bytes = vec![0; self.locks.bytes().min(CHUNK_BYTES)];
-        for from in (0..self.locks.bytes()).step_by(CHUNK_BYTES) {
-            let len = bytes.len().min(self.locks.bytes() - from);
-            self.locks.read(from, &mut bytes[..len])?;
-            for (i, word) in bytes[..len].as_chunks::<8>().0.iter().enumerate() {
-                let word = LockWord(u64::from_le_bytes(*word));
-                if word.is_locked() || word.version().0 > clock {
-                    return Ok(Some(format!(
-                        "lock {} is {} at version {} with the clock at {clock}",
-                        from / 8 + i,
-                        if word.is_locked() { "held" } else { "free" },
-                        word.version().0,
-                    )));
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// Returns the number of the next launch of the program, from 1.
@@ -493,6 +478,3 @@ fn next_launch() -> u64 {
     *launches += 1;
     *launches
 }
-
-/// The number of bytes of the lock table that are checked in one piece.
-const CHUNK_BYTES: usize = 1 << 24;

@@ -2,11 +2,11 @@
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
 use crate::host::buffer::Pod;
-use crate::host::device::{Device, Memory};
+use crate::host::device::Device;
 use crate::host::error::Error;
+use crate::host::inspect::{Allocation, Items, Watcher, pending_row};
 use crate::memory::word::WordAddress;
 use core::marker::PhantomData;
-use std::format;
 use std::vec;
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ use std::vec::Vec;
 /// A launch continues with what the one before left, under whatever algorithm.
 #[derive(Debug)]
 pub struct Sums<D: Device, T> {
-    memory: D::Memory,
+    memory: Allocation<D::Memory>,
     rows: usize,
     row_len: u32,
     what: &'static str,
@@ -53,7 +53,13 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
             });
         };
         Ok(Self {
-            memory: device.allocate(bytes.max(8), what)?,
+            memory: Allocation::new(
+                device.allocate(bytes.max(8), what)?,
+                Items::Rows,
+                8 * row_words::<T>(row_len) as usize,
+                rows,
+                what,
+            ),
             rows,
             row_len,
             what,
@@ -175,7 +181,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
                 let (header, elements) = bytes.split_at(8);
                 if is_pending(little_endian(header)) {
                     return Err(Error::Corrupt {
-                        what: format!("row {} of {} has additions pending", next + row, self.what),
+                        what: pending_row(next + row, self.what),
                     });
                 }
                 let elements = elements.chunks_exact(Self::element_bytes());
@@ -194,6 +200,13 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         // SAFETY: the memory has the rows, with no additions pending; that they
         // live while a kernel runs is what the caller of `launch` promises.
         unsafe { TSums::from_raw(self.memory.address().cast(), self.rows as u64, self.row_len) }
+    }
+}
+
+impl<D: Device, T> Sums<D, T> {
+    /// Returns what an [`Stm`](super::Stm) keeps to watch the rows.
+    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
+        self.memory.watcher()
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::{Layout, View};
 use crate::host::buffer::Pod;
-use crate::host::device::{Device, Memory};
+use crate::host::device::Device;
 use crate::host::error::Error;
+use crate::host::inspect::{Allocation, Items, Watcher, owned_cell};
 use crate::memory::version::CellWord;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
-use std::format;
 use std::vec;
 use std::vec::Vec;
 
@@ -23,7 +23,7 @@ use std::vec::Vec;
 #[derive(Debug)]
 pub struct TxArray<D: Device, T> {
     device: D,
-    memory: D::Memory,
+    memory: Allocation<D::Memory>,
     layout: Layout,
     len: usize,
     what: &'static str,
@@ -46,7 +46,13 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     ) -> Result<Self, Error> {
         Ok(Self {
             device: device.clone(),
-            memory: allocate::<D, T>(device, layout, len, what)?,
+            memory: Allocation::new(
+                allocate::<D, T>(device, layout, len, what)?,
+                items_of(layout),
+                layout.stride::<T>(),
+                len,
+                what,
+            ),
             layout,
             len,
             what,
@@ -117,7 +123,9 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
         let data = self.download()?;
         if self.layout != layout {
-            self.memory = allocate::<D, T>(&self.device, layout, self.len, self.what)?;
+            let memory = allocate::<D, T>(&self.device, layout, self.len, self.what)?;
+            self.memory
+                .replace(memory, items_of(layout), layout.stride::<T>());
             self.layout = layout;
         }
         self.upload(&data)
@@ -172,7 +180,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
             self.memory.read(from, &mut bytes[..len])?;
             for element in bytes[..len].chunks_exact(stride) {
                 let value = decode(self.layout, element).ok_or_else(|| Error::Corrupt {
-                    what: format!("cell {} of {} is held", data.len(), self.what),
+                    what: owned_cell(data.len(), self.what),
                 })?;
                 data.push(value);
             }
@@ -185,18 +193,41 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// `Device::launch` promises.
     ///
     /// # Panics
-    /// It panics if the layout is not the algorithm's ([`Self::arrange`]).
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
+    /// [`Self::try_view`] returns an error.
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
-        assert_eq!(
-            self.layout,
-            <A::Array<T> as View<T>>::LAYOUT,
-            "the layout of {} is not the one that {} wants",
-            self.what,
-            A::NAME
-        );
+        self.try_view::<A>()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Does the same as [`Self::view`], without a panic.
+    ///
+    /// # Errors
+    /// [`Error::WrongLayout`] if the layout is not the algorithm's.
+    pub fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
+        if self.layout != <A::Array<T> as View<T>>::LAYOUT {
+            return Err(Error::WrongLayout {
+                what: self.what,
+                algorithm: A::NAME,
+            });
+        }
         // SAFETY: the memory has `len` aligned elements of this layout; that
         // they live while a kernel runs is what the caller of `launch` promises.
-        unsafe { View::from_start(self.memory.address(), self.len as u64) }
+        Ok(unsafe { View::from_start(self.memory.address(), self.len as u64) })
+    }
+}
+
+impl<D: Device, T> TxArray<D, T> {
+    /// Returns what an [`Stm`](super::Stm) keeps to watch the array.
+    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
+        self.memory.watcher()
+    }
+}
+
+const fn items_of(layout: Layout) -> Items {
+    match layout {
+        Layout::Plain => Items::Elements,
+        Layout::Cells => Items::Cells,
     }
 }
 

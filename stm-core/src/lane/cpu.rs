@@ -11,8 +11,12 @@ use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// A barrier that can be broken, so that no thread waits for ever for one that
-/// panicked.
+/// The barriers of a block: that of its kernel, and the one at which its
+/// threads take the next block. They can be broken, so that no thread waits for
+/// ever for one that panicked.
+///
+/// As on a GPU, a thread that has ended no longer counts at the kernel's
+/// barrier.
 #[derive(Debug)]
 struct Rendezvous {
     threads: u32,
@@ -20,16 +24,24 @@ struct Rendezvous {
     changed: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Arrivals {
+    /// The threads at the kernel's barrier.
     arrived: u32,
-    generation: u64,
+    /// The threads that have ended the present block.
+    ended: u32,
+    /// The number of barriers passed.
+    barriers: u64,
+    /// The number of blocks begun.
+    blocks: u64,
     broken: bool,
-    /// Says whether the predicate of any thread that has arrived holds.
-    any: bool,
+    /// The number of threads at the barrier whose predicate holds.
+    votes: u32,
     /// The result of the last vote. It stays until every thread has left, as
     /// only then can all arrive again.
-    any_last: bool,
+    votes_last: u32,
+    /// The block that the team runs now, if there is one.
+    current: Option<u32>,
 }
 
 impl Rendezvous {
@@ -37,33 +49,60 @@ impl Rendezvous {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for all threads and returns `false` if the barrier is broken.
-    fn wait(&self) -> bool {
-        self.vote(false).is_some()
+    /// Lets the threads at the barrier go on if all that have not ended are
+    /// there.
+    fn pass_if_complete(&self, state: &mut Arrivals) {
+        if state.arrived != 0 && state.arrived + state.ended == self.threads {
+            state.arrived = 0;
+            state.barriers += 1;
+            state.votes_last = core::mem::take(&mut state.votes);
+            self.changed.notify_all();
+        }
     }
 
-    /// Waits for all threads and returns whether `predicate` holds for any of
-    /// them, or `None` if the barrier is broken.
-    fn vote(&self, predicate: bool) -> Option<bool> {
-        let mut state = self.state();
-        state.arrived += 1;
-        state.any |= predicate;
-        if state.arrived == self.threads {
-            state.arrived = 0;
-            state.generation += 1;
-            state.any_last = state.any;
-            state.any = false;
-            self.changed.notify_all();
-            return (!state.broken).then_some(state.any_last);
-        }
-        let generation = state.generation;
-        while state.generation == generation && !state.broken {
+    /// Waits while `same` holds and the barrier is not broken.
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, Arrivals>,
+        same: impl Fn(&Arrivals) -> bool,
+    ) -> Option<MutexGuard<'a, Arrivals>> {
+        while same(&state) && !state.broken {
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        (!state.broken).then_some(state.any_last)
+        (!state.broken).then_some(state)
+    }
+
+    /// Waits for all threads that have not ended and returns for how many of
+    /// them `predicate` holds, or `None` if the barrier is broken.
+    fn vote(&self, predicate: bool) -> Option<u32> {
+        let mut state = self.state();
+        let barriers = state.barriers;
+        state.arrived += 1;
+        state.votes += u32::from(predicate);
+        self.pass_if_complete(&mut state);
+        let state = self.wait(state, |state| state.barriers == barriers)?;
+        Some(state.votes_last)
+    }
+
+    /// Ends the calling thread's part in a block, waits for the other threads,
+    /// and returns the next block. The last thread calls `draw` for it.
+    fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        let mut state = self.state();
+        let blocks = state.blocks;
+        state.ended += 1;
+        if state.ended == self.threads {
+            state.ended = 0;
+            state.blocks += 1;
+            state.current = draw();
+            self.changed.notify_all();
+        } else {
+            self.pass_if_complete(&mut state);
+        }
+        let state = self.wait(state, |state| state.blocks == blocks)?;
+        state.current
     }
 }
 
@@ -73,12 +112,7 @@ impl Rendezvous {
 pub struct Block {
     rendezvous: Rendezvous,
     shared: Box<[AtomicU32]>,
-    /// The block that the team runs now, as its leader drew it.
-    current: AtomicU64,
 }
-
-/// The value that says that no block is left.
-const NO_BLOCK: u64 = u64::MAX;
 
 /// The payload with which a thread unwinds that met a broken barrier; it is not
 /// a panic of its own.
@@ -92,17 +126,10 @@ impl Block {
         Self {
             rendezvous: Rendezvous {
                 threads,
-                state: Mutex::new(Arrivals {
-                    arrived: 0,
-                    generation: 0,
-                    broken: false,
-                    any: false,
-                    any_last: false,
-                }),
+                state: Mutex::default(),
                 changed: Condvar::new(),
             },
             shared: (0..shared_words).map(|_| AtomicU32::new(0)).collect(),
-            current: AtomicU64::new(NO_BLOCK),
         }
     }
 
@@ -112,26 +139,17 @@ impl Block {
         self.rendezvous.changed.notify_all();
     }
 
-    /// Returns the next block for the team, which thread 0 draws and all
+    /// Returns the next block for the team, which one thread draws and all
     /// threads run, or `None` if there is none or the team is broken up. It
     /// clears shared memory in between, so that a kernel that forgets to
     /// initialise it finds zeros and not the data of the last block.
-    pub fn next(&self, thread: u32, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        if !self.rendezvous.wait() {
-            return None;
-        }
-        if thread == 0 {
+    pub fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        self.rendezvous.next(|| {
             for word in &self.shared {
                 word.store(0, Ordering::Relaxed);
             }
-            // Relaxed: the barriers on either side order it.
-            self.current
-                .store(draw().map_or(NO_BLOCK, u64::from), Ordering::Relaxed);
-        }
-        if !self.rendezvous.wait() {
-            return None;
-        }
-        u32::try_from(self.current.load(Ordering::Relaxed)).ok()
+            draw()
+        })
     }
 }
 
@@ -402,8 +420,12 @@ impl Lane for CpuLane<'_> {
         unsafe { self.barrier_any(false) };
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
+        // SAFETY: as above.
+        unsafe { self.barrier_count(predicate) != 0 }
+    }
+    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
         match self.block.rendezvous.vote(predicate) {
-            Some(any) => any,
+            Some(votes) => votes,
             None => std::panic::resume_unwind(Box::new(BrokenBlock)),
         }
     }

@@ -29,6 +29,8 @@ unsafe extern "C" {
     fn match_any_sync_64(mask: u32, v: u64) -> u32;
     #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
     fn barrier_red_or(barrier: u32, predicate: bool) -> bool;
+    #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
+    fn barrier_red_popc(barrier: u32, predicate: bool) -> u32;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.activemask"]
@@ -407,6 +409,11 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { barrier_red_or(0, predicate) }
+    }
+    #[inline(always)]
+    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
+        // SAFETY: the trait asks that every thread of the block calls it.
+        unsafe { barrier_red_popc(0, predicate) }
     }
 
     #[inline(always)]

@@ -67,11 +67,16 @@ macro_rules! ptx_note {
 ///    that runs lanes apart, a lane that does not come is waited for for ever;
 /// 5. for `shuffle_32`, the source is one of them.
 ///
-/// A call of `barrier` or `barrier_any` requires:
+/// A call of `barrier`, `barrier_any` or `barrier_count` requires:
 /// 6. every thread of the block makes it, the same number of times and in the
 ///    same order as the others.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
+    /// How far [`Self::clock`] must go before a launch ends in which all threads
+    /// inside transactions wait and others are outside: about a second, except
+    /// in a simulator.
+    const PATIENCE: u64 = 1 << 30;
+
     /// The type of the probe of the transactions that lanes of this machine
     /// run.
     type Probe: Probe;
@@ -295,6 +300,10 @@ pub trait Lane {
     /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
     /// thread of the block whether `predicate` holds for any of them.
     unsafe fn barrier_any(&self, predicate: bool) -> bool;
+    /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every
+    /// thread of the block for how many of them `predicate` holds. On a GPU and
+    /// on the CPU, threads that have ended are not waited for and do not count.
+    unsafe fn barrier_count(&self, predicate: bool) -> u32;
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;
@@ -338,14 +347,22 @@ pub trait Lane {
     fn version_bits(&self) -> u32 {
         31
     }
-    /// Returns a bound on time, without ordering anything: while the result
-    /// grows by at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`]
-    /// - 2) ticks are drawn from the word at `ticks`. The difference of two
-    /// results is taken modulo 2^32.
+    /// Returns a measure of time, without ordering anything: while it grows by
+    /// at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`] - 2)
+    /// ticks are drawn from the word at `ticks`. The difference of two results is
+    /// taken modulo 2^32.
     ///
     /// # Safety
     /// `ticks` is live.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
+    /// Returns the measure for a value loaded from that word after `before` was
+    /// measured. A machine whose loads may be far behind, as those of the
+    /// simulator, measures from the value.
+    #[inline(always)]
+    fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
+        let _ = loaded;
+        before
+    }
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 

@@ -50,6 +50,18 @@ pub struct Clock {
     pub queue: u64,
 }
 
+/// The words by which threads that wait find out that all wait
+/// (`run/wait.rs`).
+#[repr(C, align(128))]
+pub struct Sleepers {
+    /// The number of threads that were woken.
+    pub wakes: u64,
+    /// The number of the current question.
+    pub question: u32,
+    /// 1 while a thread is the asker.
+    pub asker: u32,
+}
+
 /// A word alone on its 128-byte line.
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
@@ -99,6 +111,8 @@ pub struct Globals {
     pub fault: Line<FaultRecord>,
     /// The statistics.
     pub statistics: [Line<[u64; COUNTERS]>; STATISTICS_STRIPES as usize],
+    /// The words of threads that wait for a change.
+    pub sleepers: Sleepers,
     /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
     /// The number of the launch, not 0, which no other launch of the program

@@ -15,6 +15,7 @@
 //! | `w * (r + c)` | lock log: entries |
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
 //! | `w / 2` | whether the lane is in a transaction, 32 bits |
+//! | `w / 2` | the lane's mark for other threads, 32 bits (`run/wait.rs`) |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
 //! The versioned algorithms have no lock log. They use the first four of its
@@ -38,6 +39,19 @@ pub(crate) const PLACE_WORDS: u64 = 3;
 /// The number of bucket heads of a lane that make up its idle pair of 64-bit
 /// words.
 const IDLE_HEADS: usize = 4;
+
+/// The mark of a lane inside a loop of attempts.
+pub(crate) const RUNNING: u32 = 1;
+/// The state in the mark of a lane that sleeps.
+pub(crate) const ALONE: u32 = 2;
+/// The same if its warp has no other work.
+pub(crate) const WHOLE_WARP: u32 = 3;
+
+/// Returns the state in a mark.
+#[inline(always)]
+pub(crate) const fn state_of(mark: u32) -> u32 {
+    mark & 3
+}
 
 /// The number of entries of each log of one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,9 +97,10 @@ impl Capacity {
     #[inline(always)]
     const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
-        // The heads and the mark of an open transaction are 32 bits each; a
-        // warp of one lane still gets whole words.
-        lane * warp_width as u64 + ((BUCKETS as u64 + 1) * warp_width as u64).div_ceil(2)
+        // The heads, the flag of an open transaction and the mark are 32 bits
+        // each.
+        const { assert!(BUCKETS.is_multiple_of(2), "whole words") }
+        (lane + BUCKETS as u64 / 2 + 1) * warp_width as u64
     }
 }
 
@@ -122,9 +137,21 @@ impl Logs {
         region: *mut u64,
         capacity: Capacity,
     ) -> (*mut u64, *mut u32) {
+        Self::of_warp_of(lane, lane.block_index(), warp_index, region, capacity)
+    }
+
+    /// Does the same for a warp of any block.
+    #[inline(always)]
+    fn of_warp_of<L: Lane>(
+        lane: &L,
+        block_index: u32,
+        warp_index: u32,
+        region: *mut u64,
+        capacity: Capacity,
+    ) -> (*mut u64, *mut u32) {
         let width = lane.warp_width();
         let warps_a_block = lane.block_dim().div_ceil(width);
-        let warp = u64::from(lane.block_index()) * u64::from(warps_a_block) + u64::from(warp_index);
+        let warp = u64::from(block_index) * u64::from(warps_a_block) + u64::from(warp_index);
         let base = region.wrapping_add((warp * capacity.warp_words(width)) as usize);
         let entries = 2 * (capacity.reads + capacity.writes) + capacity.locks();
         let heads = base
@@ -155,23 +182,54 @@ impl Logs {
             .cast()
     }
 
-    /// Marks the lane as in a transaction; returns `false` if it was already.
+    /// Notes that the lane is in a transaction, for itself and, by its mark, for
+    /// others; returns `false` if it was already.
     #[inline(always)]
     pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
-        // SAFETY: the word after the heads, in the lane's own column.
+        // SAFETY: the words after the heads, in the lane's own column. Only the
+        // lane itself stores its mark; relaxed, as `run/wait.rs` argues.
         unsafe {
-            let mark = self.head(lane, BUCKETS);
-            let free = lane.private_load_32(mark) == 0;
-            lane.private_store_32(mark, 1);
+            let flag = self.head(lane, BUCKETS);
+            let free = lane.private_load_32(flag) == 0;
+            if free {
+                lane.private_store_32(flag, 1);
+                lane.store_relaxed_32(self.mark(lane), RUNNING);
+            }
             free
         }
     }
 
-    /// Removes the mark.
+    /// Notes that the lane is in a transaction no more.
     #[inline(always)]
     pub(crate) fn close<L: Lane>(&self, lane: &L) {
-        // SAFETY: the word after the heads, in the lane's own column.
-        unsafe { lane.private_store_32(self.head(lane, BUCKETS), 0) }
+        // SAFETY: as for `open`.
+        unsafe {
+            lane.private_store_32(self.head(lane, BUCKETS), 0);
+            lane.store_relaxed_32(self.mark(lane), 0);
+        }
+    }
+
+    /// Returns the address of the lane's mark.
+    #[inline(always)]
+    pub(crate) fn mark<L: Lane>(&self, lane: &L) -> *mut u32 {
+        self.head(lane, BUCKETS + 1)
+    }
+
+    /// Returns the address of the mark of the thread in a block, a warp of it,
+    /// and a lane of that.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::of_lane`], and the thread is one of
+    /// the launch.
+    #[inline(always)]
+    pub(crate) unsafe fn mark_of<L: Lane>(
+        lane: &L,
+        region: *mut u64,
+        capacity: Capacity,
+        (block, warp, index): (u32, u32, u32),
+    ) -> *mut u32 {
+        let (_, heads) = Self::of_warp_of(lane, block, warp, region, capacity);
+        heads.wrapping_add(((BUCKETS + 1) * lane.warp_width() + index) as usize)
     }
 
     /// Returns how many entries the logs hold.

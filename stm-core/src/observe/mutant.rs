@@ -214,6 +214,11 @@ mutants! {
     BlockVotesByWarp = "block-votes-by-warp",
     /// The actions that wait for a commit are executed before it.
     ActionBeforeCommit = "action-before-commit",
+    /// `fast`: a transaction that waits does not look at the first word that it
+    /// read.
+    LostWakeup = "lost-wakeup",
+    /// A transaction that waits keeps its ticket.
+    RetryKeepsTicket = "retry-keeps-ticket",
     /// Pools: a node is free as soon as a transaction frees it, and not when the
     /// transaction commits.
     PoolFreeAtOnce = "pool-free-at-once",

@@ -6,6 +6,7 @@
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
 //! | `team` | the loops of teams |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
+//! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
 //!
 //! The calls of an attempt itself are in `tx`.
@@ -15,3 +16,4 @@ mod preassigned;
 pub(crate) mod single;
 pub(crate) mod team;
 pub(crate) mod throttle;
+pub(crate) mod wait;

@@ -15,6 +15,8 @@ pub(crate) enum Outcome {
     Ended,
     /// The transaction must be retried, unless the lane is told to stop.
     Retry,
+    /// The same, once a word that it has read has changed.
+    Wait,
 }
 
 /// The number of rounds after which a warp adds its counts to those of the

@@ -18,11 +18,14 @@
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::{Ticket, Width};
+use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -96,6 +99,11 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Retry => {
                     Counts::unfinished(lane, self);
                     break result;
+                }
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
+                Outcome::Wait => {
+                    Counts::unfinished(lane, self);
+                    break Err(Abort::Stopped);
                 }
                 Outcome::Committed | Outcome::Ended => break result,
             }
@@ -227,6 +235,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.limits.lanes_max);
+        let mut waits = false;
+        let mut sleep = Sleep::NEW;
         let first = all & (lane.lane_bit() - 1) == 0;
         let opened = tx.logs.open(lane);
         if !opened {
@@ -235,16 +245,32 @@ impl<A: Algorithm> StmRef<A> {
         }
         loop {
             let work = i < range.end && !counts.stopped;
-            let working = warp.vote(lane, work);
+            if waits && sleep.is_due() && A::changed(&mut tx) {
+                waits = false;
+            }
+            let awake = work && !waits;
+            let working = warp.vote(lane, awake);
             mark!(tx, Warp);
             if working == 0 {
-                break;
+                let sleepers = warp.vote(lane, work);
+                if sleepers == 0 {
+                    break;
+                }
+                if waits && work {
+                    let asks = sleepers & (lane.lane_bit() - 1) == 0;
+                    sleep.nap(lane, self.bed(tx.logs, true, asks));
+                    counts.stopped = self.told_to_stop(lane);
+                }
+                continue;
             }
-            let mut go = work;
+            if sleep.asleep {
+                sleep.wake(lane, self.globals, tx.logs);
+            }
+            let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
                 let queue = A::load_queue_and_snapshot(&mut tx);
-                let admitted = work & ticket.admits(lane, queue);
+                let admitted = awake & ticket.admits(lane, queue);
                 let admitted_all = warp.vote(lane, admitted);
                 go = admitted & width.takes(lane, admitted_all);
                 going = warp.vote(lane, go);
@@ -277,7 +303,7 @@ impl<A: Algorithm> StmRef<A> {
                     rest &= rest - 1;
                     warp.meet(lane);
                 }
-                if times(lane) && work {
+                if times(lane) && awake {
                     tx.spent(Phase::Locks);
                 }
             } else {
@@ -308,13 +334,14 @@ impl<A: Algorithm> StmRef<A> {
                 width.learn(lane, going.count_ones(), failed.count_ones());
             }
             if go {
+                waits = tx.waits;
                 match (end, value) {
                     (Ok(()), Some(value)) => committed(i, value),
                     (Err(abort), _) => aborted(i, abort),
                     (Ok(()), None) => {}
                 }
             }
-            if go && outcome != Outcome::Retry {
+            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
                 ended(i);
                 i = i.saturating_add(stride);
                 mark!(tx, Native);
@@ -352,8 +379,40 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { lane.load_relaxed_64(self.queue()) }
     }
 
+    /// Waits on its own until a word that the attempt has read may have changed;
+    /// returns `false` if the lane is told to stop.
+    #[inline(always)]
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
+        let lane = tx.lane;
+        let mut sleep = Sleep::NEW;
+        while !A::changed(tx) {
+            sleep.nap(lane, self.bed(tx.logs, false, true));
+            if self.told_to_stop(lane) {
+                return false;
+            }
+        }
+        if sleep.asleep {
+            sleep.wake(lane, self.globals, tx.logs);
+        }
+        true
+    }
+
+    /// Returns what a sleeper needs to know.
+    #[inline(always)]
+    pub(crate) fn bed(&self, logs: Logs, whole_warp: bool, asks: bool) -> Bed {
+        Bed {
+            globals: self.globals,
+            region: self.region,
+            capacity: self.capacity,
+            logs,
+            one_of_block: A::GRANULE == Granule::Block,
+            whole_warp,
+            asks,
+        }
+    }
+
     /// Joins the queue after many conflicts, and leaves it when the transaction
-    /// has ended.
+    /// has ended or waits.
     #[inline(always)]
     pub(crate) fn join_or_leave_queue<L: Lane>(
         &self,
@@ -364,7 +423,8 @@ impl<A: Algorithm> StmRef<A> {
     ) {
         // SAFETY: the queue is live (StmRef::from_raw).
         unsafe {
-            if outcome != Outcome::Retry {
+            let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
+            if outcome != Outcome::Retry && !keeps {
                 ticket.leave(lane, self.queue());
             } else if conflicts >= self.limits.queue_after {
                 ticket.draw(lane, self.queue());
@@ -398,6 +458,8 @@ impl<A: Algorithm> StmRef<A> {
             result = Err(abort);
         } else if tx.doomed {
             result = Err(Abort::ReadStale);
+        } else if let Err(abort) = result {
+            result = Err(tx.stm.not_given(tx.lane, abort));
         }
         if result.is_err() {
             A::rollback(tx);
@@ -474,6 +536,9 @@ impl<A: Algorithm> StmRef<A> {
             } else {
                 outcome = Outcome::Retry;
             }
+        } else if tx.waits {
+            *conflicts = 0;
+            outcome = Outcome::Wait;
         } else if abort == Abort::Stopped {
             outcome = Outcome::Retry;
         }

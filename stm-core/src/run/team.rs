@@ -7,9 +7,11 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
+use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::throttle::Ticket;
+use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
@@ -31,9 +33,33 @@ struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     stopped: bool,
 }
 
+/// Reports why a team cannot begin: members are missing, or are in a
+/// transaction already. Any member may be missing, the leader too, so all that
+/// are there report it. It takes its arguments by value, so that the handle
+/// need not be in memory.
+#[inline(never)]
+fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
+    let (size, present) = (crew.size(lane), crew.count_of(lane, true));
+    let reason = if present == size {
+        Abort::Nested
+    } else {
+        Abort::TeamIncomplete
+    };
+    let record = FaultRecord {
+        reason: reason as u32 + 1,
+        limit: present,
+        len: u64::from(size),
+        transaction: crew.leader_thread(lane),
+        ..FaultRecord::NONE
+    };
+    // SAFETY: the globals are live (StmRef::from_raw).
+    unsafe { globals::fault(lane, globals, record) };
+}
+
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction by the calling warp until it commits. All lanes of
-    /// the warp call it together and get the same verdict; each gets what its
+    /// the warp call it together (one that has ended is
+    /// [`Abort::TeamIncomplete`], a fault) and get the same verdict; each gets what its
     /// own closure returned. It needs an algorithm with [`Algorithm::TEAMS`];
     /// under others it is [`Abort::NoTeams`], a fault.
     ///
@@ -175,11 +201,11 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         scratch: &'a mut A::Scratch,
         sums: &'a mut A::SumScratch,
     ) -> Self {
-        let tx = TeamTx::new(lane, stm, scratch, sums);
+        let tx: TeamTx<'_, L, A, C> = TeamTx::new(lane, stm, scratch, sums);
         let opened = tx.tx.logs.open(lane);
-        let all = tx.all(opened);
-        if !all && tx.leads() {
-            stm.nested(lane);
+        let all = tx.crew.count_of(lane, opened) == tx.size();
+        if !all {
+            refuse_team(lane, stm.globals, tx.crew);
         }
         let told = tx.leads() && stm.told_to_stop(lane);
         let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;
@@ -224,8 +250,18 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             let result = self.attempt(body);
             let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
             let outcome = self.conclude(end, transaction);
-            if outcome != Outcome::Retry || self.stopped || !self.admitted() {
+            if !matches!(outcome, Outcome::Retry | Outcome::Wait) {
                 return (outcome, result);
+            }
+            if outcome == Outcome::Wait && !self.stopped {
+                self.wait();
+            }
+            if self.stopped || !self.admitted() {
+                let result = match outcome {
+                    Outcome::Wait => Err(Abort::Stopped),
+                    _ => result,
+                };
+                return (Outcome::Retry, result);
             }
         }
     }
@@ -255,10 +291,16 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         let tx = &mut self.tx;
         // A closure that swallowed a failure has failed nevertheless.
         let mine = match (&result, tx.tx.failed) {
-            (_, Some(abort)) | (&Err(abort), _) => Err(abort),
+            (_, Some(abort)) => Err(abort),
+            (&Err(abort), None) => Err(tx.tx.stm.not_given(tx.tx.lane, abort)),
             (Ok(_), None) => Ok(()),
         };
-        if let Err(abort) = agree(&mut tx.tx, tx.crew, mine) {
+        if let Err(mut abort) = agree(&mut tx.tx, tx.crew, mine) {
+            let lane = tx.tx.lane;
+            if abort == Abort::Retry && !C::any(tx.crew.vote(lane, tx.tx.has_read)) {
+                abort = Abort::RetryWithoutReads;
+            }
+            tx.tx.waits = abort == Abort::Retry;
             A::rollback(&mut tx.tx);
             return Err(abort);
         }
@@ -270,16 +312,38 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     fn begin(&mut self) -> TxResult<()> {
         let leads = self.tx.leads();
         let tx = &mut self.tx.tx;
-        A::clear(&mut tx.attempt);
-        tx.failed = None;
-        tx.doomed = false;
-        tx.actions = 0;
+        tx.clear();
         self.tx.deferred = false;
         let tx = &mut self.tx.tx;
         if leads {
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
         A::team_begin(tx, self.tx.crew)
+    }
+
+    /// Waits until a word that a lane has read may have changed, or the launch is
+    /// to stop.
+    #[inline(always)]
+    fn wait(&mut self) {
+        let (lane, crew) = (self.tx.lane(), self.tx.crew);
+        let tx = &mut self.tx.tx;
+        let mut sleep = Sleep::NEW;
+        loop {
+            let changed = A::changed(tx);
+            if C::any(crew.vote(lane, changed)) {
+                break;
+            }
+            let leads = crew.is(lane, crew.leader(lane));
+            sleep.nap(lane, self.stm.bed(tx.logs, false, leads));
+            let told = leads && self.stm.told_to_stop(lane);
+            if C::any(crew.vote(lane, told)) {
+                self.stopped = true;
+                return;
+            }
+        }
+        if sleep.asleep {
+            sleep.wake(lane, self.stm.globals, tx.logs);
+        }
     }
 
     /// Lets the leader count the attempt, and returns what follows from its
@@ -320,7 +384,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         match said & !STOPPED {
             0 => Outcome::Committed,
             1 => Outcome::Ended,
-            _ => Outcome::Retry,
+            2 => Outcome::Retry,
+            _ => Outcome::Wait,
         }
     }
 }

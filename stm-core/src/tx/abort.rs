@@ -3,12 +3,25 @@
 /// The reason why an attempt did not commit. `?` carries it out of the
 /// transaction's closure, and the statistics count it.
 ///
-/// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted
-/// again. A conflict is for the algorithm to report: a closure must not return
-/// one of its own to wait for something, as the transaction then joins the
-/// queue and keeps others from running (see `run/throttle.rs`). [`Abort::User`]
-/// ends the transaction for good, without effect. The rest are errors of the
+/// The first four and [`Abort::PoolBusy`] are conflicts, after which the
+/// transaction is attempted again. [`Abort::User`] ends the transaction for good,
+/// without effect, and [`Abort::Retry`] makes it wait. The rest are errors of the
 /// program: the launch stops and the host reports them.
+///
+/// Only the transactional memory makes these values, so that a conflict is
+/// always one that happened: code elsewhere passes them on, and matches them by
+/// `Abort::User { .. }`. To end a transaction, call
+/// [`Tx::cancel`](crate::Tx::cancel). A closure that returns a reason which its
+/// own attempt has not given it, for example one kept from an earlier attempt,
+/// ends the launch with [`Abort::ForeignAbort`]. Two reasons may come from a
+/// transaction on another memory inside the closure: its `User` cancels this
+/// transaction, and its `Stopped` ends this attempt if the launch is being
+/// stopped.
+///
+/// ```compile_fail,E0603
+/// // A conflict cannot be made up.
+/// let conflict: stm_core::TxResult<()> = Err(stm_core::Abort::ReadStale);
+/// ```
 ///
 /// 32 bits, so that a `TxResult` of an array of words has no odd-sized tag: the
 /// compiler would move the array byte by byte.
@@ -17,56 +30,91 @@
 pub enum Abort {
     /// A word stayed locked by a committing transaction for longer than a read
     /// polls.
+    #[non_exhaustive]
     ReadLocked = 0,
     /// A word read earlier has changed, so the attempt would no longer see one
     /// consistent state.
+    #[non_exhaustive]
     ReadStale = 1,
     /// A lock was owned by another transaction, in each of the tries that the
     /// algorithm makes.
+    #[non_exhaustive]
     CommitLocked = 2,
     /// A word read has changed: the validation of the commit found it or, under
     /// `fast`, the swap that should have locked it.
+    #[non_exhaustive]
     CommitStale = 3,
     /// The transaction's own code cancelled it.
+    #[non_exhaustive]
     User = 4,
     /// The read set is full: the transaction reads more words than the launch
     /// gave it room for.
+    #[non_exhaustive]
     ReadSetFull = 5,
     /// The write set is full: the transaction writes more words than the launch
     /// gave it room for.
+    #[non_exhaustive]
     WriteSetFull = 6,
     /// An index was past the end of its array.
+    #[non_exhaustive]
     OutOfRange = 7,
     /// The launch was told to stop: a fault elsewhere, or the time limit.
+    #[non_exhaustive]
     Stopped = 8,
     /// A transaction was begun inside another one on the same memory.
+    #[non_exhaustive]
     Nested = 9,
     /// Two lanes of a team wrote the same word, or one read a word that another
     /// wrote.
+    #[non_exhaustive]
     TeamOverlap = 10,
     /// A team began a transaction with an algorithm that has no teams.
+    #[non_exhaustive]
     NoTeams = 11,
+    /// A team began without all of its lanes: some had ended.
+    #[non_exhaustive]
+    TeamIncomplete = 12,
     /// The log of deferred actions is full: the transaction defers more actions
     /// than the launch gave it room for.
-    ActionsFull = 12,
+    #[non_exhaustive]
+    ActionsFull = 13,
     /// A deferred action found that what it should release was free already.
-    FreedTwice = 13,
+    #[non_exhaustive]
+    FreedTwice = 14,
+    /// The transaction's code returned a reason that this attempt had not given
+    /// it.
+    #[non_exhaustive]
+    ForeignAbort = 15,
+    /// The transaction gave up its attempt until a word that it had read has
+    /// changed ([`Tx::retry`](crate::Tx::retry)).
+    #[non_exhaustive]
+    Retry = 16,
+    /// A transaction retried that had read nothing, so that nothing could wake
+    /// it.
+    #[non_exhaustive]
+    RetryWithoutReads = 17,
+    /// All threads waited for a change, and nobody was left to make one.
+    #[non_exhaustive]
+    EverybodyWaits = 18,
     /// A pool had no free node, which other attempts may give back.
-    PoolBusy = 14,
+    #[non_exhaustive]
+    PoolBusy = 19,
     /// A pool had no free node, in as many attempts in a row as a transaction
     /// makes before the others let it run alone, and in some more.
-    PoolExhausted = 15,
+    #[non_exhaustive]
+    PoolExhausted = 20,
     /// A node was used wrongly: one of another pool, one that was freed before,
     /// or preassigned ones that are in use.
-    BadNode = 16,
+    #[non_exhaustive]
+    BadNode = 21,
 }
 
 impl Abort {
     /// The number of reasons.
-    pub const COUNT: usize = 17;
+    pub const COUNT: usize = 22;
 
     /// Every reason, in the order of its number.
-    pub const ALL: [Self; Self::COUNT] = [
+    pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::ReadLocked,
         Self::ReadStale,
         Self::CommitLocked,
@@ -79,34 +127,49 @@ impl Abort {
         Self::Nested,
         Self::TeamOverlap,
         Self::NoTeams,
+        Self::TeamIncomplete,
         Self::ActionsFull,
         Self::FreedTwice,
+        Self::ForeignAbort,
+        Self::Retry,
+        Self::RetryWithoutReads,
+        Self::EverybodyWaits,
         Self::PoolBusy,
         Self::PoolExhausted,
         Self::BadNode,
     ];
 
+    /// The names of the reasons, in the order of their numbers, for tables and
+    /// JSON. Reason `i` is counted in `Statistics::aborts[i]`.
+    pub const NAMES: [&'static str; Self::COUNT] = [
+        "read_locked",
+        "read_stale",
+        "commit_locked",
+        "commit_stale",
+        "user",
+        "read_set_full",
+        "write_set_full",
+        "out_of_range",
+        "stopped",
+        "nested",
+        "team_overlap",
+        "no_teams",
+        "team_incomplete",
+        "actions_full",
+        "freed_twice",
+        "foreign_abort",
+        "retry",
+        "retry_without_reads",
+        "everybody_waits",
+        "pool_busy",
+        "pool_exhausted",
+        "bad_node",
+    ];
+
     /// Returns the reason's name in tables and JSON.
+    #[inline(always)]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadLocked => "read_locked",
-            Self::ReadStale => "read_stale",
-            Self::CommitLocked => "commit_locked",
-            Self::CommitStale => "commit_stale",
-            Self::User => "user",
-            Self::ReadSetFull => "read_set_full",
-            Self::WriteSetFull => "write_set_full",
-            Self::OutOfRange => "out_of_range",
-            Self::Stopped => "stopped",
-            Self::Nested => "nested",
-            Self::TeamOverlap => "team_overlap",
-            Self::NoTeams => "no_teams",
-            Self::ActionsFull => "actions_full",
-            Self::FreedTwice => "freed_twice",
-            Self::PoolBusy => "pool_busy",
-            Self::PoolExhausted => "pool_exhausted",
-            Self::BadNode => "bad_node",
-        }
+        Self::NAMES[self as usize]
     }
 
     /// Returns whether another attempt may succeed.
@@ -126,8 +189,12 @@ impl Abort {
                 | Self::Nested
                 | Self::TeamOverlap
                 | Self::NoTeams
+                | Self::TeamIncomplete
                 | Self::ActionsFull
                 | Self::FreedTwice
+                | Self::ForeignAbort
+                | Self::RetryWithoutReads
+                | Self::EverybodyWaits
                 | Self::PoolExhausted
                 | Self::BadNode
         )

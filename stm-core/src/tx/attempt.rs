@@ -48,6 +48,10 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) out_of_range: (u64, u64),
     /// The number of deferred actions.
     pub(crate) actions: u32,
+    /// Says whether the attempt has read a word from memory.
+    pub(crate) has_read: bool,
+    /// Says whether the attempt was given up until something has changed.
+    pub(crate) waits: bool,
     /// A bit for each [`When`](crate::tx::actions::When) that an action was
     /// deferred to.
     pub(crate) deferred_to: u32,
@@ -79,6 +83,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             version: Version(0),
             out_of_range: (0, 0),
             actions: 0,
+            has_read: false,
+            waits: false,
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
@@ -95,13 +101,21 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
             self.settle(false);
         }
+        self.clear();
+        self.observe(|tx| Event::Begin(A::now(tx)));
+        A::begin(self)
+    }
+
+    /// Empties the sets and the state of the attempt.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
         A::clear(&mut self.attempt);
         self.failed = None;
         self.doomed = false;
         self.actions = 0;
+        self.has_read = false;
+        self.waits = false;
         self.deferred_to = 0;
-        self.observe(|tx| Event::Begin(A::now(tx)));
-        A::begin(self)
     }
 
     /// Marks the end of a phase, for a probe that measures time.
@@ -258,6 +272,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if N > 1 || own == 0 {
             mark!(self, Buffering);
             result = A::read_many(self, words, &mut v, own);
+            self.has_read = true;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;
@@ -473,6 +488,48 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.fail(Abort::User)
+    }
+
+    /// Gives up the attempt until a word that it has read has changed, and then
+    /// makes another one: `return tx.retry();` (Harris, Marlow, Peyton Jones and
+    /// Herlihy 2005).
+    ///
+    /// While it waits, the transaction owns nothing and keeps nobody from
+    /// running; to wait in any other way, such as by a loop inside the closure,
+    /// can keep out the very transaction that it waits for. It counts as an
+    /// abort, and not as a conflict. If all threads of a launch wait, the launch
+    /// ends with
+    /// [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
+    ///
+    /// ```
+    /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
+    ///
+    /// /// Takes the oldest item out of a bounded queue; waits while it is empty.
+    /// fn take<L: Lane, A: Algorithm>(
+    ///     tx: &mut Tx<'_, L, A>, ends: &A::Array<u64>, items: &A::Array<u64>,
+    /// ) -> TxResult<u64> {
+    ///     let [head, tail] = tx.read_many(ends, [0, 1])?;
+    ///     if head == tail {
+    ///         return tx.retry();
+    ///     }
+    ///     tx.write(ends, 0, head + 1)?;
+    ///     tx.read(items, head % items.len())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
+    /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
+    #[inline(always)]
+    pub fn retry<T>(&mut self) -> TxResult<T> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if !self.has_read {
+            return self.fail(Abort::RetryWithoutReads);
+        }
+        self.waits = true;
+        self.fail(Abort::Retry)
     }
 
     /// Returns the lane that runs the transaction.

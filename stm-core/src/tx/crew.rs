@@ -7,11 +7,12 @@
 //! | --- | --- | --- |
 //! | members | the lanes of a warp | the threads of a block |
 //! | vote | `vote.sync.ballot` | `bar.red.or` |
+//! | count | `vote.sync.ballot` | `bar.red.popc` |
 //! | broadcast | `shfl.sync` | a word of the block's place, between two barriers |
 //! | barrier | `bar.warp.sync` | `bar.sync` |
 //! | memory order | by the barrier | by each of the three |
 //!
-//! All members call `gather`, `vote`, `all`, `one_of`, `told`, `told_32`,
+//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `told`, `told_32`,
 //! `told_bits` and `meet` the same number of times and in the same order. Every
 //! branch around such a call must therefore be the same for all members, which
 //! holds for the result of a vote or a broadcast.
@@ -78,6 +79,10 @@ pub trait Crew: Copy + sealed::Sealed {
 
     /// Returns whether the predicate holds for all members.
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool;
+
+    /// Returns for how many members the predicate holds. One that has ended
+    /// does not count.
+    fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
     /// Returns one of the members whose predicate held in the vote; there must
     /// be one. `predicate` is the calling member's vote.
@@ -193,6 +198,11 @@ impl Crew for WarpCrew {
     #[inline(always)]
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         self.vote(lane, predicate) == self.mask
+    }
+
+    #[inline(always)]
+    fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
+        self.vote(lane, predicate).count_ones()
     }
 
     #[inline(always)]
@@ -323,6 +333,12 @@ impl Crew for BlockCrew {
     #[inline(always)]
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         !self.vote(lane, !predicate)
+    }
+
+    #[inline(always)]
+    fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
+        // SAFETY: all threads of the block that have not ended call it together.
+        unsafe { lane.barrier_count(predicate) }
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
 use crate::observe::probe::ProbeBuffer;
+use crate::tx::abort::Abort;
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
 
@@ -206,6 +207,18 @@ impl<A> StmRef<A> {
             unsafe { globals::count(lane, self.globals, Counter::Unfinished as usize, 1) };
         }
         told
+    }
+
+    /// Returns the reason for which an attempt ends whose code returned `abort`
+    /// although the attempt has not failed: it comes from another memory, or
+    /// from another attempt.
+    #[inline(always)]
+    pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
+        match abort {
+            Abort::User => abort,
+            Abort::Stopped if self.told_to_stop(lane) => abort,
+            _ => Abort::ForeignAbort,
+        }
     }
 
     /// Returns whether the stop flag is raised.

@@ -121,6 +121,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if run.count == 0 {
             return Ok([T::from_bits64(0); N]);
         }
+        self.has_read = true;
         let values = A::read_sums(self, run);
         let end = values.map(|_| ());
         self.checked(end)?;

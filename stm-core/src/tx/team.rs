@@ -40,7 +40,7 @@ pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
 }
 
 /// Agrees on the team's result, given each lane's own: a conflict, if any lane
-/// has one, comes before any other reason. An error of one lane counts only if
+/// has one, comes before any other reason, then a fault, then a retry. An error of one lane counts only if
 /// all lanes have seen a state that existed.
 #[inline(always)]
 pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
@@ -59,7 +59,17 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     let (votes, mine) = if C::any(conflicts) {
         (conflicts, conflict)
     } else {
-        (failed, mine.is_err())
+        // A retry comes before the result of any lane that another state might
+        // change, and a fault before a retry.
+        let retries = mine == Err(Abort::Retry);
+        let retry = crew.vote(lane, retries);
+        let fault = mine.is_err_and(Abort::is_fault);
+        let faults = crew.vote(lane, fault);
+        match (C::any(faults), C::any(retry)) {
+            (true, _) => (faults, fault),
+            (false, true) => (retry, retries),
+            (false, false) => (failed, mine.is_err()),
+        }
     };
     let first = crew.one_of(lane, votes, mine);
     let code = crew.told_32(lane, first, code);
@@ -207,6 +217,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
                 }
             }
         }
+        self.tx.has_read |= active != 0;
         let result = A::team_read_many(&mut self.tx, self.crew, words, &mut v, active, mine);
         self.noted(result)?;
         self.observe(words, v.map(T::to_bits64), active, Event::Read);
@@ -270,6 +281,25 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.tx.failed = Some(Abort::User);
         Err(Abort::User)
+    }
+
+    /// Gives up the attempt of the team until a word that one of its lanes has
+    /// read has changed, as [`Tx::retry`] does: `return tx.retry();`. All lanes
+    /// do so, or only some of them at a point after which no lane calls the
+    /// transaction again: the team retries if one of its lanes does.
+    ///
+    /// # Errors
+    /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no
+    /// lane has read anything, the attempt ends with
+    /// [`Abort::RetryWithoutReads`], a fault.
+    #[inline(always)]
+    pub fn retry<T>(&mut self) -> TxResult<T> {
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
+        self.tx.waits = true;
+        self.tx.failed = Some(Abort::Retry);
+        Err(Abort::Retry)
     }
 
     /// Returns whether `predicate` holds for any lane of the team. All call it

@@ -52,8 +52,8 @@ impl fmt::Display for Outcome {
         match *self {
             Self::Committed { version } => write!(f, "committed version {version}"),
             Self::CommittedReadOnly => write!(f, "committed read-only"),
-            Self::Aborted { reason } => match Abort::ALL.get(usize::from(reason)) {
-                Some(abort) => write!(f, "aborted: {}", abort.name()),
+            Self::Aborted { reason } => match Abort::NAMES.get(usize::from(reason)) {
+                Some(name) => write!(f, "aborted: {name}"),
                 None => write!(f, "aborted: reason {reason}"),
             },
             Self::Running => write!(f, "still running"),

@@ -382,10 +382,10 @@ impl<'a> SimLane<'a> {
     /// Meets the threads of the block, and returns whether the predicate of any
     /// holds.
     #[inline(never)]
-    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> bool {
+    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> u32 {
         let machine = self.machine();
         if machine.ending {
-            return false;
+            return 0;
         }
         let met = machine
             .announce(self.lane, op, 0)
@@ -393,9 +393,9 @@ impl<'a> SimLane<'a> {
         self.or_leave(met);
         self.switch();
         let machine = self.machine();
-        let any = std::mem::take(&mut machine.lanes[self.lane as usize].result);
-        machine.done(self.lane, any);
-        any != 0
+        let votes = std::mem::take(&mut machine.lanes[self.lane as usize].result);
+        machine.done(self.lane, votes);
+        votes as u32
     }
 
     /// Meets the lanes of a mask, and returns the result of the operation for

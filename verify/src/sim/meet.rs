@@ -42,8 +42,8 @@ pub(super) struct Block {
     pub(super) arrived: u32,
     /// The operation at which they are, if some have arrived.
     op: Option<Op>,
-    /// Whether the predicate of one of them holds.
-    any: bool,
+    /// How many of them have a predicate that holds.
+    votes: u32,
     /// One more than a lane that has ended, or 0.
     ended: u32,
 }
@@ -190,7 +190,7 @@ impl Machine {
         }
         let block = &mut self.blocks[number as usize];
         block.arrived += 1;
-        block.any |= predicate;
+        block.votes += u32::from(predicate);
         if block.arrived != self.shape.threads {
             self.lanes[lane as usize].state = State::Barrier;
             self.schedule.sleep(lane);
@@ -198,9 +198,9 @@ impl Machine {
         }
         block.arrived = 0;
         block.op = None;
-        let any = u64::from(std::mem::take(&mut block.any));
+        let votes = u64::from(std::mem::take(&mut block.votes));
         for lane in lanes.clone() {
-            self.lanes[lane as usize].result = any;
+            self.lanes[lane as usize].result = votes;
         }
         if self.weak {
             self.views.synchronize(lanes.clone());

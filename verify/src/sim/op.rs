@@ -94,6 +94,8 @@ ops! {
     Barrier = "barrier",
     /// `barrier_any`.
     BarrierAny = "barrier_any",
+    /// `barrier_count`.
+    BarrierCount = "barrier_count",
     /// `ballot`.
     Ballot = "ballot",
     /// `shuffle_32`.

@@ -62,6 +62,9 @@ macro_rules! width {
 // One expansion serves both widths, and one of its conversions is always idle.
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
+    /// Operations of the whole launch.
+    const PATIENCE: u64 = 30_000;
+
     type Probe = HostProbe;
 
     #[inline]
@@ -162,7 +165,10 @@ impl Lane for SimLane<'_> {
         self.meet_block(Op::Barrier, false);
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_block(Op::BarrierAny, predicate)
+        self.meet_block(Op::BarrierAny, predicate) != 0
+    }
+    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
+        self.meet_block(Op::BarrierCount, predicate)
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
@@ -233,6 +239,9 @@ impl Lane for SimLane<'_> {
     /// view changes.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
         self.machine().newest_64(ticks as u64) as u32
+    }
+    fn ticks_loaded(&self, _before: u32, loaded: u64) -> u32 {
+        loaded as u32
     }
     fn ticks_limit(&self) -> u32 {
         1 << (self.version_bits() - 2)

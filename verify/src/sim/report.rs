@@ -114,6 +114,7 @@ impl Machine {
             | Op::Fence
             | Op::Barrier
             | Op::BarrierAny
+            | Op::BarrierCount
             | Op::ActiveMask
             | Op::Clock
             | Op::Pause => Place::Nothing,

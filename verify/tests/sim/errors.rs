@@ -413,6 +413,8 @@ fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
                         lane.barrier_any(lane.thread_index() == k && lane.block_index() == 0)
                     };
                     assert_eq!(any, k < 6 && lane.block_index() == 0);
+                    let count = unsafe { lane.barrier_count(lane.thread_index() >= k) };
+                    assert_eq!(count, 6u32.saturating_sub(k));
                 }
             });
             assert!(run.is_ok(), "{}", run.unwrap_err());

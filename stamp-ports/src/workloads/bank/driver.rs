@@ -11,7 +11,7 @@ use crate::workloads::workload::Workload;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Sums, TxArray};
+use stm_core::host::{Buffer, Device, Stm, Sums, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_core::{Element, StmRef};
@@ -143,6 +143,13 @@ impl Workload for Bank {
 
     fn arrange<D: Device>(&self, data: &mut BankData<D>, layout: Layout) -> Result<()> {
         Ok(data.accounts.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &BankData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.accounts);
+        if let Some(rows) = &data.rows {
+            stm.watch_sums(rows);
+        }
     }
 
     fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::host::{Buffer, Device, Stm, TxArray};
 use stm_core::memory::WordAddress;
 use stm_kernels::eigenbench::{Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan};
 
@@ -110,6 +110,11 @@ impl Workload for Eigenbench {
     fn arrange<D: Device>(&self, data: &mut EigenbenchData<D>, layout: Layout) -> Result<()> {
         data.hot.arrange_as(layout)?;
         Ok(data.mild.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &EigenbenchData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.hot);
+        stm.watch(&data.mild);
     }
 
     fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {

@@ -23,7 +23,7 @@ use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Fast};
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Launch, TxArray};
+use stm_core::host::{Buffer, Device, Launch, Stm, TxArray};
 use stm_core::observe::Observation;
 use stm_core::{StmRef, View};
 use stm_kernels::genome::{
@@ -164,6 +164,13 @@ impl Workload for Genome {
             array.arrange_as(layout)?;
         }
         Ok(())
+    }
+
+    fn watch<D: Device>(&self, data: &GenomeData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.slots);
+        stm.watch(&data.nexts);
+        stm.watch(&data.prevs);
+        stm.watch(&data.others);
     }
 
     fn clear<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {

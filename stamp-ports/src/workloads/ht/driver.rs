@@ -9,7 +9,7 @@ use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, PreassignedNodes, TxArray};
+use stm_core::host::{Buffer, Device, PreassignedNodes, Stm, TxArray};
 use stm_kernels::ht::{HashTable, HtNode, HtParams};
 
 /// The table.
@@ -72,6 +72,11 @@ impl Workload for Ht {
     fn arrange<D: Device>(&self, data: &mut HtData<D>, layout: Layout) -> Result<()> {
         data.heads.arrange_as(layout)?;
         Ok(data.nodes.records_mut().arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &HtData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.heads);
+        stm.watch_records(data.nodes.records());
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {

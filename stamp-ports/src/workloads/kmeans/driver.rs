@@ -12,7 +12,7 @@ use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Statistics};
+use stm_core::host::{Buffer, Device, Statistics, Stm};
 use stm_core::observe::Observation;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
@@ -125,6 +125,10 @@ impl Workload for Kmeans {
     }
 
     /// A launch by itself is a first pass with the most clusters.
+    fn watch<D: Device>(&self, data: &KmeansData<D>, stm: &mut Stm<D>) {
+        data.rows.watch(stm);
+    }
+
     fn clear<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
         let first = self.begin(&data.chosen);
         data.members.upload(&first.members)?;

@@ -6,7 +6,7 @@ use super::sequential::{goes_on, move_centres};
 use super::sums::wrong_sums;
 use crate::error::Result;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Sums, TxArray};
+use stm_core::host::{Buffer, Device, Stm, Sums, TxArray};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -54,6 +54,14 @@ impl<D: Device> Rows<D> {
             None => self.words.clear()?,
         }
         Ok(())
+    }
+
+    /// Lets checks after launches cover the rows.
+    pub(super) fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.words);
+        if let Some(sums) = &self.sums {
+            stm.watch_sums(sums);
+        }
     }
 
     pub(super) fn download(&self) -> Result<Vec<u32>> {

@@ -18,7 +18,7 @@ use stm_core::Capacity;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{self, Buffer, Device, TxArray};
+use stm_core::host::{self, Buffer, Device, Stm, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_kernels::labyrinth::{
@@ -223,6 +223,10 @@ impl Workload for Labyrinth {
 
     fn arrange<D: Device>(&self, data: &mut LabyrinthData<D>, layout: Layout) -> Result<()> {
         Ok(data.grid.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &LabyrinthData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.grid);
     }
 
     fn clear<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::Device;
+use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::ht::bucket_of_key;
 use stm_kernels::map::{Map as MapKernel, MapParams};
@@ -40,6 +40,11 @@ impl Workload for Map {
 
     fn arrange<D: Device>(&self, data: &mut ChainData<D>, layout: Layout) -> Result<()> {
         data.arrange(layout)
+    }
+
+    fn watch<D: Device>(&self, data: &ChainData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.heads);
+        stm.watch_records(data.nodes.records());
     }
 
     fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Error as HostError, Pool as Nodes};
+use stm_core::host::{Device, Error as HostError, Pool as Nodes, Stm};
 use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 
 /// The pool.
@@ -44,6 +44,9 @@ impl Workload for Pool {
         }
         Ok(())
     }
+
+    /// No transaction accesses words: the nodes have none.
+    fn watch<D: Device>(&self, _data: &PoolData<D>, _stm: &mut Stm<D>) {}
 
     fn clear<D: Device>(&self, data: &mut PoolData<D>) -> Result<()> {
         self.reset(data)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::host::{Buffer, Device, Stm, TxArray};
 use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan};
 
 /// The queue, and what its operations noted.
@@ -71,6 +71,11 @@ impl Workload for Queue {
     fn arrange<D: Device>(&self, data: &mut QueueData<D>, layout: Layout) -> Result<()> {
         data.counts.arrange_as(layout)?;
         Ok(data.ring.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &QueueData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.counts);
+        stm.watch(&data.ring);
     }
 
     fn clear<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Device, TxArray};
+use stm_core::host::{Device, Stm, TxArray};
 use stm_core::memory::WordAddress;
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
@@ -63,6 +63,10 @@ impl Workload for Ra {
 
     fn arrange<D: Device>(&self, data: &mut RaData<D>, layout: Layout) -> Result<()> {
         Ok(data.array.arrange_as(layout)?)
+    }
+
+    fn watch<D: Device>(&self, data: &RaData<D>, stm: &mut Stm<D>) {
+        stm.watch(&data.array);
     }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {

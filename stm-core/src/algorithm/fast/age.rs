@@ -79,6 +79,9 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
 
     /// Gives an old word a young version, and returns whether it has done so.
     /// `seen` is the unlocked word, which looks newer than `snapshot`.
+    ///
+    /// While the lane owns the word, nobody writes it. A version that looks newer
+    /// than the clock then is one of an earlier circle.
     #[inline(never)]
     fn renew<T: Element, const INLINE: usize>(
         self,
@@ -89,46 +92,36 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
     ) -> bool {
         let lane = self.lane;
         let bits = lane.version_bits();
-        let before = if Mutant::OldUnproved.on(lane) {
-            snapshot
-        } else {
-            self.present()
-        };
-        if !S::is_newer::<T>(seen, before, bits) {
-            return false; // a commit has written it
-        }
-        let me = lane.grid_thread();
-        let pair = Versioned::<S, INLINE>::is_pair(lane, word);
-        // SAFETY: the version word of an element in range of a live array
-        // (checked by `Tx`). Relaxed: F11 and F6 follow.
-        let locked = unsafe {
-            if Mutant::OldRenewedUnlocked.on(lane) {
-                true
-            } else if pair {
-                let now = lane.load_relaxed_128(place);
-                let new = [S::locked(seen, me), now[1]];
-                now[0] == seen && lane.cas_relaxed_128(place, now, new) == now
-            } else {
-                lane.cas_relaxed_64(place, seen, S::locked(seen, me)) == seen
-            }
-        };
-        if !locked {
-            return false;
-        }
-        // Since `before`, a commit may have written the very word that was old
-        // until then: the same version, one circle later. While the lock is held,
-        // none can.
-        let after = self.present();
-        let old = S::is_newer::<T>(seen, after, bits)
-            && after.0.wrapping_sub(before.0) < 1 << (bits - 2)
-            || Mutant::OldRenewedUnlocked.on(lane);
-        let young = if !old {
-            seen
-        } else if S::packs::<T>() {
+        let young = if S::packs::<T>() {
             S::packed(snapshot, bits, u64::from(seen as u32))
         } else {
             S::unlocked(snapshot)
         };
+        if Mutant::OldRenewedUnlocked.on(lane) && S::packs::<T>() {
+            let old = S::is_newer::<T>(seen, self.present(), bits);
+            // SAFETY: as below.
+            return old && unsafe { lane.cas_relaxed_64(place, seen, young) } == seen;
+        }
+        let locked = S::locked(seen, lane.grid_thread());
+        let pair = Versioned::<S, INLINE>::is_pair(lane, word);
+        // SAFETY: the version word of an element in range of a live array
+        // (checked by `Tx`). Relaxed: F11 follows.
+        let owned = unsafe {
+            if pair {
+                let now = lane.load_relaxed_128(place);
+                now[0] == seen && lane.cas_relaxed_128(place, now, [locked, now[1]]) == now
+            } else {
+                lane.cas_relaxed_64(place, seen, locked) == seen
+            }
+        };
+        if !owned {
+            return false;
+        }
+        let clock = self.present();
+        let young_enough = clock.0.wrapping_sub(snapshot.0) < 1 << (bits - 2);
+        let old =
+            S::is_newer::<T>(seen, clock, bits) && young_enough || Mutant::OldUnproved.on(lane);
+        let free = if old { young } else { seen };
         // ORDER(F6): the store that releases the lock starts no release sequence
         // of the word's former writer.
         lane.fence();
@@ -136,9 +129,9 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         unsafe {
             if pair {
                 let [_, value] = lane.load_relaxed_128(place);
-                lane.store_relaxed_128(place, [young, value]);
+                lane.store_relaxed_128(place, [free, value]);
             } else {
-                lane.store_relaxed_64(place, young);
+                lane.store_relaxed_64(place, free);
             }
         }
         old
@@ -179,6 +172,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         tx.attempt.born.since = now;
         Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
+    }
+
+    /// Returns the same, given that words were accessed before; an attempt that
+    /// has accessed sums alone has no age.
+    #[inline(always)]
+    pub(crate) fn has_outlived_words<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
+        tx.attempt.set.len != 0 && Self::has_outlived(tx, ignored)
     }
 
     /// Gives a young version to one of the words in the mask `which` that looks

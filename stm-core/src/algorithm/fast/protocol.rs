@@ -127,7 +127,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let queue = tx.stm.load_queue(tx.lane);
         tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
         tx.attempt.born = Birth {
-            since,
+            since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
             snapshot: tx.attempt.snapshot,
         };
         queue
@@ -348,7 +348,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let valid = valid && Self::rows_unchanged(tx, true);
         // The words are unchanged if they are as they were seen, unless the
         // attempt has outlived their versions.
-        if !valid || Self::has_outlived(tx, Mutant::OldCommitUnchecked) {
+        if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
             Self::withdraw(tx);
             Self::give_back(tx);
             return Err(Abort::CommitStale);
@@ -394,6 +394,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         Self::commit_as_team(tx, crew)
+    }
+
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        Self::any_changed(tx)
     }
 
     #[inline(always)]

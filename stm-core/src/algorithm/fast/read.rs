@@ -137,7 +137,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             i += BATCH as u32;
         }
-        if !Self::rows_unchanged(tx, false) || Self::has_outlived(tx, Mutant::OldReadUnchecked) {
+        if !Self::rows_unchanged(tx, false)
+            || Self::has_outlived_words(tx, Mutant::OldReadUnchecked)
+        {
             return Err(Abort::ReadStale);
         }
         tx.attempt.snapshot = now;

@@ -56,7 +56,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Mutant::NoF4.fence(lane);
         crew.meet(lane);
         let mut valid = Self::validate_as_team(tx, owner);
-        if Self::has_outlived(tx, Mutant::OldCommitUnchecked) && valid.end.is_ok() {
+        if Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) && valid.end.is_ok() {
             valid.end = Err(Abort::CommitStale);
         }
         let (end, _) = Self::settled(tx, crew, valid, SHARES);

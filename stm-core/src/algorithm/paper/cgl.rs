@@ -4,6 +4,16 @@
 //! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which
 //! cannot deadlock in lockstep). Writes are buffered and written back at the
 //! end, so that a transaction may cancel itself; reads go straight to memory.
+//!
+//! | bits of the lock | meaning |
+//! | --- | --- |
+//! | 1 | a transaction waits for a change (`retry`) |
+//! | 0 | the lock is held |
+//!
+//! There is no read set, so a transaction that waits waits for any update. It
+//! sets bit 1 and notes the clock, both while it holds the lock. The next commit
+//! that writes finds the bit, advances the clock, and clears it. Without waiting
+//! transactions the clock stands still, except for a probe.
 
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
@@ -22,22 +32,36 @@ use crate::tx::crew::WarpCrew;
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 
+/// The bit of the lock that says that it is held.
+const HELD: u32 = 1;
+/// The bit of the lock that says that a transaction waits for an update.
+const AWAITED: u32 = 2;
+
 /// The first and the longest time between two attempts to acquire the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
 impl Cgl {
+    /// Releases the lock and leaves `word` in it.
     #[inline(always)]
-    fn release<L: Lane>(tx: &Tx<'_, L, Self>) {
+    fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
         // ORDER(C1): everything in the critical section before the release;
         // pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
         unsafe {
             if Mutant::NoC1Release.on(tx.lane) {
-                tx.lane.store_relaxed_32(tx.stm.coarse_lock(), 0);
+                tx.lane.store_relaxed_32(tx.stm.coarse_lock(), word);
             } else {
-                tx.lane.store_release_32(tx.stm.coarse_lock(), 0);
+                tx.lane.store_release_32(tx.stm.coarse_lock(), word);
             }
         }
+    }
+
+    /// Loads the clock.
+    #[inline(always)]
+    fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
+        // SAFETY: the clock is live. Relaxed: it only wakes, and the lock that
+        // the next attempt acquires orders what that reads.
+        Version(unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) })
     }
 }
 
@@ -52,7 +76,7 @@ impl Algorithm for Cgl {
 
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
-        // SAFETY: the clock is live. It stands still but for a probe.
+        // SAFETY: the clock is live.
         Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
@@ -63,20 +87,32 @@ impl Algorithm for Cgl {
         // ORDER(C1): acquire; pairs with the last holder's release. On
         // failure nothing is read under the lock, so its order is idle.
         // SAFETY: the lock is live.
-        let take = || unsafe {
+        let take = |free| unsafe {
             if Mutant::NoC1Acquire.on(tx.lane) {
-                tx.lane.cas_relaxed_32(tx.stm.coarse_lock(), 0, 1)
+                tx.lane
+                    .cas_relaxed_32(tx.stm.coarse_lock(), free, free | HELD)
             } else {
-                tx.lane.cas_acquire_32(tx.stm.coarse_lock(), 0, 1)
+                tx.lane
+                    .cas_acquire_32(tx.stm.coarse_lock(), free, free | HELD)
             }
         };
-        while take() != 0 {
-            if tx.stm.told_to_stop(tx.lane) {
-                return Err(Abort::Stopped);
+        let mut free = 0;
+        loop {
+            let found = take(free);
+            if found == free {
+                break;
             }
-            tx.lane.pause(wait);
-            wait = (wait * 2).min(BACKOFF_NS.1);
+            free = found & AWAITED;
+            if found & HELD != 0 {
+                if tx.stm.told_to_stop(tx.lane) {
+                    return Err(Abort::Stopped);
+                }
+                tx.lane.pause(wait);
+                wait = (wait * 2).min(BACKOFF_NS.1);
+            }
         }
+        // The lock's word is kept in place of a snapshot.
+        tx.attempt.snapshot = Version(u64::from(free));
         mark!(tx, Locks);
         Ok(())
     }
@@ -100,20 +136,38 @@ impl Algorithm for Cgl {
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.attempt.writes.write_back(tx.lane, &tx.logs) };
-        if records(tx.lane) && !tx.attempt.writes.is_empty() {
+        let mut free = tx.attempt.snapshot.0 as u32;
+        let wrote = !tx.attempt.writes.is_empty();
+        if records(tx.lane) && wrote {
             // The lock orders commits by itself; a probe wants them numbered.
             // SAFETY: the clock is live, and only the lock's holder changes it.
             let before = unsafe { tx.lane.fetch_add_relaxed_64(tx.stm.clock(), 1) };
             tx.committed_as(Version(before + 1));
+            free = 0;
+        } else if wrote && free == AWAITED {
+            // SAFETY: as above. Relaxed: C1 follows.
+            unsafe { tx.lane.add_relaxed_64(tx.stm.clock(), 1) };
+            free = 0;
         }
         mark!(tx, Commit);
-        Self::release(tx);
+        Self::release(tx, free);
         mark!(tx, Locks);
         Ok(())
     }
 
     #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        Self::clock(tx) != tx.attempt.snapshot
+    }
+
+    #[inline(always)]
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        Self::release(tx);
+        let free = tx.attempt.snapshot.0 as u32;
+        if tx.waits {
+            tx.attempt.snapshot = Self::clock(tx);
+            Self::release(tx, AWAITED);
+        } else {
+            Self::release(tx, free);
+        }
     }
 }

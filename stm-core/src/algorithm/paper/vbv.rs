@@ -176,6 +176,14 @@ impl Algorithm for Vbv {
         Ok(())
     }
 
+    /// Compares the values: a word that has changed and changed back counts as
+    /// unchanged.
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
+    }
+
     #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }

@@ -229,6 +229,14 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         result.unwrap_or(Err(Abort::CommitLocked))
     }
 
+    /// Compares the values: a word that has changed and changed back counts as
+    /// unchanged.
+    #[inline(always)]
+    fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        // SAFETY: the logs are this lane's and hold its sets.
+        unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
+    }
+
     #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }

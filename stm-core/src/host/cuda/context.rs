@@ -5,12 +5,14 @@
 //! lost with everything in it. The error is [`Error::DeviceLost`], and every
 //! later call returns it again.
 
+use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
 use crate::host::error::Error;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
-use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
+use cudarc::driver::{DriverError, sys};
 use std::borrow::ToOwned;
+use std::boxed::Box;
 use std::collections::HashMap;
 use std::format;
 use std::string::String;
@@ -43,16 +45,102 @@ pub(crate) struct Loaded {
 }
 
 pub(crate) struct Context {
-    pub(crate) driver: Arc<CudaContext>,
-    pub(crate) stream: Arc<CudaStream>,
-    /// The stream for the stop flag, while a kernel runs in the other.
-    pub(crate) side_stream: Arc<CudaStream>,
+    pub(crate) handles: Handles,
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
     /// The functions loaded, by kernel, width of atomics and probe.
     pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Loaded>>,
     pub(crate) lost: Mutex<Option<Error>>,
+}
+
+/// The driver and its handles, which are given back when this is dropped.
+pub(crate) struct Handles {
+    pub(crate) driver: Box<dyn Driver>,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    /// The stream of kernels and copies; null until it is made.
+    pub(crate) stream: sys::CUstream,
+    /// The stream for the stop flag, while a kernel runs in the other; null
+    /// until it is made.
+    pub(crate) side_stream: sys::CUstream,
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        // SAFETY: each was made once and is given back once, and nothing that
+        // uses them is left. Errors here are those of earlier launches, which
+        // have been reported.
+        unsafe {
+            let _ = self.driver.set_context(self.context);
+            for stream in [self.stream, self.side_stream] {
+                if !stream.is_null() {
+                    let _ = self.driver.destroy_stream(stream);
+                }
+            }
+            let _ = self.driver.release_context(self.device);
+        }
+    }
+}
+
+impl Handles {
+    /// Opens the context of a device.
+    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+        let device = driver
+            .device(ordinal as i32)
+            .map_err(failed("cuDeviceGet"))?;
+        // SAFETY: the driver has this device.
+        let context =
+            unsafe { driver.retain_context(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        let mut handles = Self {
+            driver,
+            device,
+            context,
+            stream: core::ptr::null_mut(),
+            side_stream: core::ptr::null_mut(),
+        };
+        handles.bind().map_err(failed("cuCtxSetCurrent"))?;
+        let create = |handles: &Self| handles.driver.create_stream();
+        handles.stream = create(&handles).map_err(failed("cuStreamCreate"))?;
+        handles.side_stream = create(&handles).map_err(failed("cuStreamCreate"))?;
+        Ok(handles)
+    }
+
+    /// Makes the context the calling thread's.
+    fn bind(&self) -> Call {
+        // SAFETY: the context is retained.
+        unsafe { self.driver.set_context(self.context) }
+    }
+
+    /// Reads what the GPU is.
+    fn describe(&self) -> Call<(CudaInfo, Limits)> {
+        use sys::CUdevice_attribute as A;
+        let (driver, device) = (&self.driver, self.device);
+        // SAFETY: the driver has this device.
+        let attribute = |a| unsafe { driver.device_attribute(device, a) };
+        let info = CudaInfo {
+            name: driver.device_name(device)?,
+            compute_capability: (
+                attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            driver_version: driver.version()?,
+            // SAFETY: the driver has this device.
+            memory_bytes: unsafe { driver.device_memory(device) }? as u64,
+            l2_bytes: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
+            resident_threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?
+                as u32,
+        };
+        let limits = Limits {
+            warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)? as u32,
+            threads_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u32,
+            blocks_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)? as u32,
+            shared_bytes_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
+                as u32,
+            processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+        };
+        Ok((info, limits))
+    }
 }
 
 // SAFETY: the driver's handles may be used from any thread that binds the
@@ -83,23 +171,27 @@ pub(crate) fn code(error: DriverError) -> String {
     format!("{:?}", error.0)
 }
 
-pub(crate) fn driver(during: &'static str) -> impl Fn(DriverError) -> Error {
+/// Makes the error of a call before there is a context.
+fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| Error::Driver {
         during,
         code: code(error),
     }
 }
 
+/// Returns the number of GPUs that a driver reports.
+fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
+    if !driver.is_present() {
+        return Err(Error::NoDriver);
+    }
+    driver.init().map_err(failed("cuInit"))?;
+    Ok(driver.device_count().map_err(failed("cuDeviceGetCount"))? as usize)
+}
+
 impl Cuda {
     /// Returns the number of GPUs that the driver reports.
     pub fn count() -> Result<usize, Error> {
-        // SAFETY: this searches for the library; nothing else loads it in the
-        // meantime.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(Error::NoDriver);
-        }
-        result::init().map_err(driver("cuInit"))?;
-        Ok(result::device::get_count().map_err(driver("cuDeviceGetCount"))? as usize)
+        count_of(&Nvidia)
     }
 
     /// Opens GPU number `ordinal`.
@@ -108,7 +200,12 @@ impl Cuda {
     /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error
     /// of the driver.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
-        let count = match Self::count() {
+        Self::with_driver(Box::new(Nvidia), ordinal)
+    }
+
+    /// Opens a GPU of a driver.
+    pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+        let count = match count_of(&*driver) {
             Ok(count) => count,
             // A driver without any GPU says so when it is initialised.
             Err(Error::Driver { code, .. }) if code == "CUDA_ERROR_NO_DEVICE" => 0,
@@ -117,17 +214,13 @@ impl Cuda {
         if ordinal >= count {
             return Err(Error::NoGpu { ordinal, count });
         }
-        let context = CudaContext::new(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))?;
-        let (info, limits) = Self::describe(&context).map_err(driver("cuDeviceGetAttribute"))?;
+        let handles = Handles::open(driver, ordinal)?;
+        let (info, limits) = handles.describe().map_err(failed("cuDeviceGetAttribute"))?;
         check_capability(&info)?;
-        let stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
-        let side_stream = context.new_stream().map_err(driver("cuStreamCreate"))?;
         Ok(Self {
             wide: has_wide_atomics(&info),
             context: Arc::new(Context {
-                driver: context,
-                stream,
-                side_stream,
+                handles,
                 ordinal,
                 info,
                 limits,
@@ -135,32 +228,6 @@ impl Cuda {
                 lost: Mutex::default(),
             }),
         })
-    }
-
-    fn describe(context: &CudaContext) -> Result<(CudaInfo, Limits), DriverError> {
-        use sys::CUdevice_attribute as A;
-        let attribute = |a| context.attribute(a);
-        let mut driver_version = 0;
-        // SAFETY: the driver writes one integer.
-        unsafe { sys::cuDriverGetVersion(&raw mut driver_version) }.result()?;
-        let info = CudaInfo {
-            name: context.name()?,
-            compute_capability: context.compute_capability()?,
-            driver_version,
-            memory_bytes: context.total_mem()? as u64,
-            l2_bytes: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as u64,
-            resident_threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?
-                as u32,
-        };
-        let limits = Limits {
-            warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)? as u32,
-            threads_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u32,
-            blocks_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)? as u32,
-            shared_bytes_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
-                as u32,
-            processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
-        };
-        Ok((info, limits))
     }
 
     /// Returns the same GPU as if it had no atomics of 128 bits, for
@@ -178,35 +245,50 @@ impl Cuda {
         &self.context.info
     }
 
-    /// Returns an error if the context was lost.
+    /// Returns the driver.
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        &*self.context.handles.driver
+    }
+
+    /// Returns an error if the context was lost, and else makes it the calling
+    /// thread's.
     pub(crate) fn alive(&self) -> Result<(), Error> {
         let lost = self
             .context
             .lost
             .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = &*lost {
-            return Err(error.clone());
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match lost {
+            Some(error) => Err(error),
+            None => self.done("cuCtxSetCurrent", self.context.handles.bind()),
         }
-        self.context
-            .driver
-            .bind_to_thread()
-            .map_err(driver("cuCtxSetCurrent"))
     }
 
-    /// Makes an error of the driver; if it is one that ends the context, later
-    /// calls return it again.
+    /// Returns what a call of the driver returned. An error that ends the
+    /// context is [`Error::DeviceLost`], and later calls return it again.
+    pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T, Error> {
+        call.map_err(|error| {
+            if ends_context(error) {
+                self.lose(during, error)
+            } else {
+                failed(during)(error)
+            }
+        })
+    }
+
+    /// Ends the use of the context: later calls return the same error again.
     pub(crate) fn lose(&self, during: &str, error: DriverError) -> Error {
         let error = Error::DeviceLost {
             during: during.to_owned(),
             code: code(error),
         };
-        *self
-            .context
+        self.context
             .lost
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
-        error
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error)
+            .clone()
     }
 }
 

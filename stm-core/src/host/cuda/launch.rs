@@ -1,14 +1,14 @@
 //! Launches on a GPU: the implementation of [`Device`].
 
-use crate::host::cuda::context::{Cuda, driver, has_wide_atomics};
+use crate::host::cuda::context::{Cuda, has_wide_atomics};
+use crate::host::cuda::driver::{Call, DriverLaunch};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
 use crate::host::device::{Device, Launch, Limits, Memory};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
-use cudarc::driver::{DriverError, result, sys};
-use std::boxed::Box;
+use cudarc::driver::{DriverError, sys};
 use std::ffi::c_void;
 use std::format;
 use std::string::String;
@@ -16,20 +16,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// An event, destroyed when dropped.
-struct Event(sys::CUevent);
+struct Event<'a> {
+    cuda: &'a Cuda,
+    event: sys::CUevent,
+}
 
-impl Event {
-    fn new() -> Result<Self, Error> {
-        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
-            .map(Self)
-            .map_err(driver("cuEventCreate"))
+impl<'a> Event<'a> {
+    fn new(cuda: &'a Cuda) -> Result<Self, Error> {
+        let event = cuda.done("cuEventCreate", cuda.driver().create_event())?;
+        Ok(Self { cuda, event })
+    }
+
+    fn record(&self) -> Result<(), Error> {
+        let stream = self.cuda.context.handles.stream;
+        // SAFETY: both are live.
+        let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
+        self.cuda.done("cuEventRecord", recorded)
     }
 }
 
-impl Drop for Event {
+impl Drop for Event<'_> {
     fn drop(&mut self) {
         // SAFETY: created once, destroyed once. An error here changes nothing.
-        let _ = unsafe { result::event::destroy(self.0) };
+        let _ = unsafe { self.cuda.driver().destroy_event(self.event) };
     }
 }
 
@@ -58,11 +67,7 @@ impl Device for Cuda {
 
     fn available_bytes(&self) -> Result<u64, Error> {
         self.alive()?;
-        let (free, _total) = self
-            .context
-            .driver
-            .mem_get_info()
-            .map_err(driver("cuMemGetInfo"))?;
+        let free = self.done("cuMemGetInfo", self.driver().free_bytes())?;
         Ok(free as u64)
     }
 
@@ -77,10 +82,9 @@ impl Device for Cuda {
             return Err(out);
         }
         // SAFETY: the allocation is initialised below, before anybody reads it.
-        let start = match unsafe { result::malloc_sync(bytes.max(1)) } {
-            Ok(start) => start,
+        let start = match unsafe { self.driver().allocate(bytes.max(1)) } {
             Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => return Err(out),
-            Err(error) => return Err(driver("cuMemAlloc")(error)),
+            other => self.done("cuMemAlloc", other)?,
         };
         let mut memory = CudaMemory {
             device: self.clone(),
@@ -108,6 +112,18 @@ impl Device for Cuda {
     }
 }
 
+/// Waits between two polls of a kernel that has run for `elapsed`: about a
+/// sixteenth of that time, so that short kernels are not seen to end late, and
+/// at most 200 us.
+fn pause_between_polls(elapsed: Duration) {
+    let pause = (elapsed / 16).min(Duration::from_micros(200));
+    if pause < Duration::from_micros(20) {
+        thread::yield_now();
+    } else {
+        thread::sleep(pause);
+    }
+}
+
 impl Cuda {
     /// Launches an entry point and waits for it.
     ///
@@ -122,59 +138,42 @@ impl Cuda {
         launch.check(&self.limits())?;
         let function = self.function(kernel, launch.probe.observation())?.function;
         self.check_function(function, launch)?;
-        let stream = self.context.stream.cu_stream();
-        let (before, after) = (Event::new()?, Event::new()?);
-        let mut arguments = [params.cast_mut()];
-        // SAFETY: the event is live.
-        unsafe { result::event::record(before.0, stream) }.map_err(driver("cuEventRecord"))?;
-        let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
+        let (before, after) = (Event::new(self)?, Event::new(self)?);
+        before.record()?;
+        let started = DriverLaunch {
+            function,
+            blocks: launch.blocks,
+            threads: launch.threads,
+            shared_bytes: launch.shared_bytes,
+            cooperative: launch.cooperative,
+            stream: self.context.handles.stream,
+            params: params.cast_mut(),
+        };
         // SAFETY: the entry point takes what `params` points to (the caller's
         // promise).
-        let launched = unsafe {
-            if launch.cooperative {
-                result::launch_cooperative_kernel(
-                    function,
-                    grid,
-                    block,
-                    launch.shared_bytes,
-                    stream,
-                    &mut arguments,
-                )
-            } else {
-                result::launch_kernel(
-                    function,
-                    grid,
-                    block,
-                    launch.shared_bytes,
-                    stream,
-                    &mut arguments,
-                )
-            }
-        };
-        launched.map_err(driver("cuLaunchKernel"))?;
-        // SAFETY: the event is live.
-        unsafe { result::event::record(after.0, stream) }.map_err(driver("cuEventRecord"))?;
-        self.wait(&after, launch)
+        let launched = unsafe { self.driver().launch(started) };
+        self.done("cuLaunchKernel", launched)?;
+        // SAFETY: both are live.
+        let recorded =
+            unsafe { (self.driver()).record_event(after.event, self.context.handles.stream) };
+        // After an error here the kernel may still run, so the context is lost
+        // whatever the error: nothing that the kernel uses may be freed.
+        recorded
+            .and_then(|()| self.wait(&after, launch))
             .map_err(|e| self.lose(&format!("kernel {}", kernel.name), e))?;
         // SAFETY: both events have been recorded and reached.
-        let ms = unsafe { result::event::elapsed(before.0, after.0) }
-            .map_err(driver("cuEventElapsedTime"))?;
+        let elapsed = unsafe { self.driver().elapsed(before.event, after.event) };
+        let ms = self.done("cuEventElapsedTime", elapsed)?;
         Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
     }
 
     /// Checks the limits that depend on the kernel: its registers bound the
     /// threads of a block, and shared memory beyond 48 KiB must be requested.
     fn check_function(&self, function: sys::CUfunction, launch: &Launch) -> Result<(), Error> {
-        use sys::CUfunction_attribute as A;
-        let failed = driver("cuFuncGetAttribute");
+        let driver = self.driver();
         // SAFETY: the function is loaded.
-        let limit = unsafe {
-            result::function::get_function_attribute(
-                function,
-                A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-            )
-        }
-        .map_err(&failed)? as u32;
+        let limit = unsafe { driver.threads_max(function) };
+        let limit = self.done("cuFuncGetAttribute", limit)? as u32;
         if launch.threads > limit {
             return Err(Error::LaunchTooLarge {
                 what: "threads a block of this kernel, which needs many registers,",
@@ -184,28 +183,15 @@ impl Cuda {
         }
         if launch.shared_bytes > 48 << 10 {
             // SAFETY: the function is loaded, and the value below the device's limit.
-            unsafe {
-                result::function::set_function_attribute(
-                    function,
-                    A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                    launch.shared_bytes as i32,
-                )
-            }
-            .map_err(&failed)?;
+            let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
+            self.done("cuFuncSetAttribute", set)?;
         }
         if launch.cooperative {
-            let mut a_processor = 0;
-            // SAFETY: the function is loaded; the driver writes one integer.
-            unsafe {
-                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                    &raw mut a_processor,
-                    function,
-                    launch.threads as i32,
-                    launch.shared_bytes as usize,
-                )
-            }
-            .result()
-            .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;
+            let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
+            // SAFETY: the function is loaded.
+            let a_processor = unsafe { driver.resident_blocks(function, threads, shared) };
+            let a_processor =
+                self.done("cuOccupancyMaxActiveBlocksPerMultiprocessor", a_processor)?;
             let limit = a_processor as u32 * self.context.limits.processors;
             if launch.blocks > limit {
                 return Err(Error::LaunchTooLarge {
@@ -220,36 +206,35 @@ impl Cuda {
 
     /// Waits for the kernel. At the time limit, it sets the stop flag through a
     /// stream of its own and continues to wait.
-    fn wait(&self, after: &Event, launch: &Launch) -> Result<(), DriverError> {
+    fn wait(&self, after: &Event<'_>, launch: &Launch) -> Call {
+        let driver = self.driver();
         if let Some(stop) = launch.stop.filter(|stop| stop.after.is_some()) {
             let start = Instant::now();
-            let one = Box::new([1u32]);
+            let one = 1u32.to_ne_bytes();
             let mut told = false;
             loop {
                 // SAFETY: the event is live.
-                match unsafe { result::event::query(after.0) } {
-                    Ok(()) => return Ok(()),
+                match unsafe { driver.query_event(after.event) } {
                     Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
-                    Err(error) => return Err(error),
+                    ended => return ended,
                 }
                 if !told && stop.is_due(start) {
+                    let (flag, side) = (
+                        stop.flag as sys::CUdeviceptr,
+                        self.context.handles.side_stream,
+                    );
                     // SAFETY: the flag is live device memory (StopAt), the
-                    // source lives until the synchronize below.
+                    // source lives until the stream has been waited for.
                     unsafe {
-                        let side = self.context.side_stream.cu_stream();
-                        result::memcpy_htod_async(
-                            stop.flag as sys::CUdeviceptr,
-                            one.as_slice(),
-                            side,
-                        )?;
-                        result::stream::synchronize(side)?;
+                        driver.copy_in(flag, &one, side)?;
+                        driver.wait_for_stream(side)?;
                     }
                     told = true;
                 }
-                thread::sleep(Duration::from_micros(200));
+                pause_between_polls(start.elapsed());
             }
         }
         // SAFETY: the event is live.
-        unsafe { result::event::synchronize(after.0) }
+        unsafe { driver.wait_for_event(after.event) }
     }
 }

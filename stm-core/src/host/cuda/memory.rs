@@ -4,7 +4,7 @@ use crate::host::cuda::context::Cuda;
 use crate::host::device::Memory;
 use crate::host::device::check_range;
 use crate::host::error::Error;
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 
 /// A GPU allocation.
 pub struct CudaMemory {
@@ -26,7 +26,7 @@ impl Drop for CudaMemory {
         if self.device.alive().is_ok() {
             // SAFETY: allocated by cuMemAlloc, freed once; no kernel runs, as
             // `launch` waits. An error would be the context's, reported later.
-            let _ = unsafe { result::free_sync(self.start) };
+            let _ = unsafe { self.device.driver().free(self.start) };
         }
     }
 }
@@ -46,33 +46,37 @@ impl Memory for CudaMemory {
         // The copy is in the kernels' stream: a plain copy from pageable memory
         // may return before it has reached the device, and kernels do not wait
         // for it.
-        let stream = self.device.context.stream.cu_stream();
+        let (driver, stream) = (self.device.driver(), self.device.context.handles.stream);
         // SAFETY: in range of a live allocation; the source lives until the
         // stream has been waited for.
-        unsafe {
-            result::memcpy_htod_async(self.start + offset as u64, data, stream)
-                .and_then(|()| result::stream::synchronize(stream))
-        }
-        .map_err(|e| self.device.lose("a copy to the device", e))
+        let copied = unsafe {
+            driver
+                .copy_in(self.start + offset as u64, data, stream)
+                .and_then(|()| driver.wait_for_stream(stream))
+        };
+        self.device.done("a copy to the device", copied)
     }
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         // SAFETY: in range of a live allocation.
-        unsafe { result::memcpy_dtoh_sync(data, self.start + offset as u64) }
-            .map_err(|e| self.device.lose("a copy from the device", e))
+        let copied = unsafe {
+            self.device
+                .driver()
+                .copy_out(data, self.start + offset as u64)
+        };
+        self.device.done("a copy from the device", copied)
     }
 
     fn clear(&mut self) -> Result<(), Error> {
         self.device.alive()?;
+        let driver = self.device.driver();
         // SAFETY: the whole of a live allocation.
-        unsafe { result::memset_d8_sync(self.start, 0, self.bytes) }
-            .map_err(|e| self.device.lose("clearing memory", e))?;
-        self.device
-            .context
-            .driver
-            .synchronize()
-            .map_err(|e| self.device.lose("clearing memory", e))
+        let cleared = unsafe { driver.clear(self.start, self.bytes) };
+        self.device.done(
+            "clearing memory",
+            cleared.and_then(|()| driver.synchronize()),
+        )
     }
 }

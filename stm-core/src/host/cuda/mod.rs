@@ -11,13 +11,19 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `context` | `Cuda`: the context, and the errors that end it |
+//! | `driver` | the driver's calls, and the errors that end a context |
 //! | `memory` | allocations and copies |
 //! | `module` | PTX modules, and their compilation by the driver |
 //! | `launch` | launches, and the time limit |
 
 pub(crate) mod context;
+mod driver;
 mod launch;
 mod memory;
 mod module;
+#[cfg(test)]
+mod stand_in;
+#[cfg(test)]
+mod tests;
 
 pub use context::{Cuda, CudaInfo};

@@ -2,18 +2,21 @@
 
 use crate::host::cuda::context::Loaded;
 use crate::host::cuda::context::{Cuda, code};
+use crate::host::cuda::driver::ends_context;
 use crate::host::error::Error;
+use crate::host::parameters::Shape;
 use crate::kernel::{Build, Kernel};
 use crate::observe::probe::Observation;
 use core::any::TypeId;
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 use std::borrow::{Cow, ToOwned};
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::format;
 use std::string::String;
 use std::sync::PoisonError;
 use std::time::Instant;
 use std::vec;
+use std::vec::Vec;
 
 /// The entry point of a launch without the kernel's type, so that only a few
 /// lines are compiled for each kernel.
@@ -22,6 +25,7 @@ pub(crate) struct Entry {
     id: TypeId,
     pub(crate) name: &'static str,
     ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
+    parameters: Shape,
 }
 
 impl Entry {
@@ -31,6 +35,7 @@ impl Entry {
             id: TypeId::of::<K>(),
             name: K::ENTRY,
             ptx: K::ptx,
+            parameters: Shape::of::<K>(),
         }
     }
 }
@@ -72,17 +77,22 @@ impl Cuda {
             return Ok(found);
         }
         let (name, ptx) = self.module_of(kernel, observation)?;
+        kernel.parameters.check(&ptx, &name)?;
         let start = Instant::now();
         let entry = kernel.name;
-        let module = load_module(&ptx).map_err(|log| Error::BadPtx { entry, log })?;
+        let module = self.load_module(entry, &ptx)?;
         let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry })?;
         // SAFETY: the module was just loaded, and is never unloaded: the
         // context takes it along.
-        let function =
-            unsafe { result::module::get_function(module, symbol) }.map_err(|e| Error::BadPtx {
-                entry,
-                log: code(e),
-            })?;
+        let found = unsafe { self.driver().function(module, symbol) };
+        let function = found.map_err(|error| {
+            if ends_context(error) {
+                self.lose("cuModuleGetFunction", error)
+            } else {
+                let log = code(error);
+                Error::BadPtx { entry, log }
+            }
+        })?;
         let found = Loaded {
             function,
             compiled_in: start.elapsed(),
@@ -97,35 +107,21 @@ impl Cuda {
     }
 }
 
-/// Loads PTX text into the current context; the error is the driver's log on
-/// one line.
-fn load_module(ptx: &str) -> Result<sys::CUmodule, String> {
-    let text = CString::new(ptx).map_err(|_| "the text contains a NUL".to_owned())?;
-    let mut log = vec![0u8; 8192];
-    let mut module = core::ptr::null_mut();
-    let mut options = [
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
-    // SAFETY: the text ends in a NUL; two options with their values, of the
-    // types that the driver documents; all live through the call.
-    let status = unsafe {
-        sys::cuModuleLoadDataEx(
-            &raw mut module,
-            text.as_ptr().cast(),
-            options.len() as u32,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
-    status.result().map(|()| module).map_err(|error| {
-        let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
-        let log = String::from_utf8_lossy(&log[..end]);
-        format!(
-            "{}: {}",
-            code(error),
-            log.split_whitespace().collect::<vec::Vec<_>>().join(" ")
-        )
-    })
+impl Cuda {
+    /// Loads PTX text into the context.
+    fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule, Error> {
+        let bad = |log: String| Error::BadPtx { entry, log };
+        let text = CString::new(ptx).map_err(|_| bad("the text contains a NUL".to_owned()))?;
+        let mut log = vec![0u8; 8192];
+        let loaded = self.driver().load_module(&text, &mut log);
+        loaded.map_err(|error| {
+            if ends_context(error) {
+                return self.lose("cuModuleLoadDataEx", error);
+            }
+            let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
+            let log = String::from_utf8_lossy(&log[..end]);
+            let words: Vec<&str> = log.split_whitespace().collect();
+            bad(format!("{}: {}", code(error), words.join(" ")))
+        })
+    }
 }

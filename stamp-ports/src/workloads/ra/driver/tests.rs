@@ -1,7 +1,7 @@
 //! What a run left is judged, as it is and spoilt.
 
 use super::*;
-use stm_core::host::Cpu;
+use stm_core::host::{Cpu, Launch, StmConfig};
 
 const RA: Ra = Ra {
     words: 1000,
@@ -59,4 +59,15 @@ fn one_transaction_too_few_is_refused() {
     assert!(RA.verify(&mut data, 50).unwrap().is_some());
     // And the other way about, which also replaces the kept expectation.
     assert_eq!(RA.verify(&mut data, 49).unwrap(), None);
+}
+
+#[test]
+fn checks_after_launches_cover_the_array() {
+    let (cpu, data) = (Cpu::new(), data_after(1));
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    RA.watch(&data, &mut stm);
+    RA.watch(&data, &mut stm);
+    assert_eq!(stm.watched(), 1);
+    drop(data);
+    assert_eq!(stm.watched(), 0);
 }

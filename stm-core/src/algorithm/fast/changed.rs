@@ -1,0 +1,48 @@
+//! The question of a transaction that waits under the versioned algorithms: has
+//! a word that it read changed?
+//!
+//! The version words of the entries read, and the headers of the rows read, are
+//! loaded again and compared with what the attempt saw. A version never returns
+//! to an old value while somebody waits for it to change, so no change is
+//! missed, whenever it comes. A word that is locked counts as changed, as does
+//! another word of the same stripe under `fast-table`: the transaction then makes
+//! an attempt without need, and waits again.
+
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column};
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::observe::mutant::Mutant;
+use crate::tx::attempt::Tx;
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Returns whether a word or a row that the attempt has read may have
+    /// changed.
+    #[inline(always)]
+    pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        let at = Self::entries(tx);
+        let len = tx.attempt.set.len;
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let (entries, seen) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            // Relaxed loads: nothing is read on the strength of them, and a
+            // change is seen in the end.
+            let found = Self::reload(tx, entries, seen, i, BLIND);
+            let mut changed = Self::differing(found, seen);
+            if Mutant::LostWakeup.on(tx.lane) && i == 0 {
+                changed &= !1;
+            }
+            if changed != 0 {
+                return true;
+            }
+            i += BATCH as u32;
+        }
+        !Self::rows_unchanged(tx, false)
+    }
+}

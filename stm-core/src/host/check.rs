@@ -1,0 +1,154 @@
+//! The check of what a launch leaves: counts that add up, locks that are free,
+//! and nothing unfinished in the arrays that the [`Stm`] watches.
+//!
+//! | after | what it reads |
+//! | --- | --- |
+//! | a launch that ended well | the counts and the single locks; a window of 64 KiB of the lock table and of each watched array, which moves on from launch to launch |
+//! | a timeout, a fault, a panic | all of these memories |
+//! | [`Stm::check_in_full`] | all of these memories |
+
+use crate::array::record::Record;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::host::inspect::{self, Extent, Watcher};
+use crate::host::records::Records;
+use crate::host::stm::{Statistics, Stm};
+use crate::host::sums::Sums;
+use crate::host::tx_array::TxArray;
+use crate::memory::globals::Globals;
+use crate::memory::version::LockWord;
+use core::mem::offset_of;
+use std::format;
+use std::string::{String, ToString};
+
+impl<D: Device> Stm<D> {
+    /// Lets the checks after launches cover an array, until it is dropped. To
+    /// watch it again changes nothing.
+    ///
+    /// After a launch a cell that a transaction owns is [`Error::Corrupt`],
+    /// which names the array and the cell. A launch that ended well is checked
+    /// in part (64 KiB of each array, others after each launch), one that
+    /// timed out or met a fault in full; see also [`Self::check_in_full`].
+    pub fn watch<T>(&mut self, array: &TxArray<D, T>) {
+        self.add_watcher(array.watcher());
+    }
+
+    /// Does for rows of sums what [`Self::watch`] does for an array: a row with
+    /// additions pending is [`Error::Corrupt`].
+    pub fn watch_sums<T>(&mut self, sums: &Sums<D, T>) {
+        self.add_watcher(sums.watcher());
+    }
+
+    /// Does for records, and so for the fields of nodes, what [`Self::watch`] does
+    /// for an array.
+    pub fn watch_records<R: Record>(&mut self, records: &Records<D, R>) {
+        self.add_watcher(records.watcher());
+    }
+
+    /// Returns how many arrays and rows of sums this memory watches.
+    pub fn watched(&self) -> usize {
+        self.watched.iter().filter(|one| one.is_live()).count()
+    }
+
+    fn add_watcher(&mut self, watcher: Watcher<D::Memory>) {
+        self.watched.retain(Watcher::is_live);
+        if !self.watched.iter().any(|other| other.is(&watcher)) {
+            self.watched.push(watcher);
+        }
+    }
+
+    /// Checks the whole lock table and all of the arrays that this memory
+    /// watches, in as long as it takes to copy them to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], from this and every later launch; or an error of the
+    /// device.
+    pub fn check_in_full(&mut self) -> Result<(), Error> {
+        self.refuse_if_corrupt()?;
+        let found = self.find_unfinished(Extent::Full)?;
+        self.close_if(found)
+    }
+
+    /// Returns the error of a memory that takes no further launches.
+    pub(super) fn refuse_if_corrupt(&self) -> Result<(), Error> {
+        match &self.corrupt {
+            Some(what) => Err(Error::Corrupt { what: what.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn close_if(&mut self, found: Option<String>) -> Result<(), Error> {
+        let Some(what) = found else { return Ok(()) };
+        self.corrupt = Some(what.clone());
+        Err(Error::Corrupt { what })
+    }
+
+    /// Checks what must hold after every launch, whatever the kernel did.
+    pub(super) fn check(&mut self, statistics: &Statistics, in_full: bool) -> Result<(), Error> {
+        let extent = if in_full {
+            Extent::Full
+        } else {
+            Extent::Window(self.launches)
+        };
+        self.launches += 1;
+        let found = match Self::find_miscount(statistics) {
+            None => self.find_unfinished(extent)?,
+            found => found,
+        };
+        self.close_if(found)
+    }
+
+    /// Closes the memory after a launch that broke off, and says in the reason
+    /// what it left.
+    pub(super) fn close_after(&mut self, error: &Error) {
+        let left = match self.find_unfinished(Extent::Full) {
+            Ok(None) => "no lock is held".into(),
+            Ok(Some(what)) => what,
+            Err(error) => error.to_string(),
+        };
+        self.corrupt = Some(format!("{error}; {left}"));
+    }
+
+    fn find_miscount(statistics: &Statistics) -> Option<String> {
+        (statistics.attempts != statistics.commits + statistics.aborted()).then(|| {
+            format!(
+                "{} attempts, but {} commits and {} aborts",
+                statistics.attempts,
+                statistics.commits,
+                statistics.aborted()
+            )
+        })
+    }
+
+    fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {
+        let sequence = self.word64(offset_of!(Globals, sequence))?;
+        if sequence & 1 != 0 {
+            return Ok(Some(format!("the sequence lock is held, at {sequence}")));
+        }
+        if self.word32(offset_of!(Globals, coarse_lock))? & 1 != 0 {
+            return Ok(Some("the coarse lock is held".into()));
+        }
+        let clock = self.word64(offset_of!(Globals, clock))?;
+        let locks = extent.of(self.locks.bytes() / 8, 8);
+        let found = inspect::find(&self.locks, 8, locks, |i, item| {
+            let word = LockWord(inspect::word_at(item, 0));
+            (word.is_locked() || word.version().0 > clock).then(|| {
+                format!(
+                    "lock {i} is {} at version {} with the clock at {clock}",
+                    if word.is_locked() { "held" } else { "free" },
+                    word.version().0,
+                )
+            })
+        })?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        for watcher in &self.watched {
+            let found = watcher.find_unfinished(extent)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,309 @@
+//! The driver's calls, as a trait, so that tests can stand in for the driver
+//! and let any call fail.
+//!
+//! Each method is one call of the CUDA driver, or two that always go together;
+//! the methods check nothing and keep nothing.
+//!
+//! # Safety
+//! The handles and addresses given are live and of the current context, unless
+//! a method says otherwise; memory on the host lives until the stream has been
+//! waited for.
+
+use cudarc::driver::{DriverError, result, sys};
+use std::ffi::{CStr, CString, c_void};
+use std::string::String;
+
+/// The result of a driver's call.
+pub(crate) type Call<T = ()> = Result<T, DriverError>;
+
+/// A launch as the driver takes it.
+#[derive(Clone, Copy)]
+pub(crate) struct DriverLaunch {
+    pub(crate) function: sys::CUfunction,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) cooperative: bool,
+    pub(crate) stream: sys::CUstream,
+    /// Points to the one parameter.
+    pub(crate) params: *mut c_void,
+}
+
+/// The driver.
+#[allow(clippy::missing_safety_doc)] // stated once, above
+pub(crate) trait Driver: Send + Sync {
+    /// Returns whether there is a driver; without one, no other call is
+    /// allowed.
+    fn is_present(&self) -> bool;
+    /// `cuInit`.
+    fn init(&self) -> Call;
+    /// `cuDriverGetVersion`.
+    fn version(&self) -> Call<i32>;
+    /// `cuDeviceGetCount`.
+    fn device_count(&self) -> Call<i32>;
+    /// `cuDeviceGet`.
+    fn device(&self, ordinal: i32) -> Call<sys::CUdevice>;
+    /// `cuDeviceGetName`.
+    fn device_name(&self, device: sys::CUdevice) -> Call<String>;
+    /// `cuDeviceTotalMem`.
+    unsafe fn device_memory(&self, device: sys::CUdevice) -> Call<usize>;
+    /// `cuDeviceGetAttribute`.
+    unsafe fn device_attribute(
+        &self,
+        device: sys::CUdevice,
+        attribute: sys::CUdevice_attribute,
+    ) -> Call<i32>;
+
+    /// `cuDevicePrimaryCtxRetain`.
+    unsafe fn retain_context(&self, device: sys::CUdevice) -> Call<sys::CUcontext>;
+    /// `cuDevicePrimaryCtxRelease`.
+    unsafe fn release_context(&self, device: sys::CUdevice) -> Call;
+    /// `cuCtxSetCurrent`.
+    unsafe fn set_context(&self, context: sys::CUcontext) -> Call;
+    /// `cuCtxSynchronize`.
+    fn synchronize(&self) -> Call;
+    /// `cuMemGetInfo`: the free bytes.
+    fn free_bytes(&self) -> Call<usize>;
+
+    /// `cuMemAlloc`.
+    unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr>;
+    /// `cuMemFree`.
+    unsafe fn free(&self, start: sys::CUdeviceptr) -> Call;
+    /// `cuMemcpyHtoDAsync`.
+    unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call;
+    /// `cuMemcpyDtoH`.
+    unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call;
+    /// `cuMemsetD8` with zero.
+    unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call;
+
+    /// `cuStreamCreate`: a stream that does not wait for the default one.
+    fn create_stream(&self) -> Call<sys::CUstream>;
+    /// `cuStreamDestroy`.
+    unsafe fn destroy_stream(&self, stream: sys::CUstream) -> Call;
+    /// `cuStreamSynchronize`.
+    unsafe fn wait_for_stream(&self, stream: sys::CUstream) -> Call;
+    /// `cuEventCreate`.
+    fn create_event(&self) -> Call<sys::CUevent>;
+    /// `cuEventDestroy`.
+    unsafe fn destroy_event(&self, event: sys::CUevent) -> Call;
+    /// `cuEventRecord`.
+    unsafe fn record_event(&self, event: sys::CUevent, stream: sys::CUstream) -> Call;
+    /// `cuEventQuery`.
+    unsafe fn query_event(&self, event: sys::CUevent) -> Call;
+    /// `cuEventSynchronize`.
+    unsafe fn wait_for_event(&self, event: sys::CUevent) -> Call;
+    /// `cuEventElapsedTime`, in milliseconds.
+    unsafe fn elapsed(&self, before: sys::CUevent, after: sys::CUevent) -> Call<f32>;
+
+    /// `cuModuleLoadDataEx`; the driver writes its messages into `log`.
+    fn load_module(&self, text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule>;
+    /// `cuModuleGetFunction`.
+    unsafe fn function(&self, module: sys::CUmodule, name: CString) -> Call<sys::CUfunction>;
+    /// `cuFuncGetAttribute` of the largest number of threads of a block.
+    unsafe fn threads_max(&self, function: sys::CUfunction) -> Call<i32>;
+    /// `cuFuncSetAttribute` of the largest dynamic shared memory.
+    unsafe fn allow_shared(&self, function: sys::CUfunction, bytes: i32) -> Call;
+    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+    unsafe fn resident_blocks(
+        &self,
+        function: sys::CUfunction,
+        threads: i32,
+        shared_bytes: usize,
+    ) -> Call<i32>;
+    /// `cuLaunchKernel` or `cuLaunchCooperativeKernel`.
+    unsafe fn launch(&self, launch: DriverLaunch) -> Call;
+}
+
+/// Returns whether an error ends the context: every later call then returns it
+/// again, and nothing in the device's memory can be trusted.
+pub(crate) const fn ends_context(error: DriverError) -> bool {
+    use sys::CUresult as R;
+    matches!(
+        error.0,
+        R::CUDA_ERROR_ILLEGAL_ADDRESS
+            | R::CUDA_ERROR_MISALIGNED_ADDRESS
+            | R::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | R::CUDA_ERROR_INVALID_PC
+            | R::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | R::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | R::CUDA_ERROR_LAUNCH_FAILED
+            | R::CUDA_ERROR_LAUNCH_TIMEOUT
+            | R::CUDA_ERROR_ASSERT
+            | R::CUDA_ERROR_ECC_UNCORRECTABLE
+            | R::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | R::CUDA_ERROR_CONTAINED
+            | R::CUDA_ERROR_EXTERNAL_DEVICE
+            | R::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | R::CUDA_ERROR_DEINITIALIZED
+            | R::CUDA_ERROR_DEVICE_UNAVAILABLE
+            | R::CUDA_ERROR_UNKNOWN
+    )
+}
+
+/// NVIDIA's driver, found at run time.
+pub(crate) struct Nvidia;
+
+// SAFETY of the calls below: each passes on what its caller promises (module).
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Driver for Nvidia {
+    fn is_present(&self) -> bool {
+        // It searches for the library; nothing else loads it in the meantime.
+        unsafe { sys::is_culib_present() }
+    }
+    fn init(&self) -> Call {
+        result::init()
+    }
+    fn version(&self) -> Call<i32> {
+        let mut version = 0;
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+        Ok(version)
+    }
+    fn device_count(&self) -> Call<i32> {
+        result::device::get_count()
+    }
+    fn device(&self, ordinal: i32) -> Call<sys::CUdevice> {
+        result::device::get(ordinal)
+    }
+    fn device_name(&self, device: sys::CUdevice) -> Call<String> {
+        result::device::get_name(device)
+    }
+    unsafe fn device_memory(&self, device: sys::CUdevice) -> Call<usize> {
+        unsafe { result::device::total_mem(device) }
+    }
+    unsafe fn device_attribute(
+        &self,
+        device: sys::CUdevice,
+        attribute: sys::CUdevice_attribute,
+    ) -> Call<i32> {
+        unsafe { result::device::get_attribute(device, attribute) }
+    }
+
+    unsafe fn retain_context(&self, device: sys::CUdevice) -> Call<sys::CUcontext> {
+        unsafe { result::primary_ctx::retain(device) }
+    }
+    unsafe fn release_context(&self, device: sys::CUdevice) -> Call {
+        unsafe { result::primary_ctx::release(device) }
+    }
+    unsafe fn set_context(&self, context: sys::CUcontext) -> Call {
+        unsafe { result::ctx::set_current(context) }
+    }
+    fn synchronize(&self) -> Call {
+        result::ctx::synchronize()
+    }
+    fn free_bytes(&self) -> Call<usize> {
+        result::mem_get_info().map(|(free, _total)| free)
+    }
+
+    unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr> {
+        unsafe { result::malloc_sync(bytes) }
+    }
+    unsafe fn free(&self, start: sys::CUdeviceptr) -> Call {
+        unsafe { result::free_sync(start) }
+    }
+    unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call {
+        unsafe { result::memcpy_htod_async(to, data, stream) }
+    }
+    unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call {
+        unsafe { result::memcpy_dtoh_sync(data, from) }
+    }
+    unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call {
+        unsafe { result::memset_d8_sync(start, 0, bytes) }
+    }
+
+    fn create_stream(&self) -> Call<sys::CUstream> {
+        result::stream::create(result::stream::StreamKind::NonBlocking)
+    }
+    unsafe fn destroy_stream(&self, stream: sys::CUstream) -> Call {
+        unsafe { result::stream::destroy(stream) }
+    }
+    unsafe fn wait_for_stream(&self, stream: sys::CUstream) -> Call {
+        unsafe { result::stream::synchronize(stream) }
+    }
+    fn create_event(&self) -> Call<sys::CUevent> {
+        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
+    }
+    unsafe fn destroy_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::destroy(event) }
+    }
+    unsafe fn record_event(&self, event: sys::CUevent, stream: sys::CUstream) -> Call {
+        unsafe { result::event::record(event, stream) }
+    }
+    unsafe fn query_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::query(event) }
+    }
+    unsafe fn wait_for_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::synchronize(event) }
+    }
+    unsafe fn elapsed(&self, before: sys::CUevent, after: sys::CUevent) -> Call<f32> {
+        unsafe { result::event::elapsed(before, after) }
+    }
+
+    fn load_module(&self, text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
+        let mut module = core::ptr::null_mut();
+        let mut options = [
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+        // The text ends in a NUL; two options with their values, of the types
+        // that the driver documents; all live through the call.
+        unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut module,
+                text.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        }
+        .result()?;
+        Ok(module)
+    }
+    unsafe fn function(&self, module: sys::CUmodule, name: CString) -> Call<sys::CUfunction> {
+        unsafe { result::module::get_function(module, name) }
+    }
+    unsafe fn threads_max(&self, function: sys::CUfunction) -> Call<i32> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK as THREADS;
+        unsafe { result::function::get_function_attribute(function, THREADS) }
+    }
+    unsafe fn allow_shared(&self, function: sys::CUfunction, bytes: i32) -> Call {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
+        unsafe { result::function::set_function_attribute(function, SHARED, bytes) }
+    }
+    unsafe fn resident_blocks(
+        &self,
+        function: sys::CUfunction,
+        threads: i32,
+        shared_bytes: usize,
+    ) -> Call<i32> {
+        let mut blocks = 0;
+        unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function,
+                threads,
+                shared_bytes,
+            )
+        }
+        .result()?;
+        Ok(blocks)
+    }
+    unsafe fn launch(&self, launch: DriverLaunch) -> Call {
+        let mut parameters = [launch.params];
+        let start = if launch.cooperative {
+            result::launch_cooperative_kernel
+        } else {
+            result::launch_kernel
+        };
+        unsafe {
+            start(
+                launch.function,
+                (launch.blocks, 1, 1),
+                (launch.threads, 1, 1),
+                launch.shared_bytes,
+                launch.stream,
+                &mut parameters,
+            )
+        }
+    }
+}

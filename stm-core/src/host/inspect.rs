@@ -1,0 +1,293 @@
+//! What a launch must leave in the memory of arrays: no cell that a transaction
+//! owns, no row with additions pending.
+//!
+//! An array and the [`Stm`](super::Stm) that watches it share the allocation
+//! ([`Allocation`], [`Watcher`]); the array alone writes it and keeps it alive.
+//!
+//! A check reads either everything or a window of [`WINDOW_BYTES`] that moves on
+//! from launch to launch, so that enough launches see all of it.
+
+use crate::array::sums::is_pending;
+use crate::host::device::Memory;
+use crate::host::error::Error;
+use crate::memory::version::CellWord;
+use core::ops::Range;
+use std::format;
+use std::string::String;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::vec;
+
+/// The number of bytes of a memory that a check of a part reads.
+pub(crate) const WINDOW_BYTES: usize = 1 << 16;
+
+/// The number of bytes that are copied in one piece.
+const CHUNK_BYTES: usize = 1 << 24;
+
+/// How much of each memory a check reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The window of this number; those after it follow in memory, and after
+    /// the last comes the first.
+    Window(u64),
+    /// All of it.
+    Full,
+}
+
+impl Extent {
+    /// Returns which of `len` items of `stride` bytes a check reads.
+    pub(crate) fn of(self, len: usize, stride: usize) -> Range<usize> {
+        let Self::Window(number) = self else {
+            return 0..len;
+        };
+        let items = (WINDOW_BYTES / stride).max(1);
+        let windows = len.div_ceil(items).max(1) as u64;
+        let from = (number % windows) as usize * items;
+        from..len.min(from + items)
+    }
+}
+
+/// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
+/// it returns what is wrong with them, if anything.
+///
+/// # Errors
+/// An error of the device.
+pub(crate) fn find<M: Memory>(
+    memory: &M,
+    stride: usize,
+    items: Range<usize>,
+    seen: impl Fn(usize, &[u8]) -> Option<String>,
+) -> Result<Option<String>, Error> {
+    // Of large items it is cheaper to read only what counts.
+    let (step, len) = if stride > WINDOW_BYTES {
+        (1, 8)
+    } else {
+        (CHUNK_BYTES / stride, stride)
+    };
+    let mut bytes = vec![0; len * step.min(items.len())];
+    for from in items.clone().step_by(step) {
+        let part = &mut bytes[..len * step.min(items.end - from)];
+        memory.read(from * stride, part)?;
+        for (i, item) in part.chunks_exact(len).enumerate() {
+            let wrong = seen(from + i, item);
+            if wrong.is_some() {
+                return Ok(wrong);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the 64 bits of an item that begin at byte `at`.
+pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&item[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// What the words of an item say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Items {
+    /// Nothing: elements without a version.
+    Elements,
+    /// A cell with its version and its lock bit.
+    Cells,
+    /// The header of a row of sums.
+    Rows,
+    /// The cells of a record: first those of its 64-bit fields, then the others.
+    Records {
+        /// The number of 64-bit fields.
+        wide: usize,
+        /// The number of other fields.
+        narrow: usize,
+    },
+}
+
+#[derive(Debug)]
+struct Inner<M> {
+    memory: M,
+    items: Items,
+    /// The number of bytes from one item to the next.
+    stride: usize,
+    len: usize,
+    what: &'static str,
+}
+
+impl<M: Memory> Inner<M> {
+    fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {
+        let what = self.what;
+        let range = extent.of(self.len, self.stride);
+        match self.items {
+            Items::Elements => Ok(None),
+            Items::Cells => find(&self.memory, self.stride, range, |i, item| {
+                let owned = CellWord(word_at(item, 0)).is_locked();
+                owned.then(|| owned_cell(i, what))
+            }),
+            Items::Rows => find(&self.memory, self.stride, range, |i, item| {
+                is_pending(word_at(item, 0)).then(|| pending_row(i, what))
+            }),
+            Items::Records { wide, narrow } => {
+                let places = (0..wide).map(|k| 16 * k);
+                let places = places.chain((0..narrow).map(|k| 16 * wide + 8 * k));
+                find(&self.memory, self.stride, range, |i, item| {
+                    let mut places = places.clone();
+                    let owned = places.any(|at| CellWord(word_at(item, at)).is_locked());
+                    owned.then(|| owned_cell(i, what))
+                })
+            }
+        }
+    }
+}
+
+/// Names a cell that a transaction owns after a launch.
+pub(crate) fn owned_cell(i: usize, what: &str) -> String {
+    format!("cell {i} of {what} is held")
+}
+
+/// Names a row of sums with additions pending after a launch.
+pub(crate) fn pending_row(i: usize, what: &str) -> String {
+    format!("row {i} of {what} has additions pending")
+}
+
+/// The memory of an array, which an [`Stm`](super::Stm) may watch.
+#[derive(Debug)]
+pub(crate) struct Allocation<M>(Arc<RwLock<Inner<M>>>);
+
+/// What an [`Stm`](super::Stm) keeps of an array that it watches.
+#[derive(Debug)]
+pub(crate) struct Watcher<M>(Weak<RwLock<Inner<M>>>);
+
+impl<M: Memory> Allocation<M> {
+    /// Makes the memory of `len` items of `stride` bytes.
+    pub(crate) fn new(
+        memory: M,
+        items: Items,
+        stride: usize,
+        len: usize,
+        what: &'static str,
+    ) -> Self {
+        Self(Arc::new(RwLock::new(Inner {
+            memory,
+            items,
+            stride,
+            len,
+            what,
+        })))
+    }
+
+    fn inner(&self) -> RwLockReadGuard<'_, Inner<M>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inner_mut(&mut self) -> RwLockWriteGuard<'_, Inner<M>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts another memory in the place of this one, with the same number of
+    /// items; who watches it watches the new one.
+    pub(crate) fn replace(&mut self, memory: M, items: Items, stride: usize) {
+        let mut inner = self.inner_mut();
+        inner.memory = memory;
+        inner.items = items;
+        inner.stride = stride;
+    }
+
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.inner().memory.address()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.inner().memory.bytes()
+    }
+
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        self.inner_mut().memory.write(offset, data)
+    }
+
+    pub(crate) fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+        self.inner().memory.read(offset, data)
+    }
+
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        self.inner_mut().memory.clear()
+    }
+
+    /// Returns a watcher of this memory.
+    pub(crate) fn watcher(&self) -> Watcher<M> {
+        Watcher(Arc::downgrade(&self.0))
+    }
+}
+
+impl<M: Memory> Watcher<M> {
+    /// Returns whether both watch the same memory.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+
+    /// Returns whether the array still exists.
+    pub(crate) fn is_live(&self) -> bool {
+        self.0.strong_count() != 0
+    }
+
+    /// Returns what a transaction has left unfinished in the array, if it still
+    /// exists.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {
+        self.0.upgrade().map_or(Ok(None), |inner| {
+            let inner = inner.read().unwrap_or_else(PoisonError::into_inner);
+            inner.find_unfinished(extent)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::cpu::Cpu;
+    use crate::host::device::Device;
+    use std::vec::Vec;
+
+    #[test]
+    fn windows_cover_everything_one_after_the_other() {
+        for (len, stride) in [
+            (0_usize, 8),
+            (1, 8),
+            (8192, 8),
+            (8193, 8),
+            (100_000, 16),
+            (3, 1 << 20),
+        ] {
+            let items = (WINDOW_BYTES / stride).max(1);
+            let windows = len.div_ceil(items).max(1);
+            let seen: Vec<usize> = (0..windows as u64)
+                .flat_map(|k| Extent::Window(7 * windows as u64 + k).of(len, stride))
+                .collect();
+            assert_eq!(seen, (0..len).collect::<Vec<_>>(), "{len} of {stride}");
+            assert_eq!(Extent::Full.of(len, stride), 0..len);
+        }
+    }
+
+    #[test]
+    fn the_first_word_of_every_item_is_seen_whatever_its_size() {
+        for stride in [8, 16, 24, WINDOW_BYTES + 8] {
+            let len = 5;
+            let mut memory = Cpu::new().allocate(len * stride, "items").unwrap();
+            for i in 0..len {
+                memory
+                    .write(i * stride, &(100 + i as u64).to_le_bytes())
+                    .unwrap();
+            }
+            for wanted in 0..len {
+                let found = find(&memory, stride, 0..len, |i, word| {
+                    (word == 100 + wanted as u64).then(|| format!("{i}"))
+                });
+                assert_eq!(found.unwrap(), Some(format!("{wanted}")));
+            }
+            let none = find(&memory, stride, 0..len, |_, word| {
+                (word < 100).then(String::new)
+            });
+            assert_eq!(none.unwrap(), None);
+        }
+    }
+}

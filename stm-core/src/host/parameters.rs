@@ -1,0 +1,186 @@
+//! The comparison of a kernel's parameters as its PTX declares them with those
+//! that the host passes.
+//!
+//! The driver copies as many bytes as the PTX declares, wherever they come
+//! from, so PTX that was built from other sources would run with other values,
+//! unnoticed. A difference in size or alignment shows in the text; an exchange
+//! of two fields of one size does not.
+
+use crate::host::error::Error;
+use crate::kernel::Kernel;
+use std::borrow::ToOwned;
+
+/// The size and the alignment of a parameter struct, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) bytes: usize,
+    pub(crate) align: usize,
+}
+
+impl Shape {
+    /// Returns the shape of a kernel's parameters on the host.
+    pub(crate) const fn of<K: Kernel>() -> Self {
+        Self {
+            bytes: size_of::<K::Params>(),
+            align: align_of::<K::Params>(),
+        }
+    }
+
+    /// Compares the shape on the host with that in the text of the entry point
+    /// `entry`. If the text has no such entry point, the driver will say so.
+    ///
+    /// # Errors
+    /// [`Error::StalePtx`] if they differ.
+    pub(crate) fn check(self, ptx: &str, entry: &str) -> Result<(), Error> {
+        match declared(ptx, entry) {
+            // An empty struct is no parameter at all.
+            Some(Self { bytes: 0, .. }) if self.bytes == 0 => Ok(()),
+            Some(found) if found != self => Err(Error::StalePtx {
+                entry: entry.to_owned(),
+                declared: found.bytes,
+                declared_align: found.align,
+                passed: self.bytes,
+                passed_align: self.align,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the shape of the parameters of an entry point, all of them together,
+/// or `None` if the text has no such entry point.
+fn declared(ptx: &str, entry: &str) -> Option<Shape> {
+    let list = ptx.match_indices(".entry").find_map(|(at, word)| {
+        let rest = ptx[at + word.len()..].trim_start().strip_prefix(entry)?;
+        let list = rest.trim_start();
+        // Nothing else follows the name, so that it is the whole name.
+        if list.starts_with('{') || rest.starts_with('.') {
+            return Some("");
+        }
+        list.strip_prefix('(')?.split(')').next()
+    })?;
+    let none = Shape { bytes: 0, align: 1 };
+    let parameters = list.split(',').map(str::trim).filter(|p| !p.is_empty());
+    Some(parameters.map(parameter).fold(none, |sum, one| Shape {
+        bytes: sum.bytes.next_multiple_of(one.align) + one.bytes,
+        align: sum.align.max(one.align),
+    }))
+}
+
+/// Returns the shape of one parameter, such as `.param .align 8 .b8 name[56]`
+/// or `.param .u64 name`.
+fn parameter(text: &str) -> Shape {
+    let mut words = text.split_whitespace();
+    let (mut unit, mut align) = (1, None);
+    while let Some(word) = words.next() {
+        if word == ".align" {
+            align = words.next().and_then(|n| n.parse().ok());
+        } else if let Some(bits) = word
+            .strip_prefix(['.'])
+            .map(|w| w.trim_matches(char::is_alphabetic))
+            && let Ok(bits) = bits.parse::<usize>()
+        {
+            unit = bits / 8;
+        }
+    }
+    let count = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.trim_end().strip_suffix(']'))
+        .map_or(Some(1), |n| n.trim().parse().ok());
+    Shape {
+        bytes: unit * count.unwrap_or(0),
+        align: align.unwrap_or(unit).max(1),
+    }
+}
+
+/// Checks that the PTX of the entry point `entry` declares the parameters that
+/// the host passes to `K`. A launch on a GPU checks it as well.
+///
+/// # Errors
+/// [`Error::StalePtx`] if size or alignment differ.
+pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result<(), Error> {
+    Shape::of::<K>().check(ptx, entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    const PTX: &str = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .b32 r) help(
+\t.param .b64 help_param_0
+)
+{ ret; }
+.visible .entry pay_more(
+\t.param .align 8 .b8 pay_more_param_0[72]
+)
+{ ret; }
+.visible .entry pay(
+\t.param .align 8 .b8 pay_param_0[56]
+)
+.maxntid 128, 1, 1
+{ ret; }
+.visible .entry one( .param .u64 one_param_0 ) { ret; }
+.visible .entry some(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }
+.visible .entry nothing()
+{ ret; }
+.visible .entry bare
+{ ret; }";
+
+    #[test]
+    fn the_text_says_how_large_the_parameters_are() {
+        let shape = |bytes, align| Some(Shape { bytes, align });
+        for (entry, expected) in [
+            ("pay", shape(56, 8)),
+            ("pay_more", shape(72, 8)),
+            ("one", shape(8, 8)),
+            ("some", shape(28, 8)),
+            ("nothing", shape(0, 1)),
+            ("bare", shape(0, 1)),
+            ("pa", None),
+            ("more", None),
+        ] {
+            assert_eq!(declared(PTX, entry), expected, "{entry}");
+        }
+    }
+
+    #[test]
+    fn ptx_with_other_parameters_is_refused_and_named() {
+        let passed = Shape {
+            bytes: 64,
+            align: 8,
+        };
+        let error = passed.check(PTX, "pay").unwrap_err();
+        assert!(matches!(
+            error,
+            Error::StalePtx {
+                declared: 56,
+                passed: 64,
+                ..
+            }
+        ));
+        let text = error.to_string();
+        assert!(
+            text.contains("pay") && text.contains("56") && text.contains("64"),
+            "{text}"
+        );
+        let aligned = Shape {
+            bytes: 56,
+            align: 16,
+        };
+        aligned.check(PTX, "pay").unwrap_err();
+        let same = Shape {
+            bytes: 56,
+            align: 8,
+        };
+        same.check(PTX, "pay").unwrap();
+        same.check(PTX, "absent").unwrap();
+        let empty = Shape { bytes: 0, align: 1 };
+        empty.check(PTX, "nothing").unwrap();
+        empty.check(PTX, "pay").unwrap_err();
+    }
+}

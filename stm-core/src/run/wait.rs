@@ -1,0 +1,339 @@
+//! Waiting: what a thread does between a `retry` and the change that wakes it,
+//! and how a launch in which everybody waits is found.
+//!
+//! A transaction that retries has aborted and owns nothing: no lock, no ticket
+//! of the queue. Its lane keeps the attempt's read set, pauses, and asks
+//! [`Algorithm::changed`](crate::algorithm::Algorithm::changed) again and again,
+//! with growing pauses, until a word that it read may have changed. No wake-up
+//! is lost, whenever the change comes: the question compares memory with what
+//! the attempt saw, and not with what it was when the waiting began.
+//!
+//! In a loop over transactions (`for_each`) the lanes of a warp stay together.
+//! While some of them have something to do, those that wait pass the rounds
+//! without an attempt. A lane *sleeps* only when no lane of its warp has
+//! anything else to do.
+//!
+//! # Everybody waits
+//! If all threads sleep, nobody is left to wake them. It is found without any
+//! cost to transactions that do not wait, by *marks*, one word for each thread:
+//!
+//! | bits of a mark | meaning |
+//! | --- | --- |
+//! | 1..0 | 0: outside of transactions; 1: inside a loop of attempts; 2: asleep; 3: asleep with the whole warp, whose other lanes have no work |
+//! | 31..2 | the question that a sleeping thread has answered |
+//!
+//! A sleeper in each pass of its loop
+//! 1. loads the number of the current *question* (`Sleepers::question`) and
+//!    fences (W1);
+//! 2. asks whether a word that it read has changed;
+//! 3. if not, stores its mark with that number.
+//!
+//! When it wakes, it stores the mark 1, fences (W2), and adds 1 to
+//! `Sleepers::wakes` before it makes an attempt. One sleeper at a time, the
+//! *asker*,
+//! 1. loads `wakes`, fences, and loads all marks; if one is 1, it gives up;
+//! 2. fences (W3), and asks a question by storing a new number;
+//! 3. waits until all marks that were asleep carry that number, or gives up if
+//!    one is 1;
+//! 4. fences, and gives up if `wakes` has changed.
+//!
+//! If it has not given up, then between 1 and 4 no sleeper has made an attempt:
+//! it would have had to wake, and then either its mark was 1, or its addition
+//! to `wakes` precedes its next sleep, whose mark the asker has seen (W1, W2).
+//! All commits of the sleepers precede their marks in step 1 (W1 follows the
+//! attempt), these precede the question (W3), and the question precedes the
+//! answer (W1). So every answer was given in view of all these commits, and says
+//! that nothing has changed. Nobody wakes any more, unless a thread wakes him
+//! that was outside of transactions. If there is none, the launch ends at once.
+//!
+//! Threads outside of transactions have ended, or were never resident because
+//! the launch is larger than the device, or run code between transactions. The
+//! first two are for ever, as a thread that is not resident becomes so only when
+//! another one ends. The third cannot be told from them. So if there are such
+//! threads, all this must stay so for `Lane::PATIENCE` of the asker's clock, a
+//! second or so, and then a second question must be answered in the same way.
+//! **A thread that stays outside of transactions for so long, while all others
+//! wait for it, is taken for one that has ended.**
+//!
+//! It never ends a launch in which a thread is inside a transaction and does
+//! not wait, however long that takes: its mark is 1.
+
+use crate::lane::Lane;
+use crate::memory::globals::{self, FaultRecord, Globals};
+use crate::memory::logs::{ALONE, Capacity, Logs, RUNNING, WHOLE_WARP, state_of};
+use crate::tx::abort::Abort;
+use core::ptr::addr_of_mut;
+
+/// The length of the first pause.
+const PAUSE_NS: u32 = 256;
+/// The number of pauses after which they stop growing.
+const PAUSE_DOUBLINGS_MAX: u32 = 7;
+/// The number of passes after which a sleeper may become the asker.
+const ASK_AFTER: u32 = 16;
+/// The number of passes between two questions to a lane that waits in a warp
+/// with lanes that run.
+const POLL_ROUNDS: u32 = 4;
+
+/// What a sleeper needs to know of its memory and its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Bed {
+    pub(crate) globals: *mut Globals,
+    pub(crate) region: *mut u64,
+    pub(crate) capacity: Capacity,
+    pub(crate) logs: Logs,
+    /// Says whether only one thread of each block runs transactions.
+    pub(crate) one_of_block: bool,
+    /// Says whether the lane sleeps with its whole warp.
+    pub(crate) whole_warp: bool,
+    /// Says whether the lane may become the asker.
+    pub(crate) asks: bool,
+}
+
+/// The progress of an asker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asking {
+    /// The lane is not the asker.
+    Not,
+    /// The question is out; the flag says that it is the second one.
+    Out(bool),
+    /// The first question was answered by all, and there are threads outside of
+    /// transactions.
+    Patient,
+}
+
+/// A lane's sleep.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    /// Passes since the transaction began to wait.
+    passes: u32,
+    /// Passes since the lane fell asleep.
+    naps: u32,
+    /// Says whether the lane sleeps.
+    pub(crate) asleep: bool,
+    /// The question loaded before the last pass.
+    heard: u32,
+    asking: Asking,
+    /// `wakes` when the asker began, or when the lane last thought of it.
+    wakes: u64,
+    /// The question that is out.
+    question: u32,
+    /// The clock when the asker began.
+    since: u64,
+}
+
+/// What the marks of a launch say.
+struct Marks {
+    /// Some thread runs.
+    running: bool,
+    /// Some sleeper has not answered.
+    unanswered: bool,
+    asleep: u64,
+    outside: u64,
+}
+
+impl Sleep {
+    pub(crate) const NEW: Self = Self {
+        passes: 0,
+        naps: 0,
+        asleep: false,
+        heard: 0,
+        asking: Asking::Not,
+        wakes: u64::MAX,
+        question: 0,
+        since: 0,
+    };
+
+    /// Returns whether the lane shall ask in this pass whether something has
+    /// changed.
+    #[inline(always)]
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.passes = self.passes.wrapping_add(1);
+        self.asleep || self.passes.is_multiple_of(POLL_ROUNDS)
+    }
+
+    /// Sleeps for one pass, after nothing was found changed. The lane then
+    /// checks whether it is told to stop, and asks for changes again.
+    #[inline(never)]
+    pub(crate) fn nap<L: Lane>(&mut self, lane: &L, bed: Bed) {
+        if self.asleep {
+            let state = if bed.whole_warp { WHOLE_WARP } else { ALONE };
+            // SAFETY: the lane's own mark. Relaxed: W1 precedes.
+            unsafe { lane.store_relaxed_32(bed.logs.mark(lane), self.heard << 2 | state) };
+        }
+        self.asleep = true;
+        self.naps = self.naps.saturating_add(1);
+        if bed.asks {
+            self.ask(lane, bed);
+        }
+        lane.pause(PAUSE_NS << self.naps.min(PAUSE_DOUBLINGS_MAX));
+        // SAFETY: the globals are live (StmRef::from_raw).
+        let question = unsafe { addr_of_mut!((*bed.globals).sleepers.question) };
+        // SAFETY: as above. Relaxed: W1 follows.
+        self.heard = unsafe { lane.load_relaxed_32(question) };
+        // ORDER(W1): the question, and the lane's own commits, before the next
+        // look at the words read, and before the mark that answers it.
+        lane.fence();
+    }
+
+    /// Ends the sleep, before the next attempt.
+    #[inline(never)]
+    pub(crate) fn wake<L: Lane>(&mut self, lane: &L, globals: *mut Globals, logs: Logs) {
+        // SAFETY: the lane's own mark, and live globals (StmRef::from_raw).
+        // Relaxed: W2 is between.
+        unsafe {
+            lane.store_relaxed_32(logs.mark(lane), RUNNING);
+            // ORDER(W2): the mark before the count.
+            lane.fence();
+            lane.add_relaxed_64(addr_of_mut!((*globals).sleepers.wakes), 1);
+        }
+        self.give_up(lane, globals);
+        *self = Self::NEW;
+    }
+
+    /// Stops being the asker.
+    fn give_up<L: Lane>(&mut self, lane: &L, globals: *mut Globals) {
+        if self.asking != Asking::Not {
+            self.asking = Asking::Not;
+            // SAFETY: live (StmRef::from_raw). Relaxed: the next asker takes
+            // nothing over.
+            unsafe { lane.store_relaxed_32(addr_of_mut!((*globals).sleepers.asker), 0) };
+        }
+    }
+
+    /// Takes the next step towards the finding that everybody waits.
+    fn ask<L: Lane>(&mut self, lane: &L, bed: Bed) {
+        let globals = bed.globals;
+        // SAFETY: fields of live globals (StmRef::from_raw).
+        let (wakes_at, asker) = unsafe {
+            (
+                addr_of_mut!((*globals).sleepers.wakes),
+                addr_of_mut!((*globals).sleepers.asker),
+            )
+        };
+        // SAFETY: as above. Relaxed: the fences around order it.
+        let wakes = || unsafe { lane.load_relaxed_64(wakes_at) };
+        match self.asking {
+            Asking::Not => {
+                if self.naps < ASK_AFTER || !self.naps.is_power_of_two() {
+                    return;
+                }
+                let now = wakes();
+                let quiet = now == self.wakes || self.naps == ASK_AFTER;
+                self.wakes = now;
+                // SAFETY: as above. Relaxed: an asker takes nothing over.
+                if !quiet || unsafe { lane.cas_relaxed_32(asker, 0, 1) } != 0 {
+                    return;
+                }
+                self.asking = Asking::Out(false);
+                lane.fence();
+                if marks(lane, bed, None).running {
+                    self.give_up(lane, globals);
+                    return;
+                }
+                self.since = lane.clock();
+                self.pose(lane, globals);
+            }
+            Asking::Patient => {
+                if wakes() != self.wakes {
+                    self.give_up(lane, globals);
+                } else if lane.clock().wrapping_sub(self.since) >= L::PATIENCE {
+                    self.asking = Asking::Out(true);
+                    self.pose(lane, globals);
+                }
+            }
+            Asking::Out(late) => {
+                let marks = marks(lane, bed, Some(self.question));
+                lane.fence();
+                if marks.running || wakes() != self.wakes {
+                    self.give_up(lane, globals);
+                } else if !marks.unanswered {
+                    if marks.outside != 0 && !late {
+                        self.asking = Asking::Patient;
+                        return;
+                    }
+                    let record = FaultRecord {
+                        reason: Abort::EverybodyWaits as u32 + 1,
+                        index: marks.asleep,
+                        len: marks.outside,
+                        transaction: lane.grid_thread(),
+                        ..FaultRecord::NONE
+                    };
+                    // SAFETY: live (StmRef::from_raw).
+                    unsafe { globals::fault(lane, globals, record) };
+                }
+            }
+        }
+    }
+
+    /// Asks a new question.
+    fn pose<L: Lane>(&mut self, lane: &L, globals: *mut Globals) {
+        // SAFETY: a field of live globals (StmRef::from_raw).
+        let question = unsafe { addr_of_mut!((*globals).sleepers.question) };
+        // ORDER(W3): the marks seen before the question.
+        lane.fence();
+        // SAFETY: as above. Relaxed: only the asker stores it.
+        unsafe {
+            // The number has 30 bits in a mark.
+            self.question = (lane.load_relaxed_32(question) + 1) & (u32::MAX >> 2);
+            lane.store_relaxed_32(question, self.question);
+        }
+    }
+}
+
+/// Loads the marks of all threads, until one says that its thread runs or, if
+/// there is a question, that it has not answered it.
+fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
+    let mut all = Marks {
+        running: false,
+        unanswered: false,
+        asleep: 0,
+        outside: 0,
+    };
+    let width = lane.warp_width();
+    let mut block = 0;
+    while block < lane.grid_dim() {
+        let mut thread = 0;
+        while thread < lane.block_dim() {
+            let lanes = if bed.one_of_block {
+                1
+            } else {
+                width.min(lane.block_dim() - thread)
+            };
+            let (mut running, mut whole) = (0, false);
+            for i in 0..lanes {
+                let place = (block, thread / width, i);
+                // SAFETY: the mark of a thread of the launch, in the live
+                // region. Relaxed: the callers fence.
+                let mark = unsafe {
+                    let mark = Logs::mark_of(lane, bed.region, bed.capacity, place);
+                    lane.load_relaxed_32(mark)
+                };
+                match state_of(mark) {
+                    0 => all.outside += 1,
+                    RUNNING => running += 1,
+                    state => {
+                        all.asleep += 1;
+                        whole |= state == WHOLE_WARP;
+                        all.unanswered |= question.is_some_and(|number| mark >> 2 != number);
+                    }
+                }
+            }
+            // Those that run in a sleeping warp have no work left.
+            if whole {
+                all.asleep += running;
+            } else {
+                all.running |= running != 0;
+            }
+            if all.running || all.unanswered {
+                return all;
+            }
+            thread += if bed.one_of_block {
+                lane.block_dim()
+            } else {
+                width
+            };
+        }
+        block += 1;
+    }
+    all
+}

@@ -1,0 +1,215 @@
+//! Tests of the check after a launch: whatever a kernel leaves locked or
+//! half-added is found and named, in part after each launch and in full after a
+//! fault or on request.
+#![cfg(feature = "host")]
+
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Fast, HvSorting};
+use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
+use stm_core::{Kernel, Lane, StmRef, View};
+
+/// Adds one to the first element in each transaction, and then does what no
+/// transaction does: it stores `word` at `place`.
+struct Break;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    array: A::Array<u32>,
+    place: *mut u64,
+    word: u64,
+    how: How,
+}
+
+// SAFETY: the place is device memory, which the launch keeps alive.
+unsafe impl<A: Algorithm> Send for Params<A> {}
+// SAFETY: as above.
+unsafe impl<A: Algorithm> Sync for Params<A> {}
+
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    /// Runs one transaction.
+    Once,
+    /// Runs transactions without end.
+    Endless,
+    /// Runs a transaction with an index past the end.
+    Outside,
+    /// Panics.
+    Panic,
+}
+
+impl Kernel for Break {
+    const ENTRY: &'static str = "break";
+    type Params = Params<Fast>;
+    fn run<L: Lane>(lane: &L, p: &Params<Fast>) {
+        if !p.place.is_null() {
+            // SAFETY: the test gives a live word.
+            unsafe { lane.store_relaxed_64(p.place, p.word) };
+        }
+        let at = if p.how == How::Outside {
+            p.array.len()
+        } else {
+            0
+        };
+        let transactions = if p.how == How::Endless { u64::MAX } else { 1 };
+        p.stm.for_each(lane, 0..transactions, |tx, _| {
+            let old = tx.read(&p.array, at)?;
+            tx.write(&p.array, at, old + 1)
+        });
+        assert!(p.how != How::Panic, "as asked");
+    }
+}
+
+/// The word of a cell or row that is at work, whatever its version.
+const OWNED_CELL: u64 = 1 << 32;
+const PENDING_ROW: u64 = 1;
+
+/// The elements of the array: several windows of cells.
+const LEN: usize = 3 * 8192 + 5;
+
+struct Memory {
+    stm: Stm<Cpu>,
+    array: TxArray<Cpu, u32>,
+    wide: TxArray<Cpu, u64>,
+    sums: Sums<Cpu, u32>,
+}
+
+fn memory() -> Memory {
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        locks: 1 << 15,
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), config).unwrap();
+    let mut array = TxArray::zeroed(&cpu, stm_core::array::Layout::Plain, LEN, "words").unwrap();
+    let mut wide = TxArray::zeroed(&cpu, stm_core::array::Layout::Plain, 9, "wide words").unwrap();
+    let sums = Sums::zeroed(&cpu, 7, 3, "sums").unwrap();
+    stm.watch(&array);
+    stm.watch(&wide);
+    stm.watch_sums(&sums);
+    stm.watch(&array);
+    // What is watched is the array, whatever its layout becomes.
+    array.arrange::<Fast>().unwrap();
+    wide.arrange::<Fast>().unwrap();
+    Memory {
+        stm,
+        array,
+        wide,
+        sums,
+    }
+}
+
+impl Memory {
+    fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
+        let params = Params {
+            stm: self.stm.handle(),
+            array: self.array.view::<Fast>(),
+            place: place as *mut u64,
+            word,
+            how,
+        };
+        let limit = (how == How::Endless).then(|| Duration::from_millis(20));
+        self.stm.set_time_limit(limit);
+        // SAFETY: the arrays outlive the launch.
+        unsafe { self.stm.launch::<Break>(&params) }.map(|_| ())
+    }
+}
+
+fn corrupt(found: Result<(), Error>) -> String {
+    match found {
+        Err(Error::Corrupt { what }) => what,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_cell_that_stays_owned_is_named_and_ends_the_memory() {
+    let mut m = memory();
+    let place = m.array.word(3).bits();
+    let what = corrupt(m.launch(How::Once, place, OWNED_CELL));
+    assert!(what.contains("cell 3 of words"), "{what}");
+    assert_eq!(corrupt(m.launch(How::Once, 0, 0)), what);
+    assert_eq!(corrupt(m.stm.check_in_full()), what);
+}
+
+#[test]
+fn cells_of_64_bits_and_rows_of_sums_are_checked_as_well() {
+    let mut m = memory();
+    // An address of 64-bit words says so in its lowest bits.
+    let place = m.wide.word(8).bits() & !7;
+    let what = corrupt(m.launch(How::Once, place, OWNED_CELL));
+    assert!(what.contains("cell 8 of wide words"), "{what}");
+    let mut m = memory();
+    // The header is before the row's elements.
+    let place = (m.sums.word(6, 0).bits() & !7) - 8;
+    let what = corrupt(m.launch(How::Once, place, PENDING_ROW));
+    assert!(what.contains("row 6 of sums"), "{what}");
+}
+
+#[test]
+fn a_few_launches_check_all_of_a_large_array() {
+    let mut m = memory();
+    let place = m.array.word(LEN - 1).bits();
+    // Four windows: the last one is checked by the fourth launch.
+    let found: Vec<_> = (0..4)
+        .map(|_| m.launch(How::Once, place, OWNED_CELL).is_err())
+        .collect();
+    assert_eq!(found, [false, false, false, true]);
+}
+
+#[test]
+fn a_full_check_sees_at_once_what_a_window_does_not() {
+    for how in [How::Once, How::Endless, How::Outside, How::Panic] {
+        let mut m = memory();
+        let place = m.array.word(LEN - 1).bits();
+        let launched = m.launch(how, place, OWNED_CELL);
+        let what = match how {
+            How::Once => {
+                launched.unwrap();
+                corrupt(m.stm.check_in_full())
+            }
+            How::Panic => {
+                assert!(matches!(launched, Err(Error::Panicked { .. })));
+                corrupt(m.launch(How::Once, 0, 0))
+            }
+            _ => corrupt(launched),
+        };
+        assert!(
+            what.contains(&format!("cell {} of words", LEN - 1)),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn what_nobody_watches_is_not_checked_and_a_dropped_array_is_forgotten() {
+    let mut m = memory();
+    let cells = stm_core::array::Layout::Cells;
+    let other = TxArray::<_, u32>::zeroed(&Cpu::new(), cells, 4, "others").unwrap();
+    let place = other.word(0).bits();
+    m.launch(How::Once, place, OWNED_CELL).unwrap();
+    m.stm.check_in_full().unwrap();
+    m.stm.watch(&other);
+    assert!(corrupt(m.stm.check_in_full()).contains("cell 0 of others"));
+    let mut m = memory();
+    m.stm.watch(&other);
+    drop(other);
+    m.stm.check_in_full().unwrap();
+}
+
+#[test]
+fn elements_without_versions_are_never_taken_for_cells() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    let mut array = TxArray::from_slice(
+        &cpu,
+        stm_core::array::Layout::Cells,
+        &[u64::MAX; 8],
+        "words",
+    )
+    .unwrap();
+    array.arrange::<HvSorting>().unwrap();
+    stm.watch(&array);
+    stm.check_in_full().unwrap();
+}
