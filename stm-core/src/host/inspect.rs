@@ -279,13 +279,13 @@ mod tests {
                     .unwrap();
             }
             for wanted in 0..len {
-                let found = find(&memory, stride, 0..len, |i, word| {
-                    (word == 100 + wanted as u64).then(|| format!("{i}"))
+                let found = find(&memory, stride, 0..len, |i, item| {
+                    (word_at(item, 0) == 100 + wanted as u64).then(|| format!("{i}"))
                 });
                 assert_eq!(found.unwrap(), Some(format!("{wanted}")));
             }
-            let none = find(&memory, stride, 0..len, |_, word| {
-                (word < 100).then(String::new)
+            let none = find(&memory, stride, 0..len, |_, item| {
+                (word_at(item, 0) < 100).then(String::new)
             });
             assert_eq!(none.unwrap(), None);
         }

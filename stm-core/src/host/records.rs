@@ -3,7 +3,7 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
 use crate::array::view::Layout;
-use crate::host::device::{Device, Memory};
+use crate::host::device::Device;
 use crate::host::error::Error;
 use crate::host::inspect::{Allocation, Items, Watcher};
 use crate::host::tx_array::{decode, encode};

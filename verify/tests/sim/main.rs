@@ -15,4 +15,5 @@ mod reductions;
 mod schedules;
 mod stm;
 mod teams;
+mod waiting;
 mod wide_cells;
