@@ -151,14 +151,9 @@ mutants! {
     /// `fast`: an attempt commits although it is so old that words may have
     /// changed and look as they were seen.
     OldCommitUnchecked = "old-commit-unchecked",
-    /// `fast`: an extension makes the attempt young, although the words that it
-    /// has read stay as old as they are.
-    ExtensionRejuvenates = "extension-rejuvenates",
     /// `fast`: a word that looks newer than the snapshot is taken for an old one
     /// without asking the clock.
     OldUnproved = "old-unproved",
-    /// `fast`: an old word gets its young version without its lock.
-    OldRenewedUnlocked = "old-renewed-unlocked",
     /// `fast`, pairs: a read takes version and value from two loads.
     PairReadTwice = "pair-read-twice",
     /// `fast`, pairs: a lock is acquired from the version found at the commit,

@@ -71,6 +71,10 @@ pub enum Op {
     Insert(u8),
     /// Removes a node from that list.
     Remove(u8),
+    /// Makes a word 1, and waits until it is 0 ([`Invariant::Turns`]).
+    Put(u8),
+    /// Makes a word 0, and waits until it is not.
+    Take(u8),
     /// Does something with the node of a pool that a word names
     /// ([`Invariant::Nodes`]).
     Node(u8, NodeOp),
@@ -98,6 +102,8 @@ impl Op {
             | Self::Add(word, _)
             | Self::Insert(word)
             | Self::Remove(word)
+            | Self::Put(word)
+            | Self::Take(word)
             | Self::Node(word, _) => std::slice::from_ref(word),
         }
     }
@@ -320,9 +326,9 @@ impl Program {
                         writes.insert(*word);
                     }
                 }
-                // Lists and nodes are run with sets that are large enough
+                // These are run with sets that are large enough
                 // (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {}
+                Op::Insert(_) | Op::Remove(_) | Op::Put(_) | Op::Take(_) | Op::Node(..) => {}
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

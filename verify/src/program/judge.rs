@@ -94,7 +94,7 @@ impl Follower<'_> {
                     self.any |= self.last;
                 }
                 // They are not recorded (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {
+                Op::Insert(_) | Op::Remove(_) | Op::Put(_) | Op::Take(_) | Op::Node(..) => {
                     return Err(format!("{op} was recorded"));
                 }
                 Op::Write(word, value) => {

@@ -16,7 +16,8 @@
 //! 0, and else 0; or `s` and one to three sums, or `a`, a sum and what is added,
 //! written as a value; or `i` or `d` and a node of a list to be inserted or
 //! removed; or `n`, `m`, `u` or `v` and a word whose node of the pool is
-//! allocated or freed, replaced, updated or visited ([`NodeOp`]). Numbers of
+//! allocated or freed, replaced, updated or visited ([`NodeOp`]); or `p` or `t`
+//! and a word that is put or taken, which may wait. Numbers of
 //! words, sums and nodes are digits in base 36. Then the simulation.
 
 use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
@@ -56,6 +57,8 @@ impl fmt::Display for Op {
             Self::Add(sum, value) => write!(f, "a{}{value}", Digit(*sum)),
             Self::Insert(node) => write!(f, "i{}", Digit(*node)),
             Self::Remove(node) => write!(f, "d{}", Digit(*node)),
+            Self::Put(word) => write!(f, "p{}", Digit(*word)),
+            Self::Take(word) => write!(f, "t{}", Digit(*word)),
             Self::Node(word, op) => write!(f, "{}{}", op.letter(), Digit(*word)),
         }
     }
@@ -216,6 +219,8 @@ fn op(text: &str) -> Result<Op, Error> {
     match (kind, rest.as_str()) {
         ("i", "") => return Ok(Op::Insert(target)),
         ("d", "") => return Ok(Op::Remove(target)),
+        ("p", "") => return Ok(Op::Put(target)),
+        ("t", "") => return Ok(Op::Take(target)),
         (letter, "") => {
             let known = NodeOp::ALL.into_iter().find(|op| op.letter() == letter);
             return known.map(|op| Op::Node(target, op)).ok_or_else(bad);
@@ -351,6 +356,11 @@ impl Program {
                 "n, m, u or v",
                 "silent=nodes, each or own, and words that are 0",
             ));
+        }
+        let mut ops = self.transactions.iter().flatten();
+        let waits = ops.any(|op| matches!(op, Op::Put(_) | Op::Take(_)));
+        if waits && (self.silent != Some(Invariant::Turns) || self.calls.is_of_teams()) {
+            return Err(bad("p or t", "silent=turns, each or own"));
         }
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         match self.silent {

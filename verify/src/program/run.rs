@@ -285,6 +285,12 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
         // SAFETY: everything that the parameters point to lives in this
         // function, and only these transactions touch the words.
         let ended = unsafe { stm.launch::<Interpreter<A>>(&params) };
+        if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
+            // A program may have put what nobody takes.
+            watch.judge_waiting(&data.download(program)?)?;
+            complete = false;
+            break;
+        }
         complete = how_it_ended(case, sim, k, ended.as_ref().map(|_| ()))?;
         let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
         done.transactions += statistics.commits;

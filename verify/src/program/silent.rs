@@ -12,7 +12,7 @@
 //! remains was read from memory and belongs to one state, whatever the attempt
 //! has buffered.
 
-use super::case::Program;
+use super::case::{Op, Program};
 use super::failure::{Failure, FailureKind};
 use std::cell::RefCell;
 
@@ -35,17 +35,22 @@ pub enum Invariant {
     /// node that is found through a word says so, and all its fields belong to
     /// one write. The nodes that no word names are free.
     Nodes,
+    /// Each word is put and taken in turn, 1 and 0, and whoever finds it so
+    /// already waits by `Tx::retry`. If everybody waits, nothing that anybody
+    /// has read has changed.
+    Turns,
 }
 
 impl Invariant {
     /// All invariants.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Equal,
         Self::Toggle,
         Self::Total,
         Self::Exclusive,
         Self::Sorted,
         Self::Nodes,
+        Self::Turns,
     ];
 
     /// Returns the name in a replay line.
@@ -57,6 +62,7 @@ impl Invariant {
             Self::Exclusive => "exclusive",
             Self::Sorted => "sorted",
             Self::Nodes => "nodes",
+            Self::Turns => "turns",
         }
     }
 
@@ -85,6 +91,10 @@ impl Invariant {
             }
             Self::Sorted => links(words),
             Self::Nodes => distinct(words),
+            Self::Turns => match words.iter().flatten().find(|&&v| v > 1) {
+                Some(value) => Err(format!("a word is {value}")),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -164,6 +174,10 @@ struct Seen {
     known: Vec<Option<u64>>,
     /// The words that the attempt has written.
     own: Vec<bool>,
+    /// What a word held that the attempt has both read and written.
+    before: Vec<Option<u64>>,
+    /// Whether the attempt ended by waiting.
+    waits: bool,
 }
 
 #[derive(Default)]
@@ -217,6 +231,9 @@ impl Watch {
             seen.known.resize(len, None);
             seen.own.clear();
             seen.own.resize(len, false);
+            seen.before.clear();
+            seen.before.resize(len, None);
+            seen.waits = false;
             state.changes[transaction].clear();
         }
     }
@@ -241,6 +258,31 @@ impl Watch {
         state.broken.is_none()
     }
 
+    /// Notes that an attempt gives up until something that it has read has
+    /// changed.
+    pub(super) fn waits(&self, leader: u64) {
+        self.state.borrow_mut().seen[leader as usize].waits = true;
+    }
+
+    /// Judges a launch that ended because everybody waits, by the memory that it
+    /// left: whoever waits has read what is still there.
+    pub(super) fn judge_waiting(&self, memory: &[u64]) -> Result<(), Failure> {
+        let state = self.state.borrow();
+        for (lane, seen) in state.seen.iter().enumerate().filter(|(_, seen)| seen.waits) {
+            let read = seen.known.iter().zip(&seen.before).map(|(k, b)| k.or(*b));
+            let changed = read
+                .zip(memory)
+                .position(|(read, now)| read.is_some_and(|read| read != *now));
+            if let Some(word) = changed {
+                return Err(Failure::new(
+                    FailureKind::Invariant,
+                    format!("lane {lane} waits although word {word} has changed"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Notes what is wrong with something else that an attempt has read.
     pub(super) fn broken(&self, what: String) {
         self.state.borrow_mut().broken.get_or_insert(what);
@@ -251,7 +293,7 @@ impl Watch {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
         seen.own[at] = true;
-        seen.known[at] = None;
+        seen.before[at] = seen.known[at].take().or(seen.before[at]);
     }
 
     /// Notes that an attempt has inserted a node, or removed one.
@@ -272,6 +314,9 @@ impl Watch {
         if let Err(what) = self.invariant.check(&self.program, &values) {
             return broken(format!("the launch left that {what}"));
         }
+        if self.invariant == Invariant::Turns {
+            return self.judge_turns(memory, done);
+        }
         if self.invariant != Invariant::Sorted {
             return Ok(());
         }
@@ -290,6 +335,26 @@ impl Watch {
                      list has it {} times",
                     i32::from(after[node])
                 ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Watch {
+    /// Checks that each word was put and taken as often as the transactions
+    /// before `done` say.
+    fn judge_turns(&self, memory: &[u64], done: usize) -> Result<(), Failure> {
+        for (word, (&first, &last)) in self.program.initial.iter().zip(memory).enumerate() {
+            let ops = self.program.transactions[..done].iter().flatten();
+            let turns = ops.fold(first as i64, |sum, op| match op {
+                Op::Put(w) if usize::from(*w) == word => sum + 1,
+                Op::Take(w) if usize::from(*w) == word => sum - 1,
+                _ => sum,
+            });
+            if turns != last as i64 {
+                let text = format!("word {word} is {last}, and its turns leave {turns}");
+                return Err(Failure::new(FailureKind::Invariant, text));
             }
         }
         Ok(())

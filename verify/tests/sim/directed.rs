@@ -106,6 +106,8 @@ directed_programs! {
     silent_list: "silent-list";
     silent_nodes: "silent-nodes";
     silent_node_reused: "silent-node-reused";
+    silent_turns: "silent-turns";
+    silent_chain: "silent-chain";
     silent_sums: "silent-sums";
     silent_team_pair: "silent-team-pair";
     silent_block_pair: "silent-block-pair";

@@ -198,6 +198,12 @@ fn a_bad_line_is_refused_with_the_bad_part() {
             "hv-sorting 1x1 silent=sorted sets=1/1 : i0 : sim:w1",
             "two entries",
         ),
+        ("hv-sorting 1x1 : p0 : sim:w1", "silent=turns"),
+        ("fast 1x2 team silent=turns : t0 : sim:w2", "each or own"),
+        (
+            "hv-sorting 1x1 silent=turns init=2 : p0 : sim:w1",
+            "a word is 2",
+        ),
         ("hv-sorting 1x1 : n0 : sim:w1", "silent=nodes"),
         (
             "hv-sorting 1x1 silent=nodes init=1 : n0 : sim:w1",
@@ -273,4 +279,26 @@ fn a_silent_program_reports_what_its_transactions_saw() {
         let kind = failure.map(|failure| failure.kind);
         assert_eq!(kind, Some(FailureKind::Invariant), "{name}");
     }
+}
+
+#[test]
+fn a_launch_in_which_everybody_waits_is_judged_by_what_they_wait_for() {
+    // Nobody takes what the first transaction puts, so the second one waits.
+    for variant in Variant::ALL {
+        let line =
+            format!("{variant} 2x1 own silent=turns init=0 : p0 / p0 : sim:w1,random,weak30");
+        let case: Case = line.parse().unwrap();
+        let done = run(&case).unwrap_or_else(|failure| panic!("{line}: {failure}"));
+        assert_eq!(
+            done.transactions, 0,
+            "{line}: the launch ended with an error"
+        );
+    }
+    // One that waits although the word has changed.
+    let directed = Directed::named("silent-turns").unwrap();
+    let found = (0..2000).find_map(|seed| {
+        let case = directed.case(Variant::Fast, Some(Mutant::LostWakeup), seed);
+        run(&case).err()
+    });
+    assert!(found.is_some());
 }

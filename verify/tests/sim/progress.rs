@@ -6,6 +6,8 @@
 //! 2014, section 2.2, under lockstep) is tested in `schedules.rs`. Here the
 //! same conflicts go through transactions.
 
+use stm_core::algorithm::{Algorithm, Granule, Variant};
+use stm_core::with_algorithm;
 use verify::program::{Case, FailureKind, run};
 use verify::sim::Schedule;
 
@@ -40,20 +42,15 @@ fn completes(
 const TOGETHER: [Schedule; 2] = [Schedule::Lockstep, Schedule::Stack];
 
 /// All whose lanes run transactions together.
-const ALL: [&str; 7] = [
-    "hv-sorting",
-    "hv-backoff",
-    "tbv-sorting",
-    "vbv",
-    "cgl",
-    "fast",
-    "fast-table",
-];
+fn all() -> impl Iterator<Item = Variant> {
+    let together = |variant: &Variant| with_algorithm!(*variant, A => <A as Algorithm>::GRANULE != Granule::Block);
+    Variant::ALL.iter().copied().filter(together)
+}
 
 /// The pattern of section 2.2: two words in opposite order.
 #[test]
 fn lanes_that_lock_in_opposite_order_always_complete() {
-    for variant in ALL {
+    for variant in all() {
         let head = format!("{variant} 1x2 each locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, "r0 w0+1 r1 w1+1 / r1 w1+1 r0 w0+1", &TOGETHER, 2);
         always_completes(&head, "w0=1 w1=1 / w1=2 w0=2", &TOGETHER, 2);
@@ -63,7 +60,7 @@ fn lanes_that_lock_in_opposite_order_always_complete() {
 /// The pattern of section 3.2.2: T1 reads Y and writes X, T2 reads X and writes Y.
 #[test]
 fn lanes_that_read_what_the_other_writes_always_complete() {
-    for variant in ALL {
+    for variant in all() {
         let head = format!("{variant} 1x2 each locks=8 retry_limits=4/4 init=0,0");
         always_completes(&head, "r1 w0+1 / r0 w1+1", &TOGETHER, 2);
     }

@@ -103,10 +103,10 @@ const HT: Ht = Ht {
 };
 
 macro_rules! kernels {
-    ($($name:ident: $variant:ident;)*) => {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
         $(
             #[test]
-            fn $name() {
+            fn $entry() {
                 let variant = Variant::$variant;
                 let (mut aborted, mut repeated) = (0, 0);
                 for (width, seeds) in [(1, 12), (4, 12), (32, 2)] {
@@ -126,11 +126,9 @@ macro_rules! kernels {
     };
 }
 
-kernels! {
-    ra_and_ht_are_opaque_with_cgl: Cgl;
-    ra_and_ht_are_opaque_with_egpgv: Egpgv;
-    ra_and_ht_are_opaque_with_vbv: Vbv;
-    ra_and_ht_are_opaque_with_tbv_sorting: TbvSorting;
-    ra_and_ht_are_opaque_with_hv_sorting: HvSorting;
-    ra_and_ht_are_opaque_with_hv_backoff: HvBackoff;
+/// One test for each algorithm of the registry.
+mod ra_and_ht_are_opaque_with {
+    use super::*;
+
+    stm_core::for_each_algorithm!(kernels! {});
 }

@@ -98,23 +98,19 @@ fn everywhere(algorithm: Variant) {
 }
 
 macro_rules! variants {
-    ($($name:ident: $algorithm:ident;)*) => {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
         $(
             #[test]
-            fn $name() {
-                everywhere(Variant::$algorithm);
+            fn $entry() {
+                everywhere(Variant::$variant);
             }
         )*
     };
 }
 
-variants! {
-    labyrinth_and_genome_are_opaque_with_cgl: Cgl;
-    labyrinth_and_genome_are_opaque_with_egpgv: Egpgv;
-    labyrinth_and_genome_are_opaque_with_vbv: Vbv;
-    labyrinth_and_genome_are_opaque_with_tbv_sorting: TbvSorting;
-    labyrinth_and_genome_are_opaque_with_hv_sorting: HvSorting;
-    labyrinth_and_genome_are_opaque_with_hv_backoff: HvBackoff;
-    labyrinth_and_genome_are_opaque_with_fast: Fast;
-    labyrinth_and_genome_are_opaque_with_fast_table: FastTable;
+/// One test for each algorithm of the registry.
+mod labyrinth_and_genome_are_opaque_with {
+    use super::*;
+
+    stm_core::for_each_algorithm!(variants! {});
 }

@@ -97,11 +97,6 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         } else {
             S::unlocked(snapshot)
         };
-        if Mutant::OldRenewedUnlocked.on(lane) && S::packs::<T>() {
-            let old = S::is_newer::<T>(seen, self.present(), bits);
-            // SAFETY: as below.
-            return old && unsafe { lane.cas_relaxed_64(place, seen, young) } == seen;
-        }
         let locked = S::locked(seen, lane.grid_thread());
         let pair = Versioned::<S, INLINE>::is_pair(lane, word);
         // SAFETY: the version word of an element in range of a live array

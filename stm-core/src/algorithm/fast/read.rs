@@ -143,9 +143,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return Err(Abort::ReadStale);
         }
         tx.attempt.snapshot = now;
-        if Mutant::ExtensionRejuvenates.on(tx.lane) {
-            tx.attempt.born.snapshot = now;
-        }
         Ok(())
     }
 

@@ -95,6 +95,30 @@ pub const SILENT: &[Directed] = &[
     .silent(Invariant::Nodes)
     .sets(32, 32),
     Directed::new(
+        "silent-turns",
+        "a word that two lanes put and two take, each waiting for its turn",
+        &[
+            "p0 / p0 / p0",
+            "t0 / t0 / t0",
+            "p0 / p0 / p0",
+            "t0 / t0 / t0",
+        ],
+        &[0],
+    )
+    .silent(Invariant::Turns),
+    Directed::new(
+        "silent-chain",
+        "a token that goes through three words, from lane to lane",
+        &[
+            "p0 / p0 / p0",
+            "t0 p1 / t0 p1 / t0 p1",
+            "t1 p2 / t1 p2 / t1 p2",
+            "t2 / t2 / t2",
+        ],
+        &[0, 0, 0],
+    )
+    .silent(Invariant::Turns),
+    Directed::new(
         "silent-sums",
         "additions that are made together, read one after the other",
         &["s0 s1 / s10", "a0=1 a1=1 / a1=2 a0=2", "a0=4 a1=4"],

@@ -153,9 +153,27 @@ impl Writer<'_> {
         words.map(|w| Op::Node(w, self.rng.pick(&kinds))).collect()
     }
 
+    /// Puts and takes one or two words.
+    fn turns(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let words = order.into_iter().take(self.rng.pick(&[1, 1, 1, 2]));
+        let turn = |w| {
+            if self.rng.chance(50) {
+                Op::Put(w)
+            } else {
+                Op::Take(w)
+            }
+        };
+        words.map(turn).collect()
+    }
+
     fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
-        let audits =
-            !matches!(invariant, Invariant::Sorted | Invariant::Nodes) && self.rng.chance(45);
+        let audits = !matches!(invariant, Invariant::Sorted | Invariant::Nodes)
+            && self.rng.chance(if invariant == Invariant::Turns {
+                15
+            } else {
+                45
+            });
         if audits && self.sums != 0 && self.rng.chance(50) {
             return self.audit_sums();
         }
@@ -169,6 +187,7 @@ impl Writer<'_> {
             Invariant::Exclusive => self.claim(),
             Invariant::Sorted => self.relink(),
             Invariant::Nodes => self.nodes(),
+            Invariant::Turns => self.turns(),
         }
     }
 }
@@ -177,7 +196,9 @@ impl Writer<'_> {
 fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
     let words = u64::from(words);
     match invariant {
-        Invariant::Equal | Invariant::Exclusive | Invariant::Nodes => vec![0; words as usize],
+        Invariant::Equal | Invariant::Exclusive | Invariant::Nodes | Invariant::Turns => {
+            vec![0; words as usize]
+        }
         Invariant::Toggle => (0..words).map(|i| i % 2).collect(),
         Invariant::Total => (0..words).map(|_| rng.below(10).into()).collect(),
         // Every second node is in the list.
@@ -201,7 +222,7 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
     let words = match invariant {
         _ if many => rng.within(9, 18) * 2,
         Invariant::Sorted => rng.within(3, 8),
-        Invariant::Nodes => rng.within(1, 3),
+        Invariant::Nodes | Invariant::Turns => rng.within(1, 3),
         Invariant::Toggle => rng.pick(&[2, 2, 4]),
         _ => rng.within(2, 4),
     };
@@ -235,7 +256,11 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
         row: rng.within(1, sums.clamp(1, 3)),
         transactions,
     };
-    let alone = sums != 0 || matches!(invariant, Invariant::Sorted | Invariant::Nodes);
+    let alone = sums != 0
+        || matches!(
+            invariant,
+            Invariant::Sorted | Invariant::Nodes | Invariant::Turns
+        );
     if variant.has_teams() && !alone && rng.chance(25) {
         width = in_teams(&mut rng, &mut program);
     }

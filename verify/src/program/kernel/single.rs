@@ -179,6 +179,8 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             Op::Insert(node) => self.insert(*node)?,
             Op::Remove(node) => self.remove(*node)?,
             Op::Node(word, op) => self.node(*word, *op)?,
+            Op::Put(word) => self.turn(*word, 1)?,
+            Op::Take(word) => self.turn(*word, 0)?,
         }
         Ok(false)
     }
@@ -263,6 +265,18 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             self.changed(node, false);
         }
         Ok(())
+    }
+
+    /// Gives a word this value, or waits if it has it.
+    fn turn(&mut self, word: u8, value: u64) -> TxResult<()> {
+        self.read(Words::new(&[word]))?;
+        if self.last != value {
+            return self.write([word; 2], [value, 0], 1);
+        }
+        if let Some(watch) = self.params.program.watch() {
+            watch.waits(self.lane);
+        }
+        self.tx.retry()
     }
 
     fn changed(&self, node: u8, inserted: bool) {

@@ -109,8 +109,14 @@ fn team_body<L: Lane, A: Algorithm, C: Crew>(
                     }
                 }
             }
-            // Teams have neither sums nor lists nor nodes (`Program::check`).
-            Op::Add(..) | Op::ReadSums(_) | Op::Insert(_) | Op::Remove(_) | Op::Node(..) => {}
+            // Teams have none of these (`Program::check`).
+            Op::Add(..)
+            | Op::ReadSums(_)
+            | Op::Insert(_)
+            | Op::Remove(_)
+            | Op::Put(_)
+            | Op::Take(_)
+            | Op::Node(..) => {}
         }
     }
     Ok(())
