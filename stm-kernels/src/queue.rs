@@ -1,5 +1,6 @@
-//! A bounded first-in-first-out queue in transactions: producers try to append,
-//! consumers try to take, and neither waits.
+//! A bounded first-in-first-out queue in transactions: producers append and
+//! consumers take. One that finds the queue full, or empty, either gives up or
+//! waits by `tx.retry` ([`Roles`]).
 //!
 //! Two words count what was ever appended and what was ever taken, and a ring of
 //! words holds the values between them. Every transaction that gets something done
@@ -46,21 +47,49 @@ pub const TAKEN: u64 = 0;
 /// The count of values that were ever appended.
 pub const APPENDED: u64 = 1;
 
-/// Which transactions are producers.
+/// Which transactions are producers, and what one does that finds the queue
+/// full, or empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Roles {
+    /// Roles are drawn, and nobody waits.
+    Drawn = 0,
+    /// Even transactions are producers, and all wait.
+    Alternating = 1,
+    /// The first half of the transactions are consumers, and all wait. So a
+    /// launch of which only the first threads are resident cannot end well.
+    ConsumersFirst = 2,
+}
+
+/// The transactions' roles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePlan {
     /// The seed of the roles.
     pub seed: u64,
-    /// Producers in a hundred transactions.
+    /// The number of transactions.
+    pub transactions: u64,
+    /// Producers in a hundred transactions, if their roles are drawn.
     pub producers_percent: u32,
+    /// The roles.
+    pub roles: Roles,
 }
 
 impl QueuePlan {
     /// Whether transaction `i` is a producer.
     #[inline(always)]
     pub const fn is_producer(&self, i: u64) -> bool {
-        draw(self.seed, i, 0) % 100 < self.producers_percent as u64
+        match self.roles {
+            Roles::Drawn => draw(self.seed, i, 0) % 100 < self.producers_percent as u64,
+            Roles::Alternating => i & 1 == 0,
+            Roles::ConsumersFirst => i >= self.transactions / 2,
+        }
+    }
+
+    /// Whether transactions wait.
+    #[inline(always)]
+    pub const fn waits(&self) -> bool {
+        !matches!(self.roles, Roles::Drawn)
     }
 
     /// The value that transaction `i` appends; never 0.
@@ -99,8 +128,14 @@ impl<A: Algorithm> Queue<A> {
                         tx.write(&p.ring, u64::from(place(appended, places)), value)?;
                         tx.write(&p.counts, APPENDED, appended.wrapping_add(1))?;
                         result.set(done(appended, value));
+                    } else if p.plan.waits() {
+                        return tx.retry();
                     }
-                } else if waiting != 0 {
+                } else if waiting == 0 {
+                    if p.plan.waits() {
+                        return tx.retry();
+                    }
+                } else {
                     let value = tx.read(&p.ring, u64::from(place(taken, places)))?;
                     tx.write(&p.counts, TAKEN, taken.wrapping_add(1))?;
                     result.set(done(taken, value));
@@ -138,11 +173,22 @@ mod tests {
         for percent in [0, 30, 100] {
             let plan = QueuePlan {
                 seed: 5,
+                transactions: 10_000,
                 producers_percent: percent,
+                roles: Roles::Drawn,
             };
             let producers = (0..10_000).filter(|&i| plan.is_producer(i)).count();
             let expected = 100 * percent as usize;
             assert!(producers.abs_diff(expected) < 200, "{producers}");
+        }
+        for roles in [Roles::Alternating, Roles::ConsumersFirst] {
+            let plan = QueuePlan {
+                seed: 5,
+                transactions: 10_000,
+                producers_percent: 0,
+                roles,
+            };
+            assert_eq!((0..10_000).filter(|&i| plan.is_producer(i)).count(), 5000);
         }
         assert_eq!(QueuePlan::value(0), 1);
         assert_eq!(done(3, QueuePlan::value(6)), 3 << 32 | 7);

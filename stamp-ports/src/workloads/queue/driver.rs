@@ -53,7 +53,9 @@ impl Workload for Queue {
         Ok(QueueData {
             plan: QueuePlan {
                 seed,
+                transactions: self.operations.into(),
                 producers_percent: self.producers_percent,
+                roles: self.roles,
             },
             counts: array(2, "the counts of queue")?,
             ring: array(self.places as usize, "the ring of queue")?,

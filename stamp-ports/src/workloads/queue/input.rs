@@ -6,6 +6,7 @@ use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
+use stm_kernels::queue::Roles;
 
 /// The queue's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Queue {
     pub producers_percent: u32,
     /// Operations of a run, each a transaction.
     pub operations: u32,
+    /// The operations' roles, and whether they wait.
+    pub roles: Roles,
 }
 
 impl Default for Queue {
@@ -24,6 +27,7 @@ impl Default for Queue {
             places: 1 << 10,
             producers_percent: 50,
             operations: 64 << 10,
+            roles: Roles::Drawn,
         }
     }
 }
@@ -57,15 +61,25 @@ impl Sizes for Queue {
             ("places", self.places.into()),
             ("producers_percent", self.producers_percent.into()),
             ("operations", self.operations.into()),
+            (
+                "waiting",
+                match self.roles {
+                    Roles::Drawn => "none",
+                    Roles::Alternating => "alternating",
+                    Roles::ConsumersFirst => "consumers-first",
+                }
+                .into(),
+            ),
         ]
     }
 
     fn summary(&self) -> String {
-        format!(
-            "{}, {} % producers",
-            of(self.places.into(), "place"),
-            self.producers_percent
-        )
+        let places = of(self.places.into(), "place");
+        match self.roles {
+            Roles::Drawn => format!("{places}, {} % producers", self.producers_percent),
+            Roles::Alternating => format!("{places}, all wait"),
+            Roles::ConsumersFirst => format!("{places}, all wait, consumers first"),
+        }
     }
 
     fn capacity(&self) -> Capacity {
@@ -95,6 +109,13 @@ impl Sizes for Queue {
             return Err(Error::Usage(format!(
                 "--producers {} is no share: give from 0 to 100 per cent",
                 self.producers_percent
+            )));
+        }
+        if self.roles != Roles::Drawn && !self.operations.is_multiple_of(2) {
+            return Err(Error::Usage(format!(
+                "--operations {} leaves one operation without a partner to wait for: give an \
+                 even number with --wait",
+                self.operations
             )));
         }
         if self.operations == 0 {
