@@ -59,6 +59,7 @@ mod cuda;
 mod device;
 mod error;
 mod pool;
+mod pool_names;
 mod profile;
 mod records;
 mod stm;
