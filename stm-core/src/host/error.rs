@@ -1,5 +1,6 @@
 //! Errors of the host's side.
 
+use crate::host::pool_names;
 use crate::tx::abort::Abort;
 use std::string::String;
 use std::time::Duration;
@@ -368,14 +369,22 @@ impl Error {
                 transaction,
             },
             Abort::PoolExhausted => {
-                let (what, nodes) = super::pool::named((record.len >> 32) as u32);
+                let (what, nodes) = pool_names::named((record.len >> 32) as u32);
                 Self::PoolExhausted {
                     what,
                     nodes,
                     transaction,
                 }
             }
-            Abort::BadNode => super::pool::node_error(record.index, record.len, transaction),
+            Abort::BadNode => {
+                let (pool, nodes) = pool_names::named((record.len >> 32) as u32);
+                Self::BadNode {
+                    what: pool_names::mistake(record.index),
+                    pool,
+                    nodes,
+                    transaction,
+                }
+            }
             Abort::WriteSetFull => Self::CapacityExceeded {
                 set: "write set",
                 limit: record.limit,

@@ -61,6 +61,7 @@ mod error;
 mod inspect;
 mod parameters;
 mod pool;
+mod pool_names;
 mod profile;
 mod records;
 mod stm;

@@ -1,55 +1,16 @@
 //! Pools of nodes, and preassigned nodes, in the memory of a device.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::pool::{Misuse, NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
+use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
 use crate::array::view::Layout;
 use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
+use crate::host::pool_names::Identity;
 use crate::host::records::Records;
-use std::collections::BTreeMap;
-use std::format;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec;
 use std::vec::Vec;
-
-/// The pools of this program, by number, so that a fault record can name one.
-static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
-
-fn pools() -> MutexGuard<'static, BTreeMap<u32, (&'static str, u64)>> {
-    // A thread that panicked left the map as it was.
-    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the name of a pool and the number of its nodes.
-pub(super) fn named(id: u32) -> (&'static str, u64) {
-    let unknown = ("a pool that is gone", 0);
-    pools().get(&id).copied().unwrap_or(unknown)
-}
-
-/// The number of a pool, which no other pool of the program has while it lives.
-#[derive(Debug)]
-struct Identity(u32);
-
-impl Identity {
-    fn new(what: &'static str, nodes: u64) -> Self {
-        let mut pools = pools();
-        // Numbers follow each other, so that pools made one after the other
-        // have different tags.
-        let last = pools.last_key_value().map_or(0, |(&id, _)| id);
-        let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
-        let id = last.wrapping_add(free.unwrap_or(1));
-        pools.insert(id, (what, nodes));
-        Self(id)
-    }
-}
-
-impl Drop for Identity {
-    fn drop(&mut self) {
-        pools().remove(&self.0);
-    }
-}
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
@@ -230,7 +191,7 @@ impl<D: Device> Pool<D> {
         // SAFETY: the memory has the words, and `new` has checked the number of
         // nodes; that they live while a kernel runs is what the caller of
         // `launch` promises.
-        unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.0) }
+        unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.number()) }
     }
 }
 
@@ -457,36 +418,9 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
                 self.header.address().cast(),
                 self.records.view::<A>(),
                 self.per_transaction,
-                self.identity.0,
+                self.identity.number(),
                 self.transactions,
             )
         }
-    }
-}
-
-/// Makes the error of a fault with a node: `index` has the mistake and the name
-/// of the node, `len` the number of the pool.
-pub(super) fn node_error(index: u64, len: u64, transaction: u64) -> Error {
-    let (pool, nodes) = named((len >> 32) as u32);
-    let misuse = (index >> 32) as u32;
-    let node = index as u32;
-    let what = if misuse == Misuse::FreedTwice as u32 {
-        format!("freed node {node:#x}, which was free already")
-    } else if misuse == Misuse::NeverGivenOut as u32 {
-        format!("used node {node:#x}, which was never given out")
-    } else if misuse == Misuse::InUse as u32 {
-        "began to initialise preassigned nodes that are in use since an earlier launch".into()
-    } else if misuse == Misuse::SecondLoop as u32 {
-        "began to initialise preassigned nodes that another loop of the launch has".into()
-    } else if node == Node::NIL.bits() {
-        "used a link to no node".into()
-    } else {
-        format!("used node {node:#x}, which is of another pool or of none")
-    };
-    Error::BadNode {
-        what,
-        pool,
-        nodes,
-        transaction,
     }
 }

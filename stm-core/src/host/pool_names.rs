@@ -1,0 +1,69 @@
+//! The names of pools, for errors.
+
+use crate::array::pool::{Misuse, Node};
+use std::collections::BTreeMap;
+use std::format;
+use std::string::String;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The pools of this program, by number, so that a fault record can name one.
+static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
+
+fn pools() -> MutexGuard<'static, BTreeMap<u32, (&'static str, u64)>> {
+    // A thread that panicked left the map as it was.
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the name of a pool and the number of its nodes.
+pub(super) fn named(id: u32) -> (&'static str, u64) {
+    let unknown = ("a pool that is gone", 0);
+    pools().get(&id).copied().unwrap_or(unknown)
+}
+
+/// The number of a pool, which no other pool of the program has while it lives.
+#[derive(Debug)]
+pub(super) struct Identity(u32);
+
+impl Identity {
+    /// Gives a pool a number, until the value is dropped.
+    pub(super) fn new(what: &'static str, nodes: u64) -> Self {
+        let mut pools = pools();
+        // Numbers follow each other, so that pools made one after the other
+        // have different tags.
+        let last = pools.last_key_value().map_or(0, |(&id, _)| id);
+        let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
+        let id = last.wrapping_add(free.unwrap_or(1));
+        pools.insert(id, (what, nodes));
+        Self(id)
+    }
+
+    /// Returns the number.
+    pub(super) const fn number(&self) -> u32 {
+        self.0
+    }
+}
+
+impl Drop for Identity {
+    fn drop(&mut self) {
+        pools().remove(&self.0);
+    }
+}
+
+/// Says what a transaction did with a node, given the index of the fault record:
+/// the mistake, and the name of the node.
+pub(super) fn mistake(index: u64) -> String {
+    let (misuse, node) = ((index >> 32) as u32, index as u32);
+    if misuse == Misuse::FreedTwice as u32 {
+        format!("freed node {node:#x}, which was free already")
+    } else if misuse == Misuse::NeverGivenOut as u32 {
+        format!("used node {node:#x}, which was never given out")
+    } else if misuse == Misuse::InUse as u32 {
+        "began to initialise preassigned nodes that are in use since an earlier launch".into()
+    } else if misuse == Misuse::SecondLoop as u32 {
+        "began to initialise preassigned nodes that another loop of the launch has".into()
+    } else if node == Node::NIL.bits() {
+        "used a link to no node".into()
+    } else {
+        format!("used node {node:#x}, which is of another pool or of none")
+    }
+}
