@@ -166,3 +166,47 @@ impl State {
         lines.join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> State {
+        let mut state = State::new("cpu".into(), "CPU".into(), 3);
+        state.next_step = 12;
+        state.runs.insert("ra fast".into(), 4);
+        state.note_wrong(11, "a total");
+        state.lines.push(state.line());
+        state
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        state().write(folder.path()).unwrap();
+        let read = State::read(&folder.path().join(FILE_NAME)).unwrap();
+        assert_eq!(read, state());
+        let log = std::fs::read_to_string(folder.path().join("soak.txt")).unwrap();
+        assert!(
+            log.contains("step 11: a total") && log.contains("4  ra fast"),
+            "{log}"
+        );
+    }
+
+    #[test]
+    fn whatever_the_bytes_are_the_reader_returns() {
+        let text = serde_json::to_string(&state()).unwrap();
+        let mut read = 0;
+        for at in 0..text.len() {
+            for byte in [b'0', b'"', b'{', b'-', b' ', 0xFF] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                // A change inside a name or a number may be another state.
+                read += u32::from(State::parse(&String::from_utf8_lossy(&bytes)).is_ok());
+            }
+            assert!(State::parse(&text[..at]).is_err());
+        }
+        assert!(read > 0);
+        assert!(State::parse(&text.replace("\"seconds\":0.0", "\"seconds\":-1.0")).is_err());
+    }
+}

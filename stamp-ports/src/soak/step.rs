@@ -344,3 +344,45 @@ impl<'a> Bench<'a> {
         Err(format!("{called}: {}: {}", output.status, errors.trim()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_of_a_step_repeat_and_stay_in_their_range() {
+        let draws = |step| {
+            let mut chance = Chance::new(5, step);
+            let mut next = || (chance.size(1 << 10, 5000), chance.below(7));
+            [next(), next(), next()]
+        };
+        assert_eq!(draws(3), draws(3));
+        assert_ne!(draws(3), draws(4));
+        let all: Vec<_> = (0..200).flat_map(draws).collect();
+        assert!(
+            all.iter()
+                .all(|(size, n)| (1 << 10..=5000).contains(size) && *n < 7)
+        );
+        assert!(all.iter().any(|(size, _)| *size > 4500));
+    }
+
+    #[test]
+    fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
+        let cpu = AnyDevice::cpu();
+        let mut state = State::new(cpu.id(), cpu.name(), 1);
+        let mut bench = Bench::new(&cpu, None).unwrap();
+        for step in 0..3 {
+            bench.step(&mut state, step).unwrap();
+        }
+        assert_eq!(state.service_launches, 3);
+        bench.check_service().unwrap();
+        // One more than the transactions have left.
+        for memory in &mut bench.service {
+            let mut words = memory.array.download().unwrap();
+            words[0] = words[0].wrapping_add(1);
+            memory.array.upload(&words).unwrap();
+        }
+        let wrong = bench.step(&mut state, 3).unwrap_err();
+        assert!(wrong.contains("the words add up to"), "{wrong}");
+    }
+}
