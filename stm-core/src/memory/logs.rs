@@ -14,8 +14,8 @@
 //! | `w * c` | write set: values |
 //! | `w * (r + c)` | lock log: entries |
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
-//! | `w / 2` | whether the lane is in a transaction, 32 bits |
-//! | `w / 2` | the lane's mark for other threads, 32 bits (`run/wait.rs`) |
+//! | `w` | whether the lane is in a transaction, 32 bits; the second half is idle |
+//! | `w` | the lane's mark for other threads, 32 bits (`run/wait.rs`); the same |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
 //! The versioned algorithms have no lock log. They use the first four of its
@@ -98,9 +98,10 @@ impl Capacity {
     const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
         // The heads, the flag of an open transaction and the mark are 32 bits
-        // each.
+        // each; the last two have whole words, as one is private and the other
+        // is not.
         const { assert!(BUCKETS.is_multiple_of(2), "whole words") }
-        (lane + BUCKETS as u64 / 2 + 1) * warp_width as u64
+        (lane + BUCKETS as u64 / 2 + 2) * warp_width as u64
     }
 }
 
@@ -212,7 +213,7 @@ impl Logs {
     /// Returns the address of the lane's mark.
     #[inline(always)]
     pub(crate) fn mark<L: Lane>(&self, lane: &L) -> *mut u32 {
-        self.head(lane, BUCKETS + 1)
+        self.head(lane, BUCKETS + 2)
     }
 
     /// Returns the address of the mark of the thread in a block, a warp of it,
@@ -229,7 +230,7 @@ impl Logs {
         (block, warp, index): (u32, u32, u32),
     ) -> *mut u32 {
         let (_, heads) = Self::of_warp_of(lane, block, warp, region, capacity);
-        heads.wrapping_add(((BUCKETS + 1) * lane.warp_width() + index) as usize)
+        heads.wrapping_add(((BUCKETS + 2) * lane.warp_width() + index) as usize)
     }
 
     /// Returns how many entries the logs hold.

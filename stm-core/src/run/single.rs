@@ -230,7 +230,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut conflicts = 0;
         let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.limits.lanes_max);
-        let mut waits = false;
+        // Registers, so that a kernel without `retry` has no code for it.
+        let (mut waits, mut asleep) = (false, false);
         let mut sleep = Sleep::NEW;
         let first = all & (lane.lane_bit() - 1) == 0;
         let opened = tx.logs.open(lane);
@@ -240,7 +241,7 @@ impl<A: Algorithm> StmRef<A> {
         }
         loop {
             let work = i < range.end && !counts.stopped;
-            if waits && sleep.is_due() && A::changed(&mut tx) {
+            if waits && (asleep || sleep.is_due()) && A::changed(&mut tx) {
                 waits = false;
             }
             let awake = work && !waits;
@@ -254,12 +255,14 @@ impl<A: Algorithm> StmRef<A> {
                 if waits && work {
                     let asks = sleepers & (lane.lane_bit() - 1) == 0;
                     sleep.nap(lane, self.bed(tx.logs, true, asks));
+                    asleep = true;
                     counts.stopped = self.told_to_stop(lane);
                 }
                 continue;
             }
-            if sleep.asleep {
+            if asleep {
                 sleep.wake(lane, self.globals, tx.logs);
+                asleep = false;
             }
             let mut go = awake;
             let mut going = working;

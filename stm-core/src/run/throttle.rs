@@ -15,12 +15,14 @@
 //! queue rare.
 //!
 //! The argument has a condition: **the head must be able to finish when it runs
-//! alone**. It does not hold
+//! alone**, or leave. A transaction that waits for another one leaves: one that
+//! retries (`run/wait.rs`) gives its ticket back at the end of that attempt, at
+//! which it was the head, and conflicts are counted from zero when it wakes. No
+//! closure can keep its place by a conflict of its own, as it cannot make one
+//! up ([`Abort`](crate::Abort)). The condition does not hold
 //!
-//! - for a closure that waits by returning a conflict of its own until another
-//!   transaction has written something: such a transaction draws a ticket,
-//!   becomes the head, and keeps out the very transaction that it waits for, so
-//!   the launch makes no progress;
+//! - for a closure that waits in a loop of its own, inside an attempt, for what
+//!   another transaction is to write: the attempt does not end;
 //! - for cells whose versions come from another `Stm` and are above this one's
 //!   clock: every read of them finds a version newer than any snapshot, and no
 //!   attempt ever succeeds.

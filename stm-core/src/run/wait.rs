@@ -143,12 +143,12 @@ impl Sleep {
         since: 0,
     };
 
-    /// Returns whether the lane shall ask in this pass whether something has
-    /// changed.
+    /// Returns whether a lane that waits, but does not sleep, shall ask in this
+    /// pass whether something has changed.
     #[inline(always)]
     pub(crate) fn is_due(&mut self) -> bool {
         self.passes = self.passes.wrapping_add(1);
-        self.asleep || self.passes.is_multiple_of(POLL_ROUNDS)
+        self.passes.is_multiple_of(POLL_ROUNDS)
     }
 
     /// Sleeps for one pass, after nothing was found changed. The lane then

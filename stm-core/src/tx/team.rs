@@ -53,31 +53,43 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     if !C::any(failed) {
         return Ok(());
     }
+    let (abort, at) = decide(lane, crew, failed, mine, tx.out_of_range);
+    tx.out_of_range = at;
+    Err(abort)
+}
+
+/// Returns the reason of the whole team, of which some members have `failed`,
+/// and the index and length that belong to it. It is not inlined and takes its
+/// arguments by value, as it is rarely needed.
+#[inline(never)]
+fn decide<L: Lane, C: Crew>(
+    lane: &L,
+    crew: C,
+    failed: C::Votes,
+    mine: TxResult<()>,
+    (index, len): (u64, u64),
+) -> (Abort, (u64, u64)) {
     let code = mine.err().map_or(0, |abort| abort as u32);
     let conflict = mine.is_err_and(Abort::is_conflict);
     let conflicts = crew.vote(lane, conflict);
     let (votes, mine) = if C::any(conflicts) {
         (conflicts, conflict)
     } else {
-        // A retry comes before the result of any lane that another state might
-        // change, and a fault before a retry.
-        let retries = mine == Err(Abort::Retry);
-        let retry = crew.vote(lane, retries);
         let fault = mine.is_err_and(Abort::is_fault);
         let faults = crew.vote(lane, fault);
-        match (C::any(faults), C::any(retry)) {
+        let retry = mine == Err(Abort::Retry);
+        let retries = crew.vote(lane, retry);
+        match (C::any(faults), C::any(retries)) {
             (true, _) => (faults, fault),
-            (false, true) => (retry, retries),
+            (false, true) => (retries, retry),
             (false, false) => (failed, mine.is_err()),
         }
     };
     let first = crew.one_of(lane, votes, mine);
     let code = crew.told_32(lane, first, code);
-    let (index, len) = tx.out_of_range;
     let [index, len] = crew.told(lane, first, [index, len]);
-    tx.out_of_range = (index, len);
-    let abort = Abort::ALL.get(code as usize);
-    Err(abort.copied().unwrap_or(Abort::Stopped)) // a reason, as one brought it
+    let abort = Abort::ALL.get(code as usize).copied();
+    (abort.unwrap_or(Abort::Stopped), (index, len)) // a reason, as one brought it
 }
 
 impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {

@@ -13,4 +13,5 @@ mod recorded;
 mod schedules;
 mod stm;
 mod teams;
+mod waiting;
 mod wide_cells;
