@@ -44,7 +44,9 @@ fn the_gate_is_deterministic() {
 fn the_programs_made_for_each_mutant_exist() {
     for &mutant in Mutant::ALL {
         let (_, names) = target(mutant);
-        assert!(!names.is_empty());
+        let elsewhere =
+            super::waiting::CAUGHT.contains(&mutant) || super::pool::CAUGHT.contains(&mutant);
+        assert!(!names.is_empty() || elsewhere, "{}", mutant.name());
         for name in names {
             assert!(
                 Directed::named(name).is_some(),

@@ -18,6 +18,13 @@ use stm_kernels::chain::{ChainNode, ChainPlan, INSERTED, Operation, operate};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
+/// The seeded defects that kernels of this file find, and no program.
+pub(crate) const CAUGHT: [Mutant; 3] = [
+    Mutant::PoolFreeAtOnce,
+    Mutant::PoolNotUndone,
+    Mutant::PoolReusedPrivate,
+];
+
 /// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Job {
