@@ -287,6 +287,9 @@ pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> 
         let mut rows = Vec::new();
         // Relaxed: the number only hands out work.
         while let Some(&mutant) = Mutant::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if target(mutant).1.is_empty() {
+                continue;
+            }
             let row = try_mutant(mutant, budget, random);
             report(&row);
             rows.push(row);

@@ -103,6 +103,7 @@ fn expect<T: std::fmt::Debug>(
 const ROOMY: Capacity = Capacity {
     reads: 32,
     writes: 32,
+    ..Capacity::DEFAULT
 };
 
 fn memory(device: &AnyDevice) -> Result<Memory, String> {
@@ -125,6 +126,7 @@ fn set_full(device: &AnyDevice) -> Verdict {
                 let capacity = Capacity {
                     reads: if of_writes { 64 } else { n },
                     writes: if of_writes { n } else { 64 },
+                    ..Capacity::DEFAULT
                 };
                 let memory = Memory::new(device, algorithm, capacity, None);
                 let mut memory = memory.map_err(|error| wrong(&error))?;
@@ -190,6 +192,7 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
         capacity: Capacity {
             reads: 1 << 20,
             writes: 1 << 20,
+            ..Capacity::DEFAULT
         },
         ..StmConfig::default()
     };

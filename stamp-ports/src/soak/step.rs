@@ -64,6 +64,7 @@ type Wrong = String;
 const ROOMY: Capacity = Capacity {
     reads: 32,
     writes: 32,
+    ..Capacity::DEFAULT
 };
 
 /// The algorithms of the memories that live long, and of those that faults are
@@ -260,6 +261,7 @@ impl<'a> Bench<'a> {
                 Capacity {
                     reads: n.max(Load::LIGHT.reads),
                     writes: n.max(Load::LIGHT.writes),
+                    ..Capacity::DEFAULT
                 },
                 Load {
                     reads: n.max(4) + 1,

@@ -319,7 +319,7 @@ impl Machine {
     ) -> Result<Found, Over> {
         let bytes = if WIDE { 8 } else { 4 };
         match self.space.find(at, bytes) {
-            Ok(found) => match self.space.claim(found, how) {
+            Ok(found) => match self.space.claim(found, WIDE, how) {
                 Ok(()) => Ok(found),
                 Err(other) => self.misused(lane, at, found, other),
             },
@@ -392,7 +392,7 @@ impl Machine {
         match self.space.find(at, 16) {
             Ok(found) => {
                 for half in [found, found.next()] {
-                    if let Err(other) = self.space.claim(half, Use::Shared128) {
+                    if let Err(other) = self.space.claim(half, true, Use::Shared128) {
                         return self.misused(lane, at, half, other);
                     }
                 }

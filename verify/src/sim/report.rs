@@ -60,11 +60,11 @@ impl Machine {
         );
         let error = match other {
             Use::Private => {
-                let owner = self
-                    .space
-                    .beside(found)
-                    .max(self.space.beside(found.other_half()));
-                let owner = Owner::Lane(self.id(owner - 1));
+                // A word of 64 bits may be private in its upper half alone.
+                let [here, beside] = [found, found.other_half()].map(|h| self.space.beside(h));
+                let owner = if here == 0 { beside } else { here };
+                let lanes = self.shape.lanes();
+                let owner = Owner::Lane(self.id(owner.clamp(1, lanes) - 1));
                 SimError::NotPrivate {
                     lane: self.id(lane),
                     access,

@@ -7,8 +7,8 @@
 //! every allocation starts on a page of its own and is followed by a page that
 //! belongs to none.
 //!
-//! Beside each 8-byte granule lies what the running launch knows of it: the
-//! way it is used, and for each of its two 32-bit halves (or for the whole, in
+//! Beside each 8-byte granule lies what the running launch knows of it: for
+//! each of its two 32-bit halves the way it is used, and (or for the whole, in
 //! the first; for a word of 128 bits, in the first of its first granule) either
 //! the number of its store history or its owner. The stamp holds the launch's
 //! number, so nothing is cleared between launches.
@@ -26,7 +26,7 @@ pub(super) const BYTES_MAX: u64 = 8 << 30;
 // The first 32-bit word of a granule is its low half, as on a GPU.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// How a granule is used in one launch.
+/// How a half of a granule is used in one launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(super) enum Use {
@@ -40,11 +40,12 @@ pub(super) enum Use {
     Shared128 = 4,
 }
 
-/// The stamp of a granule is the launch's number and, in these low bits, its use.
+/// The stamp of a granule is the launch's number and, in these low bits each,
+/// the uses of its halves; 0 for a half that was not accessed.
 const USE_BITS: u32 = 3;
 
 /// Launches before the stamps repeat.
-const LAUNCH_MAX: u32 = (1 << (32 - USE_BITS)) - 1;
+const LAUNCH_MAX: u32 = (1 << (32 - 2 * USE_BITS)) - 1;
 
 /// A granule's stamp, then a number for each half.
 type Granule = [u32; 3];
@@ -253,25 +254,42 @@ impl Space {
         Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
     }
 
-    /// Takes note of an access; `Err` is how the granule is used instead.
+    /// Takes note of an access to a half of a granule, or to the whole if it is
+    /// `wide`; `Err` is how that is used instead.
     #[inline]
-    pub(super) fn claim(&mut self, found: Found, how: Use) -> Result<(), Use> {
-        let stamp = self.launch << USE_BITS | how as u32;
+    pub(super) fn claim(&mut self, found: Found, wide: bool, how: Use) -> Result<(), Use> {
+        const BOTH: u32 = (1 << USE_BITS | 1) * ((1 << USE_BITS) - 1);
+        let mask = if wide {
+            BOTH
+        } else {
+            ((1 << USE_BITS) - 1) << (found.half * USE_BITS)
+        };
+        let uses = (how as u32) * (1 << USE_BITS | 1) & mask;
         let granule =
             &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
-        if granule[0] == stamp {
+        if granule[0] >> (2 * USE_BITS) != self.launch {
+            *granule = [self.launch << (2 * USE_BITS) | uses, 0, 0];
             return Ok(());
         }
-        if granule[0] >> USE_BITS != self.launch {
-            *granule = [stamp, 0, 0];
+        let before = granule[0] & mask;
+        if before == uses {
             return Ok(());
         }
-        Err(match granule[0] & ((1 << USE_BITS) - 1) {
-            1 => Use::Shared32,
-            2 => Use::Shared64,
-            4 => Use::Shared128,
-            _ => Use::Private,
-        })
+        // Each half that is to be used was not used, or in the same way.
+        let halves = [before, before >> USE_BITS].map(|half| half & ((1 << USE_BITS) - 1));
+        let other = halves
+            .into_iter()
+            .find(|&half| half != 0 && half != how as u32);
+        match other {
+            None => {
+                granule[0] |= uses;
+                Ok(())
+            }
+            Some(1) => Err(Use::Shared32),
+            Some(2) => Err(Use::Shared64),
+            Some(4) => Err(Use::Shared128),
+            Some(_) => Err(Use::Private),
+        }
     }
 
     /// Returns the number kept beside a word: 0, or what [`Self::set_beside`]

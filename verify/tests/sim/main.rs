@@ -4,6 +4,7 @@
 mod captured;
 mod directed;
 mod errors;
+mod halves;
 mod litmus;
 mod mutants;
 mod plain_accesses;

@@ -12,7 +12,8 @@ use verify::program::{Case, run};
 fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
     let rows = gate(BUDGET, 0, |_| {});
     println!("{}", table(&rows));
-    assert_eq!(rows.len(), Mutant::ALL.len());
+    let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
+    assert_eq!(rows.len(), Mutant::ALL.iter().filter(shown).count());
     for row in &rows {
         let name = row.mutant.name();
         if let Some((case, failure)) = &row.unmutated_failure {
