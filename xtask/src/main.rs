@@ -1,6 +1,7 @@
 //! `cargo xtask`: builds and checks the PTX, and runs what CI runs.
 
 mod build;
+mod checkers;
 mod ci;
 mod circles;
 mod docs;
@@ -21,6 +22,9 @@ cargo xtask ptxas [--arch sm_75,sm_90]
 cargo xtask docs            write the figures of the documents, from docs/results
 cargo xtask docs --check    compare the documents with docs/results
 cargo xtask circles         files that import each other in a circle of more than two
+cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
+cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
+cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
 cargo xtask ci [--all] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --all a failure. The steps:
@@ -67,6 +71,9 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["circles"] => circles::check(&tree),
+        ["miri"] => checkers::miri(&tree),
+        ["tsan"] => checkers::tsan(&tree),
+        ["deny"] => checkers::deny(&tree),
         ["ci", rest @ ..] => ci::command(&tree, rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -88,7 +88,7 @@ impl Toolchain {
 
 /// `command` without what the outer cargo and rustup have set: it would choose
 /// their compiler, their flags and their directories.
-fn clean(mut command: Command) -> Command {
+pub(crate) fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 2] = ["CARGO_HOME", "RUSTUP_HOME"];
     const KEPT_PREFIXES: [&str; 4] = [
         "CARGO_HTTP_",

@@ -8,17 +8,22 @@
 //! would be without it.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
-use crate::algorithm::fast::entry_set::EntrySet;
+use crate::algorithm::fast::entry_set::{EntrySet, OPEN};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 
 impl EntrySet {
+    /// Returns the hint of a set of `len` entries after an alternative: that of
+    /// the one around it, if there is one.
+    const fn hint_after(&self, len: u32) -> u32 {
+        if self.is_open() { self.hint } else { len }
+    }
+
     /// Begins an alternative, and returns the set as it was.
     #[inline(always)]
     pub(crate) fn save(&mut self) -> Self {
         let saved = *self;
-        self.base = self.len + 1;
-        self.hint = self.len;
+        self.hint = OPEN | self.len;
         saved
     }
 
@@ -30,7 +35,7 @@ impl EntrySet {
     pub(crate) fn keep<L: Lane, const N: usize>(self, at: Entries<'_, L, N>, saved: Self) -> Self {
         if self.writes == saved.writes {
             return Self {
-                base: saved.base,
+                hint: saved.hint_after(self.len),
                 ..self
             };
         }
@@ -57,7 +62,7 @@ impl EntrySet {
                 kept.writes += u32::from(entry & WRITTEN != 0);
             }
         }
-        kept.hint = kept.len;
+        kept.hint = saved.hint_after(kept.len);
         kept
     }
 
@@ -83,7 +88,7 @@ impl EntrySet {
                 }
             }
         }
-        kept.hint = kept.len;
+        kept.hint = saved.hint_after(kept.len);
         kept
     }
 }

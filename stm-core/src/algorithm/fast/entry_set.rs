@@ -31,6 +31,9 @@ use crate::memory::bloom::Bloom;
 use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
+/// The flag of [`EntrySet::hint`] while an alternative is open.
+pub(super) const OPEN: u32 = 1 << 31;
+
 /// The read and write set of an attempt: counts and filters, in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct EntrySet {
@@ -40,11 +43,10 @@ pub struct EntrySet {
     pub(crate) writes: u32,
     /// The number of written entries that were not read.
     pub(super) blind: u32,
-    /// The entry that the next write tries first.
+    /// The entry that the next write tries first. While an alternative is open,
+    /// [`OPEN`] and the number of entries when the innermost one began: no entry,
+    /// so that no write tries it.
     pub(super) hint: u32,
-    /// One more than the number of entries when the innermost open alternative
-    /// began; 0 if none is open.
-    pub(super) base: u32,
     /// A filter over all words.
     pub(super) words: Bloom,
     /// A filter over the words written.
@@ -58,10 +60,15 @@ impl EntrySet {
         writes: 0,
         blind: 0,
         hint: 0,
-        base: 0,
         words: Bloom::EMPTY,
         written: Bloom::EMPTY,
     };
+
+    /// Returns whether an alternative is open.
+    #[inline(always)]
+    pub(super) const fn is_open(&self) -> bool {
+        self.hint >= OPEN
+    }
 
     /// Returns whether a word was written without having been read.
     #[inline(always)]
@@ -132,7 +139,7 @@ impl EntrySet {
         if self.writes == self.len {
             // A program that writes the words it has just read finds them
             // there.
-            self.hint = self.len;
+            self.hint = self.hint.max(self.len);
         }
         for k in 0..R {
             self.words.insert(address[k]);
@@ -203,7 +210,7 @@ impl EntrySet {
                 let same = unsafe { at.get(Column::Seen, i) } == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
-            if self.base == 0
+            if !self.is_open()
                 && let Err(abort) = self.compact(at)
             {
                 return (self, Err(abort));
@@ -230,7 +237,7 @@ impl EntrySet {
         value: u64,
     ) -> Result<(), Abort> {
         let hint = self.hint;
-        if hint < self.len && self.base == 0 {
+        if hint < self.len {
             // SAFETY: the index is below the count.
             let entry = unsafe { at.get(Column::Address, hint) };
             let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
@@ -268,11 +275,11 @@ impl EntrySet {
         address: WordAddress,
     ) -> Option<u32> {
         let (written, first) = self.find(at, address);
-        if self.base == 0 {
-            written.or(first)
-        } else {
+        if self.is_open() {
             // What an open alternative has written is blind.
-            written.filter(|&i| i + 1 >= self.base)
+            written.filter(|&i| i >= self.hint & !OPEN)
+        } else {
+            written.or(first)
         }
     }
 
@@ -306,8 +313,7 @@ impl EntrySet {
         count: u32,
     ) -> bool {
         let first = self.hint;
-        if self.base != 0
-            || first as usize + R > N.min(self.len as usize)
+        if first as usize + R > N.min(self.len as usize)
             || self.writes + count > at.capacity().writes
         {
             return false;
@@ -409,7 +415,7 @@ impl EntrySet {
         value: u64,
     ) -> (Self, Result<(), Abort>) {
         if self.writes >= at.capacity().writes
-            && self.base == 0
+            && !self.is_open()
             && self.find(at, address).0.is_none()
             && let Err(abort) = self.compact(at)
         {
