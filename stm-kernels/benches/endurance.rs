@@ -9,10 +9,11 @@
 //!
 //! It runs on the first GPU, else on the CPU.
 //!
-//!     cargo bench -p stm-kernels --bench endurance -- KIND TOTAL CHUNK BLOCKS THREADS
+//!     cargo bench -p stm-kernels --bench endurance -- KIND TOTAL CHUNK FIRST BLOCKS THREADS
 //!     cargo bench -p stm-kernels --bench endurance -- 32 1000000000000 1000000000
 //!
-//! `KIND` is `32`, `64` or `sums`.
+//! `KIND` is `32`, `64` or `sums`; the first launch runs `FIRST` transactions,
+//! or as many as the others.
 
 use std::time::Instant;
 use stm_core::algorithm::{Algorithm as _, Fast};
@@ -37,6 +38,7 @@ const REPORT_S: f64 = 10.0;
 struct Work {
     total: u64,
     chunk: u64,
+    first: u64,
     shape: (u32, u32),
 }
 
@@ -150,15 +152,21 @@ fn endure<D: Device, B: Bank<D>>(device: &D, kind: &str, work: Work) {
     let mut bank = B::new(device, work);
     let started = Instant::now();
     let (mut done, mut launches, mut seconds) = (0, 0u64, 0.0);
-    let (mut aborts, mut reported) = (0, 0.0);
+    let (mut aborts, mut reported, mut longest) = (0, 0.0, 0f64);
     while done < work.total {
-        let n = work.chunk.min(work.total - done);
+        let n = if launches == 0 {
+            work.first
+        } else {
+            work.chunk
+        };
+        let n = n.min(work.total - done);
         let (time, statistics) = bank.run(n, launches);
         assert_eq!(statistics.commits, n, "launch {launches}");
         assert_eq!(bank.sum(), 0, "the total after launch {launches}");
         done += n;
         launches += 1;
         seconds += time;
+        longest = longest.max(time);
         aborts += statistics.aborted();
         let elapsed = started.elapsed().as_secs_f64();
         if elapsed - reported >= REPORT_S || done == work.total {
@@ -167,7 +175,7 @@ fn endure<D: Device, B: Bank<D>>(device: &D, kind: &str, work: Work) {
                 "{{\"device\": \"{}\", \"algorithm\": \"{}\", \"accounts\": \"{kind}\", \
                  \"blocks\": {}, \"threads\": {}, \"launches\": {launches}, \
                  \"transactions\": {done}, \"aborts\": {aborts}, \
-                 \"kernel_s\": {seconds:.3}, \"elapsed_s\": {elapsed:.1}, \
+                 \"kernel_s\": {seconds:.3}, \"longest_launch_s\": {longest:.3}, \"elapsed_s\": {elapsed:.1}, \
                  \"tx_per_s\": {:.0}, \"totals_checked\": {launches}, \"wrong_totals\": 0}}",
                 device.name(),
                 Algorithm::NAME,
@@ -203,7 +211,8 @@ fn main() {
     let work = |total, chunk, (blocks, threads)| Work {
         total: number(1, total),
         chunk: number(2, chunk),
-        shape: (number(3, blocks) as u32, number(4, threads) as u32),
+        first: number(3, number(2, chunk)),
+        shape: (number(4, blocks) as u32, number(5, threads) as u32),
     };
     match Cuda::new(0) {
         Ok(gpu) => all(&gpu, kind, work(10_000_000_000, 1_000_000_000, (264, 128))),

@@ -38,9 +38,12 @@ pub(crate) const NODES_A_WORD: u32 = 32;
 /// more.
 pub(crate) const NODES_MAX: u64 = 1 << 31;
 
-/// The number of words that an allocation tries at random places, before it
+/// The number of lines that an allocation tries at random places, before it
 /// searches the pool from one end to the other.
-const PROBES: u32 = 6;
+const PROBES: u32 = 32;
+
+/// The number of words whose loads are in flight together.
+const LINE_WORDS: usize = 8;
 
 /// The name of a node of a pool, in 32 bits.
 ///
@@ -232,25 +235,40 @@ impl TPool {
             .or_else(|| Taken::unpack(self.search(lane, home)))
     }
 
-    /// Searches the rest of the pool: some words at random, then all.
+    /// Searches the rest of the pool: some lines of the bitmap at random, then
+    /// all of them. The words of a line are loaded together.
     #[cold]
     #[inline(never)]
     fn search<L: Lane>(self, lane: &L, home: u32) -> u64 {
         let (words, seed) = (self.words(), lane.grid_thread() as u32);
-        let mut word = home;
+        let lines = words.div_ceil(LINE_WORDS as u32);
+        let mut line = home / LINE_WORDS as u32;
         let mut tried = 0;
-        while tried < words.saturating_add(PROBES) {
+        while tried < lines.saturating_add(PROBES) {
             tried += 1;
-            word = if tried <= PROBES {
+            line = if tried <= PROBES {
                 let mixed = (seed ^ tried.rotate_left(24)).wrapping_mul(0x9E37_79B1);
-                ((u64::from(mixed ^ (mixed >> 15)) * u64::from(words)) >> 32) as u32
-            } else if word + 1 < words {
-                word + 1
+                ((u64::from(mixed ^ (mixed >> 15)) * u64::from(lines)) >> 32) as u32
+            } else if line + 1 < lines {
+                line + 1
             } else {
                 0
             };
-            if let Some(taken) = self.take_from(lane, word) {
-                return taken.pack();
+            let first = line * LINE_WORDS as u32;
+            let seen: [u64; LINE_WORDS] = core::array::from_fn(|j| {
+                let word = (first + j as u32).min(words - 1);
+                // SAFETY: inside the live bitmap (from_raw). Relaxed: whoever
+                // takes a node of the word loads it again.
+                unsafe { lane.load_relaxed_64(self.words.wrapping_add(word as usize)) }
+            });
+            for (j, &seen) in seen.iter().enumerate() {
+                let word = first + j as u32;
+                if word < words
+                    && seen as u32 != u32::MAX
+                    && let Some(taken) = self.take_from(lane, word)
+                {
+                    return taken.pack();
+                }
             }
         }
         NONE
