@@ -56,7 +56,7 @@ impl<A: Algorithm> P<A> {
         model: &mut Model,
         depth: u32,
     ) -> TxResult<()> {
-        for _ in 0..1 + chance.below(8) {
+        for _ in 0..=chance.below(8) {
             let i = chance.below(WORDS);
             let (row, column) = (chance.below(ROWS), chance.below(COLUMNS.into()) as u32);
             let sum = (row * u64::from(COLUMNS)) as usize + column as usize;

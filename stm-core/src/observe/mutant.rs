@@ -209,7 +209,7 @@ mutants! {
     BlockVotesByWarp = "block-votes-by-warp",
     /// The actions that wait for a commit are executed before it.
     ActionBeforeCommit = "action-before-commit",
-    /// `fast`: a transaction that waits does not look at the first word that it
+    /// `fast`: a transaction that waits does not look at the second word that it
     /// read.
     LostWakeup = "lost-wakeup",
     /// An alternative that retried keeps its writes.

@@ -49,14 +49,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Undoes an alternative that has retried.
+    /// Undoes an alternative that has retried. Of a team, only the leader
+    /// `reports` it to a probe.
     #[inline(always)]
-    fn undo_alternative(&mut self, before: &Before<A::Savepoint>) {
+    fn undo_alternative(&mut self, before: &Before<A::Savepoint>, reports: bool) {
         self.failed = None;
         self.waits = false;
         A::undo(self, before.sets);
         self.end_actions_from(before.actions, When::Abort, self.lane.grid_thread());
-        if records(self.lane) {
+        if records(self.lane) && reports {
             let undone = self.accepted - before.accepted;
             self.observe(|_| Event::Undo(undone));
             self.accepted = before.accepted;
@@ -143,7 +144,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         let before = self.begin_alternative();
         let result = first(self);
         if self.waits {
-            self.undo_alternative(&before);
+            self.undo_alternative(&before, true);
             return second(self);
         }
         A::keep(self, before.sets);
@@ -179,7 +180,8 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
                 // ORDER(D1): what all lanes have done before the actions of any.
                 self.crew.meet(lane);
             }
-            self.tx.undo_alternative(&before);
+            let leads = self.leads();
+            self.tx.undo_alternative(&before, leads);
             return second(self);
         }
         A::keep(&mut self.tx, before.sets);
