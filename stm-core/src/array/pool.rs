@@ -24,7 +24,8 @@
 //! has the argument.
 //!
 //! A [`Node`] names a node of a pool. Its upper bits are the pool's *tag*, which
-//! is never 0; so a node of another pool is found out, and 0 names no node.
+//! is never 0, so 0 names no node. A node of another pool is found out by its
+//! tag, unless pools are so many, or so large, that two of them share a tag.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};

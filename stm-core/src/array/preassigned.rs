@@ -91,7 +91,9 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    /// Returns the records, for reads and writes.
+    /// Returns the records, for reads and writes. A transaction may access a node
+    /// of another one only if it has read a link to it: a node that is being
+    /// initialised is stored at once.
     #[inline(always)]
     pub const fn records(&self) -> &TRecords<A, R> {
         &self.records

@@ -302,7 +302,9 @@ impl<D: Device, R: Record> Nodes<D, R> {
         &mut self.pool
     }
 
-    /// Returns the records, in the order of the nodes' indices.
+    /// Returns the records, in the order of the nodes' indices. Transactions of a
+    /// launch that allocates nodes reach them by [`Self::view`] alone: another
+    /// view would let them find a node that is being initialised.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }
@@ -378,7 +380,9 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         })
     }
 
-    /// Returns the records, in the order of the transactions' numbers.
+    /// Returns the records, in the order of the transactions' numbers. While the
+    /// transactions of a launch initialise their nodes, others may read those
+    /// that they have found a link to, and no others.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }

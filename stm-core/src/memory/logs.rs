@@ -191,9 +191,10 @@ impl Logs {
         // lane itself stores its mark; relaxed, as `run/wait.rs` argues.
         unsafe {
             let flag = self.head(lane, BUCKETS);
-            let free = lane.private_load_32(flag) == 0;
+            let loops = lane.private_load_32(flag);
+            let free = loops & 1 == 0;
             if free {
-                lane.private_store_32(flag, 1);
+                lane.private_store_32(flag, loops | 1);
                 lane.store_relaxed_32(self.mark(lane), RUNNING);
             }
             free
@@ -205,8 +206,10 @@ impl Logs {
     pub(crate) fn close<L: Lane>(&self, lane: &L) {
         // SAFETY: as for `open`.
         unsafe {
-            lane.private_store_32(self.head(lane, BUCKETS), 0);
-            lane.store_relaxed_32(self.mark(lane), 0);
+            let flag = self.head(lane, BUCKETS);
+            let loops = (lane.private_load_32(flag) | 1).wrapping_add(1);
+            lane.private_store_32(flag, loops);
+            lane.store_relaxed_32(self.mark(lane), loops << 1);
         }
     }
 

@@ -99,6 +99,7 @@ impl<A: Algorithm> StmRef<A> {
             counts.commits += 1;
             counts.read_only += u32::from(!A::wrote(tx));
             *conflicts = 0;
+            tx.pool_misses = 0;
             return Outcome::Committed;
         };
         if times(lane) {
@@ -137,6 +138,7 @@ impl<A: Algorithm> StmRef<A> {
             *conflicts = conflicts.saturating_add(1);
             if *conflicts == self.limits.retries_max {
                 *conflicts = 0;
+                tx.pool_misses = 0;
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
             } else {
@@ -144,6 +146,7 @@ impl<A: Algorithm> StmRef<A> {
             }
         } else if tx.waits {
             *conflicts = 0;
+            tx.pool_misses = 0;
             outcome = Outcome::Wait;
         } else if abort == Abort::Stopped {
             outcome = Outcome::Retry;

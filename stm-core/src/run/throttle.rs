@@ -19,17 +19,10 @@
 //! retries (`run/wait.rs`) gives its ticket back at the end of that attempt, at
 //! which it was the head, and conflicts are counted from zero when it wakes. No
 //! closure can keep its place by a conflict of its own, as it cannot make one
-//! up ([`Abort`](crate::Abort)). The condition does not hold
-//!
-//! - for a closure that waits in a loop of its own, inside an attempt, for what
-//!   another transaction is to write: the attempt does not end;
-//! - for cells whose versions come from another `Stm` and are above this one's
-//!   clock: every read of them finds a version newer than any snapshot, and no
-//!   attempt ever succeeds.
-//!
-//! In either case the tickets behind the head are not served until the head
-//! gives up after `retries_max` conflicts, if such a limit is set, or the launch
-//! is stopped, for example by its time limit.
+//! up ([`Abort`](crate::Abort)). The condition does not hold for a closure that
+//! waits in a loop of its own, inside an attempt, for what another transaction is
+//! to write: the attempt does not end, and the tickets behind it are not served
+//! until the launch is stopped, for example by its time limit.
 //!
 //! The queue is a word on the clock's cache line: the number of tickets drawn
 //! is in its upper half, the number of tickets served in its lower half.

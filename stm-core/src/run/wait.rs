@@ -20,7 +20,7 @@
 //! | bits of a mark | meaning |
 //! | --- | --- |
 //! | 1..0 | 0: outside of transactions; 1: inside a loop of attempts; 2: asleep; 3: asleep with the whole warp, whose other lanes have no work |
-//! | 31..2 | the question that a sleeping thread has answered |
+//! | 31..2 | of a sleeping thread the question that it has answered; of a thread outside of transactions the number of loops that it has ended |
 //!
 //! A sleeper in each pass of its loop
 //! 1. loads the number of the current *question* (`Sleepers::question`) and
@@ -35,7 +35,8 @@
 //! 2. fences (W3), and asks a question by storing a new number;
 //! 3. waits until all marks that were asleep carry that number, or gives up if
 //!    one is 1;
-//! 4. fences, and gives up if `wakes` has changed.
+//! 4. fences, and gives up if `wakes` has changed, or if the threads outside of
+//!    transactions are others than in step 1, or have ended more loops.
 //!
 //! If it has not given up, then between 1 and 4 no sleeper has made an attempt:
 //! it would have had to wake, and then either its mark was 1, or its addition
@@ -119,6 +120,9 @@ pub(crate) struct Sleep {
     question: u32,
     /// The clock when the asker began.
     since: u64,
+    /// The threads outside when the asker began, and the loops that they had
+    /// ended.
+    outside: (u64, u64),
 }
 
 /// What the marks of a launch say.
@@ -129,6 +133,8 @@ struct Marks {
     unanswered: bool,
     asleep: u64,
     outside: u64,
+    /// The numbers of loops that the threads outside have ended, added up.
+    ended: u64,
 }
 
 impl Sleep {
@@ -141,6 +147,7 @@ impl Sleep {
         wakes: u64::MAX,
         question: 0,
         since: 0,
+        outside: (0, 0),
     };
 
     /// Returns whether a lane that waits, but does not sleep, shall ask in this
@@ -226,10 +233,12 @@ impl Sleep {
                 }
                 self.asking = Asking::Out(false);
                 lane.fence();
-                if marks(lane, bed, None).running {
+                let marks = marks(lane, bed, None);
+                if marks.running {
                     self.give_up(lane, globals);
                     return;
                 }
+                self.outside = (marks.outside, marks.ended);
                 self.since = lane.clock();
                 self.pose(lane, globals);
             }
@@ -247,6 +256,11 @@ impl Sleep {
                 if marks.running || wakes() != self.wakes {
                     self.give_up(lane, globals);
                 } else if !marks.unanswered {
+                    if (marks.outside, marks.ended) != self.outside {
+                        // A thread was in a transaction in the meantime.
+                        self.give_up(lane, globals);
+                        return;
+                    }
                     if marks.outside != 0 && !late {
                         self.asking = Asking::Patient;
                         return;
@@ -288,6 +302,7 @@ fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
         unanswered: false,
         asleep: 0,
         outside: 0,
+        ended: 0,
     };
     let width = lane.warp_width();
     let mut block = 0;
@@ -309,7 +324,10 @@ fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
                     lane.load_relaxed_32(mark)
                 };
                 match state_of(mark) {
-                    0 => all.outside += 1,
+                    0 => {
+                        all.outside += 1;
+                        all.ended += u64::from(mark >> 2);
+                    }
                     RUNNING => running += 1,
                     state => {
                         all.asleep += 1;

@@ -281,7 +281,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if N > 1 || own == 0 {
             mark!(self, Buffering);
             result = A::read_many(self, words, &mut v, own);
-            self.has_read = true;
+            self.has_read |= (own.count_ones() as usize) < N;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
             self.doomed = true;
@@ -493,9 +493,12 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// `return tx.cancel();`
     ///
     /// # Errors
-    /// It is always [`Abort::User`].
+    /// It is always [`Abort::User`], or an earlier error of the attempt.
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
         self.fail(Abort::User)
     }
 

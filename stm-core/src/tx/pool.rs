@@ -40,7 +40,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts that
     ///   are in progress hold some.
     /// - [`Abort::PoolExhausted`], a fault: no node has been free in so many
-    ///   attempts in a row that the transaction was alone.
+    ///   attempts in a row that under `fast` and `fast-table` the transaction was
+    ///   at the head of the queue for some of them. A pool so small that one
+    ///   attempt holds its last nodes for long may be called exhausted too early.
     /// - A full log of actions, a fault.
     #[inline(always)]
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
@@ -101,7 +103,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         // wait for a core.
         self.lane
             .pause(MISS_PAUSE_NS.saturating_mul(self.pool_misses));
-        self.fail(if self.pool_misses > alone {
+        self.fail(if self.pool_misses >= alone {
             Abort::PoolExhausted
         } else {
             Abort::PoolBusy
@@ -271,6 +273,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         records: [R; N],
         count: u32,
     ) -> TxResult<()> {
+        let count = count.min(N as u32);
         if count == 0 {
             return Ok(());
         }

@@ -288,9 +288,12 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// tx.cancel();` in all lanes of the team.
     ///
     /// # Errors
-    /// It is always [`Abort::User`].
+    /// It is always [`Abort::User`], or an earlier error of the attempt.
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
+        if let Some(abort) = self.tx.failed {
+            return Err(abort);
+        }
         self.tx.failed = Some(Abort::User);
         Err(Abort::User)
     }

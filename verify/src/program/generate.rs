@@ -17,10 +17,11 @@ use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 
 /// Operations after which a run in which no lane ended, or memory did not
-/// change, is a livelock: a hundred times what the longest programs need. A
-/// schedule may let a lane that waits run 256 times before the one waited for.
-const STEPS_MAX: u64 = 1_000_000;
-const IDLE_MAX: u64 = 300_000;
+/// change, is a livelock: a hundred times what most programs need. A schedule
+/// may let a lane that waits run 256 times before the one waited for, and a
+/// launch in which everybody waits is found out by questions that become rarer.
+const STEPS_MAX: u64 = 10_000_000;
+const IDLE_MAX: u64 = 3_000_000;
 
 /// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {

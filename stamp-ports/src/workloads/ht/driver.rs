@@ -83,7 +83,10 @@ impl Workload for Ht {
         }
         // An attempt that aborts holds nodes for a while.
         let held = lanes * u64::from(self.keys_per_tx);
-        let needed = data.keys_host.len() as u64 + held;
+        // A quarter more than the table takes: an allocation searches long where
+        // hardly a node is free.
+        let keys = data.keys_host.len() as u64;
+        let needed = keys + keys / 4 + held;
         if data
             .pool
             .as_ref()

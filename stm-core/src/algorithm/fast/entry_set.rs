@@ -66,7 +66,7 @@ impl EntrySet {
 
     /// Returns whether an alternative is open.
     #[inline(always)]
-    pub(super) const fn is_open(&self) -> bool {
+    pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }
 

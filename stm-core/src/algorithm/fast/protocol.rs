@@ -258,8 +258,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         count: u32,
     ) -> bool {
         let at = Self::entries(tx);
-        if tx.attempt.set.has_any(at, words, count) {
-            // The validation would find the attempt's own word changed.
+        if tx.attempt.set.is_open() || tx.attempt.set.has_any(at, words, count) {
+            // An alternative could not be undone, or the validation would find
+            // the attempt's own word changed.
             return false;
         }
         for k in 0..N {
