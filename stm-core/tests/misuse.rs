@@ -82,6 +82,8 @@ impl Kernel for K {
                 assert_eq!(end, Ok(()));
                 let cancelled = p.stm.atomically(lane, |tx| {
                     tx.write(&p.words, 0, 100)?;
+                    // The method itself has a lifetime too few.
+                    #[allow(clippy::redundant_closure_for_method_calls)]
                     let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
                     assert!(matches!(swallowed, Err(Abort::User { .. })));
                     Ok(())
@@ -97,9 +99,10 @@ impl Kernel for K {
                 p.stm.for_each_with(
                     lane,
                     0..4,
-                    |tx, _| match kept.get() {
-                        Some(abort) => Err(abort),
-                        None => {
+                    |tx, _| {
+                        if let Some(abort) = kept.get() {
+                            Err(abort)
+                        } else {
                             tx.read(&p.words, 1)?;
                             // SAFETY: an element of a live array. It makes the
                             // attempt fail.

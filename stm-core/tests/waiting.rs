@@ -157,9 +157,12 @@ impl<A: Algorithm> Kernel for K<A> {
             }),
             How::LastProduces => {
                 let producer = thread + 1 == threads;
-                let _ = p.stm.atomically(lane, |tx| match producer {
-                    true => tx.write(&p.ends, 1, threads),
-                    false => p.take(tx).map(|_| ()),
+                let _ = p.stm.atomically(lane, |tx| {
+                    if producer {
+                        tx.write(&p.ends, 1, threads)
+                    } else {
+                        p.take(tx).map(|_| ())
+                    }
                 });
             }
             How::Sum => p.stm.for_each(lane, 0..2, |tx, i| {
@@ -191,7 +194,7 @@ fn go<A: Algorithm>(how: How, mut launch: Launch, cooperative: bool) -> Result<D
     launch.cooperative = cooperative;
     let config = StmConfig {
         locks: 64,
-        time_limit: Some(Duration::from_secs(60)),
+        time_limit: Some(Duration::from_mins(1)),
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, launch, config)?;

@@ -17,7 +17,9 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::{Layout, View};
 use crate::lane::Lane;
-use crate::memory::word::{Element, WordAddress};
+#[doc(hidden)]
+pub use crate::memory::word::Element;
+use crate::memory::word::WordAddress;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
@@ -344,20 +346,20 @@ macro_rules! record {
                     $($field,)*
                 }
                 /// Says which fields have 64 bits.
-                const WIDE: &[bool] = &[$(<$ty as $crate::Element>::WIDE),*];
+                const WIDE: &[bool] = &[$(<$ty as $crate::array::record::Element>::WIDE),*];
 
                 #[allow(dead_code)]
                 impl $name {
                     $(
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
                         #[inline(always)]
-                        $field_vis const fn $field() -> $crate::array::Field<Self, $ty> {
-                            const { $crate::array::Field::of(WIDE, Number::$field as usize) }
+                        $field_vis const fn $field() -> $crate::array::record::Field<Self, $ty> {
+                            const { $crate::array::record::Field::of(WIDE, Number::$field as usize) }
                         }
                     )*
                 }
 
-                impl $crate::array::Record for $name {
+                impl $crate::array::record::Record for $name {
                     type Wide = [u64; $crate::array::record::count(WIDE, true)];
                     type Narrow = [u32; $crate::array::record::count(WIDE, false)];
 
@@ -370,8 +372,8 @@ macro_rules! record {
                         $({
                             const AT: usize =
                                 $crate::array::record::position(WIDE, Number::$field as usize);
-                            let bits = $crate::Element::to_bits64(self.$field);
-                            if <$ty as $crate::Element>::WIDE {
+                            let bits = $crate::array::record::Element::to_bits64(self.$field);
+                            if <$ty as $crate::array::record::Element>::WIDE {
                                 if let Some(field) = wide.get_mut(AT) {
                                     *field = bits;
                                 }
@@ -389,8 +391,8 @@ macro_rules! record {
                             $($field: {
                                 const AT: usize =
                                     $crate::array::record::position(WIDE, Number::$field as usize);
-                                <$ty as $crate::Element>::from_bits64(
-                                    if <$ty as $crate::Element>::WIDE {
+                                <$ty as $crate::array::record::Element>::from_bits64(
+                                    if <$ty as $crate::array::record::Element>::WIDE {
                                         Fields::get(&wide, AT)
                                     } else {
                                         Fields::get(&narrow, AT)

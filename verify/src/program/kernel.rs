@@ -71,6 +71,8 @@ pub(super) struct Params<A: Algorithm> {
 }
 
 // Not derived, as that would ask for an algorithm that can be copied.
+// A derive would require `A: Clone` without need.
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm> Clone for Params<A> {
     fn clone(&self) -> Self {
         *self

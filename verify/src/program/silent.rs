@@ -2,7 +2,7 @@
 //! invariant of the words that they read.
 //!
 //! A recorder may add what the code under test lacks, and a history says
-//! nothing about a run without one. Here a [`Watch`] in the host's memory gets
+//! nothing about a run without one. Here a `Watch` in the host's memory gets
 //! every value that a transaction reads, which costs no operation of the
 //! simulator, and looks for two values of one attempt that no state has
 //! together. It sees attempts that abort as well. After each launch the whole

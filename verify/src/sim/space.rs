@@ -264,7 +264,7 @@ impl Space {
         } else {
             ((1 << USE_BITS) - 1) << (found.half * USE_BITS)
         };
-        let uses = (how as u32) * (1 << USE_BITS | 1) & mask;
+        let uses = ((how as u32) * (1 << USE_BITS | 1)) & mask;
         let granule =
             &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
         if granule[0] >> (2 * USE_BITS) != self.launch {

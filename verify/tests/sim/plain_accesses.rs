@@ -56,10 +56,13 @@ struct Left {
     plain: Vec<u32>,
 }
 
+/// The code of the lanes of one launch.
+type Launched<'a, A> = dyn Fn(&SimLane<'_>, &World<A>) + 'a;
+
 /// Runs launches of `lanes` lanes on one memory, one after the other, under
 /// many seeds, and returns what each seed left. The two plain words are 5 and 6
 /// before, all others 0.
-fn runs<A: Algorithm>(lanes: u32, launches: &[&dyn Fn(&SimLane<'_>, &World<A>)]) -> Vec<Left> {
+fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
     let run = |seed: u64| {
         let schedule = match seed % 3 {
             0 => Schedule::Its {

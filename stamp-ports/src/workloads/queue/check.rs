@@ -162,6 +162,7 @@ fn done<'a>(left: &Left<'a>, producers: bool) -> impl Iterator<Item = (u64, u32,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stm_kernels::queue::Roles;
     use stm_kernels::queue::done as noted;
 
     const PLACES: usize = 4;
@@ -180,6 +181,8 @@ mod tests {
             let mut queue = Self {
                 plan: QueuePlan {
                     seed: 9,
+                    transactions: 0,
+                    roles: Roles::Drawn,
                     producers_percent: 60,
                 },
                 results: Vec::new(),
@@ -295,6 +298,8 @@ mod tests {
         // Two producers of one lane change places in the queue.
         let plan = QueuePlan {
             seed: 9,
+            transactions: 0,
+            roles: Roles::Drawn,
             producers_percent: 100,
         };
         let value = |i: u64| QueuePlan::value(i);

@@ -21,7 +21,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// version then does not prove that the word has changed.
     const MANY_WORDS_PER_VERSION: bool;
     /// Says whether the versions of packed words wrap around, so that an attempt
-    /// must not grow too old ([`super::age`]).
+    /// must not grow too old (`algorithm/fast/age.rs`).
     const WRAPS: bool;
 
     /// The arrays that transactions access.
