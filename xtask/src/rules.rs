@@ -60,7 +60,7 @@ pub fn target_of(text: &str) -> Target {
 /// the compiler makes; with a versioned algorithm, another 384 for its first
 /// entries, and of a kernel with teams and single lanes twice that. Above this,
 /// something else moved to the stack.
-pub const LOCAL_BYTES_MAX: usize = 2048;
+pub const LOCAL_BYTES_MAX: usize = 2112;
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -116,10 +116,14 @@ impl<'a> Bench<'a> {
             DeviceKind::Cpu => 20_000,
             DeviceKind::Cuda => 4_000_000,
         };
-        let transactions = chance.size(most / 100, most);
         let accesses = 1 + chance.below(16);
+        let words = (2 * accesses).max(WORDS >> chance.below(8));
+        // The paper's algorithms commit a few ten thousand transactions a second
+        // where every one of them meets every other one.
+        let most = if words < WORDS / 4 { most / 20 } else { most };
+        let transactions = chance.size(most / 100, most);
         let load = Load {
-            words: (2 * accesses).max(WORDS >> chance.below(8)),
+            words,
             reads: accesses,
             writes: 1 + chance.below(accesses),
             transactions,
@@ -321,7 +325,7 @@ impl<'a> Bench<'a> {
             "--seed",
             &seed,
             "--buffer-bytes",
-            "64M",
+            "1G",
         ];
         let arguments = &arguments[..];
         let called = format!("{} {}", verify.display(), arguments.join(" "));
