@@ -11,6 +11,7 @@ mod silent;
 pub use silent::silent_case;
 
 use super::case::{Case, Loop, Op, Program, Value, Widths, Words};
+use super::silent::Invariant;
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;
@@ -50,6 +51,17 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         MemoryModel::Weak {
             stale_percent: rng.pick(&[10, 30, 50, 70]),
         }
+    };
+    // That everybody waits is found out by questions that become rarer, and each
+    // must see the marks of all threads as they are. A loaded value is never so
+    // old on hardware; here it may be, at every question.
+    let memory = match memory {
+        MemoryModel::Weak { stale_percent } if program.silent == Some(Invariant::Turns) => {
+            MemoryModel::Weak {
+                stale_percent: stale_percent.min(10),
+            }
+        }
+        memory => memory,
     };
     // Each lane of a team makes all steps of its transactions, and before each
     // of them a schedule may let the others wait so long.
