@@ -28,7 +28,9 @@ fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
         assert_eq!(row.unmutated, SURVIVAL * kill.schedules);
         // The line that it would print shows the same once more.
         let replayed: Case = kill.case.to_string().parse().unwrap();
-        assert_eq!(run(&replayed).as_ref(), Err(&kill.failure), "{name}");
+        // Names of nodes depend on the pools that the process has made before.
+        let kind = run(&replayed).map_err(|failure| failure.kind);
+        assert_eq!(kind.err(), Some(kill.failure.kind), "{name}");
     }
 }
 
@@ -83,7 +85,8 @@ fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
     );
     for kill in killed {
         let replayed: Case = kill.case.to_string().parse().unwrap();
-        assert_eq!(run(&replayed).as_ref(), Err(&kill.failure), "{}", kill.case);
+        let kind = run(&replayed).map_err(|failure| failure.kind);
+        assert_eq!(kind.err(), Some(kill.failure.kind), "{}", kill.case);
     }
 }
 
