@@ -403,7 +403,6 @@ impl<A: Algorithm> StmRef<A> {
             region: self.region,
             capacity: self.capacity,
             logs,
-            one_of_block: A::GRANULE == Granule::Block,
             whole_warp,
             asks,
         }

@@ -82,8 +82,6 @@ pub(crate) struct Bed {
     pub(crate) region: *mut u64,
     pub(crate) capacity: Capacity,
     pub(crate) logs: Logs,
-    /// Says whether only one thread of each block runs transactions.
-    pub(crate) one_of_block: bool,
     /// Says whether the lane sleeps with its whole warp.
     pub(crate) whole_warp: bool,
     /// Says whether the lane may become the asker.
@@ -309,11 +307,7 @@ fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
     while block < lane.grid_dim() {
         let mut thread = 0;
         while thread < lane.block_dim() {
-            let lanes = if bed.one_of_block {
-                1
-            } else {
-                width.min(lane.block_dim() - thread)
-            };
+            let lanes = width.min(lane.block_dim() - thread);
             let (mut running, mut whole) = (0, false);
             for i in 0..lanes {
                 let place = (block, thread / width, i);
@@ -345,11 +339,7 @@ fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
             if all.running || all.unanswered {
                 return all;
             }
-            thread += if bed.one_of_block {
-                lane.block_dim()
-            } else {
-                width
-            };
+            thread += width;
         }
         block += 1;
     }

@@ -19,10 +19,12 @@ use stm_core::observe::Mutant;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what most programs need. A schedule
-/// may let a lane that waits run 256 times before the one waited for, and a
-/// launch in which everybody waits is found out by questions that become rarer.
-const STEPS_MAX: u64 = 10_000_000;
-const IDLE_MAX: u64 = 3_000_000;
+/// may let a lane that waits run 256 times before the one waited for.
+const STEPS_MAX: u64 = 1_000_000;
+const IDLE_MAX: u64 = 300_000;
+/// By how much more a program may need that waits: a launch in which everybody
+/// waits is found out by questions that become rarer.
+const WAITING: u64 = 10;
 
 /// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
@@ -69,6 +71,10 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         Loop::Team => 2 * u64::from(width),
         Loop::Block => 2 * u64::from(program.threads),
         Loop::Each | Loop::Own => 1,
+    };
+    let length = match program.silent {
+        Some(Invariant::Turns) => WAITING * length,
+        _ => length,
     };
     let votes_order = rng.chance(50);
     let seed = rng.bits();

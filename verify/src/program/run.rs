@@ -285,6 +285,7 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
         // SAFETY: everything that the parameters point to lives in this
         // function, and only these transactions touch the words.
         let ended = unsafe { stm.launch::<Interpreter<A>>(&params) };
+        done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
             watch.judge_waiting(&data.download(program)?)?;
@@ -295,7 +296,6 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
         let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
         done.transactions += statistics.commits;
         done.attempts += statistics.attempts;
-        done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
         if !complete {
             break;
         }

@@ -274,9 +274,13 @@ impl Watch {
                 .zip(memory)
                 .position(|(read, now)| read.is_some_and(|read| read != *now));
             if let Some(word) = changed {
+                let (was, is) = (seen.known[word].or(seen.before[word]), memory[word]);
+                let was = was.unwrap_or_default();
                 return Err(Failure::new(
                     FailureKind::Invariant,
-                    format!("lane {lane} waits although word {word} has changed"),
+                    format!(
+                        "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
+                    ),
                 ));
             }
         }

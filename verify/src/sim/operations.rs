@@ -63,7 +63,7 @@ macro_rules! width {
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
     /// Operations of the whole launch.
-    const PATIENCE: u64 = 30_000;
+    const PATIENCE: u64 = 10_000;
 
     type Probe = HostProbe;
 

@@ -42,8 +42,7 @@ impl Workload for List {
     }
 
     fn watch<D: Device>(&self, data: &ChainData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.heads);
-        stm.watch_records(data.nodes.records());
+        data.watch(stm);
     }
 
     fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::workloads::memory::check_memory;
 use serde_json::Value;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Nodes, TxArray};
+use stm_core::host::{Buffer, Device, Nodes, Stm, TxArray};
 use stm_kernels::chain::{ChainNode, ChainPlan};
 
 /// The chains, their nodes, and what the operations noted.
@@ -71,6 +71,12 @@ impl<D: Device> ChainData<D> {
     pub(in crate::workloads) fn arrange(&mut self, layout: Layout) -> Result<()> {
         self.heads.arrange_as(layout)?;
         Ok(self.nodes.records_mut().arrange_as(layout)?)
+    }
+
+    /// Lets the check after a launch see the words of the chains and of the nodes.
+    pub(in crate::workloads) fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.heads);
+        stm.watch_records(self.nodes.records());
     }
 
     pub(in crate::workloads) fn clear(&mut self) -> Result<()> {

@@ -43,8 +43,7 @@ impl Workload for Map {
     }
 
     fn watch<D: Device>(&self, data: &ChainData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.heads);
-        stm.watch_records(data.nodes.records());
+        data.watch(stm);
     }
 
     fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
