@@ -310,7 +310,10 @@ mod tests {
             "call.uni g, ();",
             "call.uni (retval0), g, (param0);",
             "call.uni (retval0), %rd1, (param0), prototype_0;",
-            ".local .align 8 .b8 __local_depot[2049];",
+            &format!(
+                ".local .align 8 .b8 __local_depot[{}];",
+                LOCAL_BYTES_MAX + 1
+            ),
         ];
         for line in broken {
             let text = GOOD.replace("fence.acq_rel.gpu;", line);

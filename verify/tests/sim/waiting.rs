@@ -370,10 +370,11 @@ fn a_launch_in_which_everybody_waits_ends_and_says_how_many() {
         with_algorithm!(variant, A => {
             for config in configs(None).take(20) {
                 let launch = launch::<A>(How::Consumers, config);
-                let all = if A::GRANULE == Granule::Block { 4 } else { 8 };
+                let all = u64::from(launch.blocks * launch.threads);
+                let each = if A::GRANULE == Granule::Block { launch.blocks.into() } else { all };
                 let waits = |waiting| Some(Error::EverybodyWaits { waiting, outside: all - waiting });
                 let error = ended::<A>(How::Consumers, launch, config).err();
-                assert_eq!(error, waits(all), "{}: {config}", A::NAME);
+                assert_eq!(error, waits(each), "{}: {config}", A::NAME);
                 let error = ended::<A>(How::Circle, launch, config).err();
                 let Some(Error::EverybodyWaits { waiting, outside }) = error else {
                     panic!("{}: {config}: {error:?}", A::NAME);
