@@ -100,6 +100,10 @@ impl Memory for AnyMemory {
         either!(AnyMemory, self, m => m.bytes())
     }
 
+    fn space(&self) -> u64 {
+        either!(AnyMemory, self, m => m.space())
+    }
+
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), host::Error> {
         either!(AnyMemory, self, m => m.write(offset, data))
     }
@@ -122,6 +126,10 @@ impl Device for AnyDevice {
 
     fn id(&self) -> String {
         either!(AnyDevice, self, d => d.id())
+    }
+
+    fn space(&self) -> u64 {
+        either!(AnyDevice, self, d => d.space())
     }
 
     fn limits(&self) -> Limits {

@@ -92,6 +92,9 @@
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 extern crate std;
 
+// The macros name the crate as their users do.
+extern crate self as stm_core;
+
 pub mod algorithm;
 pub mod array;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -104,12 +107,16 @@ mod run;
 mod tx;
 
 pub use array::{
-    Field, Layout, Node, Preassigned, Record, Summand, TArray, TCells, TNodes, TPool, TPreassigned,
-    TRecords, TSums, View,
+    Field, Input, Layout, Node, Output, Preassigned, Record, Summand, TArray, TCells, TNodes,
+    TPool, TPreassigned, TRecords, TSums, View,
 };
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Plain};
 pub use lane::Lane;
 pub use memory::{Capacity, Element, WordAddress};
+#[doc = include_str!("kernel/attribute.md")]
+pub use stm_core_macros::kernel;
+#[doc(hidden)]
+pub use stm_core_macros::ptx_of;
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;
 pub use tx::attempt::Tx;
@@ -123,15 +130,17 @@ pub use tx::team::TeamTx;
 pub mod prelude {
     pub use crate::algorithm::{Algorithm, Fast, FastTable, Variant};
     pub use crate::array::{
-        Node, Record, Summand, TArray, TCells, TNodes, TPool, TRecords, TSums, View,
+        Input, Node, Output, Record, Summand, TArray, TCells, TNodes, TPool, TRecords, TSums, View,
     };
     #[cfg(all(not(target_arch = "nvptx64"), feature = "cuda"))]
     pub use crate::host::Cuda;
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub use crate::host::{
-        Buffer, Cpu, Device, Launch, Nodes, Pool, Records, Stm, StmConfig, Sums, TxArray,
+        Argument, Buffer, Cpu, Device, Done, Launch, Nodes, Pool, Records, Stm, StmConfig, Sums,
+        TxArray,
     };
-    pub use crate::kernel::Kernel;
+    pub use crate::kernel;
+    pub use crate::kernel::{Kernel, Plain};
     pub use crate::lane::Lane;
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};
@@ -140,6 +149,13 @@ pub mod prelude {
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
+}
+
+/// Never runs, as no kernel panics, and leaves nothing in the PTX.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
 }
 
 /// Compiles and runs the program of the README as a test.

@@ -16,9 +16,9 @@
 //! conflict.
 
 use crate::draw::{below, draw};
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The bank kernel with transactions of algorithm `A`.

@@ -8,9 +8,9 @@
 //! bench `wide_cells` runs all three.
 
 use crate::draw::{below, draw};
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Element, Lane, StmRef, View};
 
 /// Transfers of algorithm `A` between accounts of type `T`.
@@ -74,8 +74,8 @@ impl<A: Algorithm, T: Element> Transfers<A, T> {
     }
 }
 
-kernels!(Transfers32, TransferParams32, "cells32", [Fast fast "fast" own teams sums;]);
-kernels!(Transfers64, TransferParams64, "cells64", [Fast fast "fast" own teams sums;], wide);
+kernels!(Transfers32, TransferParams32, "cells32", [Fast]);
+kernels!(Transfers64, TransferParams64, "cells64", [Fast], wide);
 
 #[cfg(test)]
 mod tests {

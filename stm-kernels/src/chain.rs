@@ -185,7 +185,7 @@ macro_rules! chains {
             }
         }
 
-        $crate::entry::kernels!($kernel, $params, $name);
+        stm_core::kernels!($kernel, $params, $name);
     };
 }
 pub(crate) use chains;

@@ -36,10 +36,10 @@
 //!   transaction, and computes the same.
 
 use crate::draw::{draw, mix};
-use crate::entry::kernels;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
 
 /// The `EigenBench` kernel with transactions of algorithm `A`.

@@ -36,9 +36,9 @@
 //! are three tables in turn, so that one launch does all of it. Only [`Match`]
 //! accesses them, and nobody reads in a launch what the launch changes.
 
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, View};
 
 /// The number of bases in a word.
@@ -435,10 +435,7 @@ impl<A: Algorithm> MatchParams<A> {
     }
 }
 
-kernels!(Match, MatchParams, "gn_match", [
-    Cgl cgl "cgl" paper alone words;
-    Fast fast "fast" own teams sums;
-]);
+kernels!(Match, MatchParams, "gn_match", [Cgl, Fast]);
 // Threads of GN-1 under `fast` and `fast-table` get at most 128 registers: the
 // reads wait for memory and the writes are few, so more threads help. On an
 // H200, 168 registers took 0.70 ms and 96 took 0.47 ms.

@@ -8,9 +8,9 @@
 //! bucket, and then the second must see the first.
 
 use crate::draw::mix;
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
 
 record! {

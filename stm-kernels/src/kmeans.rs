@@ -26,10 +26,10 @@
 //! read. Under the algorithms for which additions do not conflict, no two of
 //! these transactions do. The order of the additions is then unknown.
 
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The k-means kernel with transactions of algorithm `A`.

@@ -38,9 +38,9 @@ mod grid;
 
 pub use grid::GridSize;
 
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Abort, Lane, StmRef, TArray, View};
 
 /// A cell that belongs to no path and no request.

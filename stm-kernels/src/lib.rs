@@ -7,8 +7,7 @@
 //! and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which
 //! this crate embeds.
 //!
-//! A workload's file is a kernel in the form that a user writes one; `entry.rs`
-//! has the macro that makes the entry points from one line.
+//! [`stm_core::kernels!`] makes the entry points of a kernel from one line.
 //!
 //! | module | workload | source |
 //! | --- | --- | --- |
@@ -38,7 +37,6 @@ pub mod cells;
 pub mod chain;
 pub mod draw;
 pub mod eigenbench;
-mod entry;
 pub mod floor;
 pub mod genome;
 pub mod ht;
@@ -50,14 +48,5 @@ pub mod list;
 pub mod map;
 pub mod mutants;
 pub mod pool;
-#[cfg(not(target_arch = "nvptx64"))]
-mod ptx;
 pub mod queue;
 pub mod ra;
-
-/// Never runs, as no kernel panics, and leaves nothing in the PTX.
-#[cfg(target_arch = "nvptx64")]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {}
-}

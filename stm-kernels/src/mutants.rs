@@ -33,9 +33,9 @@ impl<A: Algorithm, const MUTANT: u32, const DELAYED: bool> Kernel for RaMutant<A
     #[cfg(not(target_arch = "nvptx64"))]
     fn ptx(
         build: stm_core::kernel::Build,
-    ) -> Result<std::borrow::Cow<'static, str>, stm_core::host::Error> {
+    ) -> Result<stm_core::kernel::ptx::Text, stm_core::host::Error> {
         let name = Mutant::ALL[MUTANT as usize].name();
-        crate::ptx::find(Self::ENTRY, Self::FOLDER, name, build)
+        stm_core::kernel::ptx::find(&[], Self::ENTRY, (Self::FOLDER, name), build)
     }
 
     #[inline(always)]
@@ -54,13 +54,13 @@ macro_rules! mutants {
     ($($mutant:ident $type:ident $entry:literal $file:literal,)*) => {
         $(
             #[cfg(feature = "observed")]
-            crate::entry::entry_point!(
+            stm_core::__entry_point!(
                 RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
                 { Mutant::$mutant as u32 }, false,
                 ["mutant_", $entry, "_recorded"], ["mutants/", $file, ".recorded"]
             );
             #[cfg(feature = "observed")]
-            crate::entry::entry_point!(
+            stm_core::__entry_point!(
                 RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
                 { Mutant::$mutant as u32 | stm_core::observe::mutant::DELAYED }, false,
                 ["delayed_", $entry, "_recorded"], ["delayed/", $file, ".recorded"]

@@ -1,10 +1,10 @@
 //! Allocation and release alone: each transaction allocates a node and frees
 //! the one that the lane's transaction before it has allocated.
 
-use crate::entry::kernels;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, Node, StmRef, TPool};
 
 /// The pool kernel with transactions of algorithm `A`.

@@ -13,10 +13,10 @@
 //! was lost or doubled, and whether the values of each producer kept their order.
 
 use crate::draw::draw;
-use crate::entry::kernels;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, View};
 
 /// The queue kernel with transactions of algorithm `A`.

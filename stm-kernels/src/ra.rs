@@ -7,9 +7,9 @@
 //! replay all transactions in any order and compare every word.
 
 use crate::draw::{below, draw, mix};
-use crate::entry::kernels;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
+use stm_core::kernels;
 use stm_core::{Lane, StmRef};
 
 /// The random-array kernel with transactions of algorithm `A`.

@@ -2,12 +2,12 @@
 //! instruction that it is named for, and no shipped file contains what the
 //! rules forbid.
 //!
-//! They need neither a GPU nor a compiler for one. `xtask::rules` states what a
+//! They need neither a GPU nor a compiler for one. `stm_core_build::rules` states what a
 //! file must satisfy, and `cargo xtask ptx` uses it as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use xtask::rules;
+use stm_core_build::rules;
 
 /// A `Lane` method, the effects of its entry, and the width in bits of the
 /// result that the entry stores, or 0 if there is none.
@@ -140,7 +140,7 @@ fn committed() -> BTreeMap<String, String> {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx"),
         std::path::PathBuf::from,
     );
-    xtask::files::read_ptx(&dir).unwrap()
+    stm_core_build::files::read_ptx(&dir).unwrap()
 }
 
 /// Returns what is wrong with the entry of a method.
@@ -265,7 +265,7 @@ fn the_reader_of_the_trait_sees_a_new_method() {
 fn every_entry_for_a_method_is_one_of_the_tables() {
     let files = committed();
     for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
-        let module = xtask::split::Module::parse(&files[file]).unwrap();
+        let module = stm_core_build::split::Module::parse(&files[file]).unwrap();
         let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
         assert_eq!(
             module.entries().map(str::to_owned).collect::<BTreeSet<_>>(),

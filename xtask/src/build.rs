@@ -1,44 +1,14 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::toolchain::Toolchain;
+use crate::error::Error;
 use crate::{Tree, ci, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use xtask::files::{read, read_ptx};
-use xtask::{Error, rules, split};
-
-/// Flags of the device build. The linker is not wanted: the assembly text is
-/// the product. Panics become nothing at all, so that neither their code nor
-/// their messages reach the PTX. `stm-core` links LLVM's intrinsics on purpose,
-/// so that lint is off. The compiler's own jump threading, which unlike LLVM's
-/// knows of no convergent operation, is off: it copied ballots into the two
-/// sides of a branch before them, and lanes that vote at different instructions
-/// do not see each other's votes. The inliner's threshold is out of the way of
-/// the closures that hold transactions: one that is not inlined gets the
-/// transaction in memory, and a transaction in memory is a slow one. What shall
-/// stay a function says so.
-const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cpanic=immediate-abort -Ainternal_features";
-
-/// The release profile as the device needs it: one module, no debug sections.
-const PROFILE: [(&str, &str); 5] = [
-    ("CARGO_PROFILE_RELEASE_LTO", "fat"),
-    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
-    ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
-    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
-    ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
-];
-
-/// The target directory of one compiler and set of flags. The assembly's file
-/// name holds neither, so in a common directory cargo could take what another
-/// compiler left there for up to date.
-fn directory(tree: &Tree, toolchain: &Toolchain) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);
-    let name = format!("{:016x}", hasher.finish());
-    tree.target.join("ptx").join(name)
-}
+use stm_core_build::Toolchain;
+use stm_core_build::device::Library;
+use stm_core_build::files::read_ptx;
+use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of files that one build makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,61 +39,28 @@ impl Set {
     }
 }
 
+/// By what committed PTX was built, in its first line.
+const BY: &str = "cargo xtask ptx";
+
 /// Builds the module and splits it: name and text of each file, by name.
 fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>, Error> {
-    let target = directory(tree, toolchain);
-    let mut cargo = toolchain.cargo();
-    cargo
-        .current_dir(&tree.root)
-        .env("CARGO_TARGET_DIR", &target)
-        .env("RUSTFLAGS", RUSTFLAGS)
-        .envs(PROFILE);
-    cargo.args([
-        "rustc",
-        "--quiet",
-        "--locked",
-        "--package",
-        "stm-kernels",
-        "--lib",
-        "--release",
-        "-Zbuild-std=core",
-        "--features",
-        set.features(),
-    ]);
-    cargo.args([
-        "--target",
-        "nvptx64-nvidia-cuda",
-        "--crate-type",
-        "cdylib",
-        "--",
-        "--emit=asm",
-    ]);
     println!("building PTX with {}", toolchain.version);
-    let program = "the nvptx64 build of stm-kernels";
-    let status = cargo.status().map_err(|source| Error::Start {
-        program: cargo.get_program().into(),
-        source,
-    })?;
-    if !status.success() {
-        return Err(Error::Failed {
-            program: program.to_owned(),
-            status,
-        });
-    }
-    let assembly = target.join("nvptx64-nvidia-cuda/release/deps/stm_kernels.s");
-    if !assembly.is_file() {
-        return Err(Error::NoOutput(assembly));
-    }
-    split::files(&read(&assembly)?, &toolchain.comment())
+    let library = Library {
+        manifest: &tree.root.join("Cargo.toml"),
+        package: "stm-kernels",
+        features: set.features(),
+        attributes: &[],
+        locked: true,
+        targets: &tree.target.join("ptx"),
+    };
+    let assembly = library.assemble(toolchain)?;
+    Ok(split::files(&assembly, &toolchain.comment(BY))?)
 }
 
 /// Makes `dir` hold exactly `files`. Each is written beside its place and
 /// renamed, so that nobody reads half a file.
 fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
-    let file = |path: &Path, source| Error::File {
-        path: path.to_owned(),
-        source,
-    };
+    let file = |path: &Path, source| Error::file(path.to_owned(), source);
     for (name, text) in files {
         let path = dir.join(format!("{name}.ptx"));
         let temporary = dir.join(format!("{name}.ptx.new"));
@@ -153,7 +90,7 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
     let dir = set.dir(tree);
     replace(&dir, &files)?;
     table(&files, &dir, tree)?;
-    rules(&files)?;
+    hold_to_rules(&files)?;
     println!("{} files in {}", files.len(), dir.display());
     Ok(())
 }
@@ -190,7 +127,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         .find_map(|text| rules::recorded_version(text));
     let toolchain = Toolchain::find(recorded)?;
     let rebuilt = build(tree, &toolchain, set)?;
-    if recorded == Some(toolchain.comment().as_str()) {
+    if recorded == Some(toolchain.comment(BY).as_str()) {
         compare(&committed, &rebuilt)?;
         println!(
             "{} committed files are what this compiler builds",
@@ -210,7 +147,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         golden(tree, &dir)?;
         ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
     }
-    rules(&rebuilt)
+    Ok(hold_to_rules(&rebuilt)?)
 }
 
 /// Runs the golden tests on the files of `dir` instead of the committed ones.
@@ -260,21 +197,6 @@ fn first_difference(old: &str, new: &str) -> String {
                 return format!("line {line}: committed {}, built {}", show(a), show(b));
             }
         }
-    }
-}
-
-/// Holds each text to the rules of a shipped file.
-fn rules(files: &BTreeMap<String, String>) -> Result<(), Error> {
-    let mut wrong = String::new();
-    for (stem, text) in files {
-        for finding in rules::shipped(text) {
-            let _ = writeln!(wrong, "{stem}.ptx: {finding}");
-        }
-    }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Check(wrong.trim_end().to_owned()))
     }
 }
 

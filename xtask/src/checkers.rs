@@ -8,9 +8,9 @@
 //! | `cargo xtask deny` | `cargo install cargo-deny` |
 
 use crate::Tree;
-use crate::toolchain::clean;
+use crate::error::Error;
 use std::process::{Command, Stdio};
-use xtask::Error;
+use stm_core_build::toolchain::clean;
 
 /// The tests that an interpreter gets through.
 const MIRI: &str = "miri test --package stm-core --features host --test core_paths";
@@ -43,17 +43,13 @@ fn nightly(
 
 fn run(tree: &Tree, mut command: Command, what: &str) -> Result<(), Error> {
     command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command.status().map_err(|source| Error::Start {
-        program: command.get_program().into(),
-        source,
-    })?;
+    let status = command
+        .status()
+        .map_err(|source| Error::start(command.get_program().into(), source))?;
     if status.success() {
         return Ok(());
     }
-    Err(Error::Failed {
-        program: format!("cargo {what}"),
-        status,
-    })
+    Err(Error::failed(format!("cargo {what}"), status))
 }
 
 /// Interprets the core paths of the CPU device, which finds undefined behaviour

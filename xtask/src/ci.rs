@@ -1,11 +1,11 @@
 //! `cargo xtask ci`: every check.
 
-use crate::toolchain::Toolchain;
+use crate::error::Error;
 use crate::{Tree, build, circles, docs, ptxas};
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use xtask::Error;
+use stm_core_build::Toolchain;
 
 /// A step: its name, and what it runs.
 struct Step {
@@ -91,7 +91,7 @@ const ALL: &str = "--all";
 const ONLY_DEVICE: &str = "--only-device";
 
 fn lacks_compiler(_tree: &Tree) -> Option<Error> {
-    Toolchain::find(None).err()
+    Toolchain::find(None).err().map(Error::from)
 }
 
 fn lacks_assembler(tree: &Tree) -> Option<Error> {
@@ -142,10 +142,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     if wanted.only_device {
         return steps(tree, &DEVICE, &wanted);
     }
-    let own = std::env::current_exe().map_err(|source| Error::Start {
-        program: "xtask".into(),
-        source,
-    })?;
+    let own = std::env::current_exe().map_err(|source| Error::start("xtask".into(), source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             Command::new(own)
@@ -157,10 +154,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
         });
         let here = steps(tree, &HOST, &wanted);
         let output = match beside.join() {
-            Ok(output) => output.map_err(|source| Error::Start {
-                program: "xtask".into(),
-                source,
-            })?,
+            Ok(output) => output.map_err(|source| Error::start("xtask".into(), source))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
         println!("\n== for the GPU, beside the steps above");
@@ -248,17 +242,13 @@ pub(crate) fn cargo(
 /// Runs a command in the tree, without input.
 fn run(tree: &Tree, mut command: Command, what: String) -> Result<(), Error> {
     command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command.status().map_err(|source| Error::Start {
-        program: command.get_program().into(),
-        source,
-    })?;
+    let status = command
+        .status()
+        .map_err(|source| Error::start(command.get_program().into(), source))?;
     if status.success() {
         Ok(())
     } else {
-        Err(Error::Failed {
-            program: what,
-            status,
-        })
+        Err(Error::failed(what, status))
     }
 }
 

@@ -7,11 +7,11 @@
 //! read one of its files without all the others.
 
 use crate::Tree;
+use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use xtask::Error;
-use xtask::files::read;
-use xtask::statement::blank_comments;
+use stm_core_build::files::read;
+use stm_core_build::statement::blank_comments;
 
 /// The crates of the workspace.
 const CRATES: [&str; 5] = ["stm-core", "stm-kernels", "stamp-ports", "verify", "xtask"];
@@ -45,10 +45,7 @@ fn modules(root: &Path) -> Result<BTreeMap<Module, PathBuf>, Error> {
     let mut found = BTreeMap::new();
     let mut folders = vec![(root.to_owned(), Module::new())];
     while let Some((folder, module)) = folders.pop() {
-        let file = |source| Error::File {
-            path: folder.clone(),
-            source,
-        };
+        let file = |source| Error::file(folder.clone(), source);
         for entry in std::fs::read_dir(&folder).map_err(file)? {
             let path = entry.map_err(file)?.path();
             let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else {

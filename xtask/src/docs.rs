@@ -27,10 +27,10 @@ mod speed;
 mod tables;
 
 use crate::Tree;
+use crate::error::Error;
 use data::Data;
 use std::path::{Path, PathBuf};
-use xtask::Error;
-use xtask::files::read;
+use stm_core_build::files::read;
 
 /// Brings every document up to date with the data; what cannot be computed stays
 /// and fails the command.
@@ -41,7 +41,7 @@ pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
         if page.differences.is_empty() {
             continue;
         }
-        std::fs::write(&path, &page.text).map_err(|source| Error::File { path, source })?;
+        std::fs::write(&path, &page.text).map_err(|source| Error::file(path, source))?;
         println!("{name}: {} places updated", page.differences.len());
     }
     outcome(&errors)
@@ -91,10 +91,7 @@ fn documents(root: &Path) -> Result<Vec<PathBuf>, Error> {
         root.join("docs"),
         root.join("docs/lab-notes"),
     ] {
-        let failed = |source| Error::File {
-            path: directory.clone(),
-            source,
-        };
+        let failed = |source| Error::file(directory.clone(), source);
         for entry in std::fs::read_dir(&directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             if path.extension().is_some_and(|extension| extension == "md") {

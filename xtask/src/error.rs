@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 /// Why a command of `xtask` failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// The command line is not understood.
     #[error("{0}; `cargo xtask help` lists the commands")]
     Usage(String),
-    /// No compiler that can build PTX is installed.
-    #[error(
-        "no compiler with the library sources found: `apt-get install rustc-web cargo-web rust-web-src` or `rustup +nightly component add rust-src`"
-    )]
-    NoToolchain,
+    /// A build of PTX failed, or a file could not be read or written.
+    #[error(transparent)]
+    Build(#[from] stm_core_build::Error),
     /// A component of the toolchain is not installed.
     #[error("cargo has no {0}: `rustup component add {0}`")]
     NoComponent(&'static str),
@@ -24,44 +22,6 @@ pub enum Error {
     /// `STM_PTXAS` names something that is not a file.
     #[error("STM_PTXAS is {0}, which is not a file: correct or unset it")]
     BadPtxas(PathBuf),
-    /// A file could not be read or written.
-    #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A program could not be started.
-    #[error("cannot start {program}: {source}")]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// A program ran and reported failure; what it wrote stands above.
-    #[error("{program} failed ({status})")]
-    Failed {
-        /// The program and what it was to do.
-        program: String,
-        /// Its exit status.
-        status: std::process::ExitStatus,
-    },
-    /// The compiler's text is not what the splitter knows.
-    #[error("line {line} of the compiler's PTX: {what}")]
-    Parse {
-        /// Line, counted from 1.
-        line: usize,
-        /// What stands there.
-        what: String,
-    },
-    /// The module has no entry point.
-    #[error("stm-kernels has no `extern \"ptx-kernel\"` entry point for nvptx64")]
-    NoEntries,
-    /// A finished build left no PTX.
-    #[error("the build left no {0}: remove the directory target/ptx and build again")]
-    NoOutput(PathBuf),
     /// Committed and rebuilt PTX differ, or a file breaks a rule.
     #[error("{0}")]
     Check(String),
@@ -71,12 +31,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// A file could not be read or written.
+    pub(crate) fn file(path: PathBuf, source: std::io::Error) -> Self {
+        stm_core_build::Error::File { path, source }.into()
+    }
+
+    /// A program could not be started.
+    pub(crate) fn start(program: PathBuf, source: std::io::Error) -> Self {
+        stm_core_build::Error::Start { program, source }.into()
+    }
+
+    /// A program reported failure.
+    pub(crate) fn failed(program: String, status: std::process::ExitStatus) -> Self {
+        stm_core_build::Error::Failed { program, status }.into()
+    }
+
     /// The exit status of the process: 2 when something has to be installed or
     /// the command line is wrong, 1 when a check failed.
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_)
-            | Self::NoToolchain
+            | Self::Build(stm_core_build::Error::NoToolchain)
             | Self::NoComponent(_)
             | Self::NoPtxas
             | Self::BadPtxas(_) => 2,

@@ -5,12 +5,12 @@ mod checkers;
 mod ci;
 mod circles;
 mod docs;
+mod error;
 mod ptxas;
-mod toolchain;
 
+use crate::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use xtask::Error;
 
 const HELP: &str = "\
 cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx/KERNEL/VARIANT.ptx

@@ -5,14 +5,15 @@
 //! without a GPU, for GPUs that nobody at hand has.
 
 use crate::Tree;
-use crate::toolchain::output;
+use crate::error::Error;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use xtask::files::read_ptx;
-use xtask::{Error, rules};
+use stm_core_build::files::read_ptx;
+use stm_core_build::rules;
+use stm_core_build::toolchain::output;
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
@@ -222,7 +223,7 @@ pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result
     // The entries of single instructions say nothing about speed.
     for u in usage
         .iter()
-        .filter(|u| !u.entry.starts_with(xtask::split::LANE_PREFIX))
+        .filter(|u| !u.entry.starts_with(stm_core_build::split::LANE_PREFIX))
     {
         println!(
             "{:<28} {:>9} {:>11} {:>11}",

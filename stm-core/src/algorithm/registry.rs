@@ -93,6 +93,31 @@ macro_rules! algorithms {
             };
         }
 
+        /// Gathers the lines of the algorithms named, for the entry points of a
+        /// kernel.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! __algorithm_lines {
+            $(
+                ([$type $d($d rest:ident)*] {$d($d lines:tt)*} $d($d tokens:tt)*) => {
+                    $d crate::__algorithm_lines! {
+                        [$d($d rest)*]
+                        {$d($d lines)* $type $entry $name $origin $teams $sums;}
+                        $d($d tokens)*
+                    }
+                };
+            )*
+            ([] {$d($d lines:tt)*} $d($d tokens:tt)*) => {
+                $d crate::__entries! { $d($d tokens)* $d($d lines)* }
+            };
+            ([$d other:ident $d($d rest:ident)*] $d($d tokens:tt)*) => {
+                compile_error!(concat!(
+                    "`", stringify!($d other), "` is no algorithm of stm-core; they are:",
+                    $(" ", stringify!($type)),*
+                ));
+            };
+        }
+
         /// Calls a macro with some tokens followed by a line `Type entry name
         /// origin teams sums;` for each algorithm of the registry.
         #[macro_export]

@@ -5,6 +5,7 @@
 //! | `view` | the two layouts, and [`View`], the interface that kernels and algorithms use |
 //! | `plain` | [`TArray`]: elements as in a slice |
 //! | `cells` | [`TCells`]: each element with its version |
+//! | `io` | [`Input`] and [`Output`]: plain data beside transactions |
 //! | `sums` | [`TSums`]: rows of sums, to which additions do not conflict |
 //! | [`record`] | [`TRecords`]: structs of words as elements |
 //! | `pool` | [`TPool`] and [`TNodes`]: nodes that transactions allocate and free |
@@ -17,6 +18,7 @@
 //! [`WordAddress`]: crate::WordAddress
 
 pub(crate) mod cells;
+pub(crate) mod io;
 pub(crate) mod plain;
 pub(crate) mod pool;
 pub(crate) mod preassigned;
@@ -25,6 +27,7 @@ pub(crate) mod sums;
 pub(crate) mod view;
 
 pub use cells::TCells;
+pub use io::{Input, Output};
 pub use plain::TArray;
 pub use pool::{Node, TNodes, TPool};
 pub use preassigned::{Preassigned, TPreassigned};

@@ -101,6 +101,11 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         Ok(data)
     }
 
+    /// Returns the number of the address space that it is in.
+    pub(super) fn space(&self) -> u64 {
+        self.memory.space()
+    }
+
     /// Returns the address of the first element, on the device.
     pub fn as_mut_ptr(&self) -> *mut T {
         self.memory.address().cast()

@@ -66,10 +66,14 @@ pub struct CpuMemory {
     layout: Layout,
 }
 
-// SAFETY: it is an allocation of its own; reads and writes go through `&self`
-// and `&mut self`, and kernels access it through atomics.
+/// Held by launches, and alone by copies: kernels access memory through atomics,
+/// which a plain copy by another thread must not race with.
+static RUNNING: RwLock<()> = RwLock::new(());
+
+// SAFETY: it is an allocation of its own.
 unsafe impl Send for CpuMemory {}
-// SAFETY: as above.
+// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a
+// kernel runs (`RUNNING`).
 unsafe impl Sync for CpuMemory {}
 
 impl Drop for CpuMemory {
@@ -88,9 +92,14 @@ impl Memory for CpuMemory {
         self.layout.size()
     }
 
+    fn space(&self) -> u64 {
+        0
+    }
+
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.layout.size());
-        // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: in range; no kernel runs (`RUNNING`).
         unsafe {
             self.start
                 .add(offset)
@@ -101,7 +110,8 @@ impl Memory for CpuMemory {
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.layout.size());
-        // SAFETY: in range; no kernel runs, as `launch` waits for its threads.
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: in range; no kernel runs (`RUNNING`).
         unsafe {
             self.start
                 .add(offset)
@@ -111,7 +121,8 @@ impl Memory for CpuMemory {
     }
 
     fn clear(&mut self) -> Result<(), Error> {
-        // SAFETY: the whole allocation; no kernel runs.
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the whole allocation; no kernel runs (`RUNNING`).
         unsafe { self.start.write_bytes(0, self.layout.size()) }
         Ok(())
     }
@@ -137,6 +148,10 @@ fn available_memory() -> u64 {
 
 impl Device for Cpu {
     type Memory = CpuMemory;
+
+    fn space(&self) -> u64 {
+        0
+    }
 
     fn name(&self) -> String {
         format!("CPU, {} cores", self.cores)
@@ -220,6 +235,7 @@ impl Device for Cpu {
             panic: Mutex::new(None),
             gate: RwLock::new(false),
         };
+        let _running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();
         // SAFETY: the caller promises it.
         let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };

@@ -13,6 +13,9 @@ pub trait Memory {
     fn address(&self) -> *mut u8;
     /// Returns its size in bytes.
     fn bytes(&self) -> usize;
+    /// Returns the number of the address space that it is in
+    /// ([`Device::space`]).
+    fn space(&self) -> u64;
     /// Copies `data` to byte `offset`.
     ///
     /// # Panics
@@ -129,6 +132,10 @@ pub trait Device: Clone {
 
     /// Returns its identifier: `cpu`, `cuda:0`, `sim`.
     fn id(&self) -> String;
+
+    /// Returns the number of the address space of its allocations. Kernels of
+    /// devices with the same number reach them.
+    fn space(&self) -> u64;
 
     /// Returns its limits.
     fn limits(&self) -> Limits;

@@ -308,6 +308,19 @@ pub enum Error {
         /// The alignment on the host.
         passed_align: usize,
     },
+    /// The PTX of a kernel was built for parameters of other names or types than
+    /// the host passes.
+    #[error(
+        "the PTX of {entry} was built for the parameters ({built}), and the host passes ({passed}): build it again"
+    )]
+    OtherParameters {
+        /// The entry point.
+        entry: String,
+        /// The parameters in the PTX.
+        built: String,
+        /// Those of the host.
+        passed: &'static str,
+    },
     /// An array has another layout than the algorithm of its view.
     #[error("the layout of {what} is not the one that {algorithm} wants: call `arrange` first")]
     WrongLayout {
@@ -315,6 +328,23 @@ pub enum Error {
         what: &'static str,
         /// The name of the algorithm.
         algorithm: &'static str,
+    },
+    /// An argument of a launch is in the memory of another device.
+    #[error("the argument {what} is not in the memory of {device}, where the kernel is launched")]
+    OtherDevice {
+        /// The name of the argument.
+        what: &'static str,
+        /// The identifier of the device.
+        device: String,
+    },
+    /// The launches of one `Stm` must use one algorithm, as each keeps its own
+    /// versions.
+    #[error("this Stm has run {first}, and a launch asks for {asked}: make another Stm for it")]
+    OtherAlgorithm {
+        /// The algorithm of the first launch.
+        first: &'static str,
+        /// That of the refused one.
+        asked: &'static str,
     },
     /// A kernel ended with an error, and the context is lost with everything in
     /// it.

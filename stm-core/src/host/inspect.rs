@@ -199,6 +199,11 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.bytes()
     }
 
+    /// Returns the number of the address space that it is in.
+    pub(crate) fn space(&self) -> u64 {
+        self.inner().memory.space()
+    }
+
     pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
         self.inner_mut().memory.write(offset, data)
     }

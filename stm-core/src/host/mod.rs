@@ -51,7 +51,9 @@
 //! # Ok::<(), stm_core::host::Error>(())
 //! ```
 
+mod argument;
 mod buffer;
+mod call;
 mod check;
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -70,7 +72,9 @@ mod tx_array;
 
 pub use crate::memory::logs::Capacity;
 pub use crate::tx::stm_ref::RetryLimits;
+pub use argument::Argument;
 pub use buffer::{Buffer, Pod};
+pub use call::Done;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};

@@ -3,8 +3,9 @@
 //!
 //! The driver copies as many bytes as the PTX declares, wherever they come
 //! from, so PTX that was built from other sources would run with other values,
-//! unnoticed. A difference in size or alignment shows in the text; an exchange
-//! of two fields of one size does not.
+//! unnoticed. A difference in size or alignment shows in the text. For kernels
+//! of the attribute `#[kernel]` the text records names and types as well, so that
+//! an exchange of two parameters of one size shows too.
 
 use crate::host::error::Error;
 use crate::kernel::Kernel;
@@ -15,6 +16,29 @@ use std::borrow::ToOwned;
 pub(crate) struct Shape {
     pub(crate) bytes: usize,
     pub(crate) align: usize,
+}
+
+/// What the second line of a text begins with that records its parameters.
+const PARAMETERS: &str = "// parameters: ";
+
+/// Compares the names and types of the parameters with those that the text
+/// records, if both are known.
+///
+/// # Errors
+/// [`Error::OtherParameters`] if they differ.
+pub(crate) fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error> {
+    let recorded = ptx
+        .lines()
+        .nth(1)
+        .and_then(|line| line.strip_prefix(PARAMETERS));
+    match recorded {
+        Some(built) if !passed.is_empty() && built != passed => Err(Error::OtherParameters {
+            entry: entry.to_owned(),
+            built: built.to_owned(),
+            passed,
+        }),
+        _ => Ok(()),
+    }
 }
 
 impl Shape {
@@ -97,8 +121,10 @@ fn parameter(text: &str) -> Shape {
 /// the host passes to `K`. A launch on a GPU checks it as well.
 ///
 /// # Errors
-/// [`Error::StalePtx`] if size or alignment differ.
+/// [`Error::StalePtx`] if size or alignment differ, and
+/// [`Error::OtherParameters`] if names or types do.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result<(), Error> {
+    check_names(K::PARAMETERS, ptx, entry)?;
     Shape::of::<K>().check(ptx, entry)
 }
 
@@ -146,6 +172,21 @@ mod tests {
         ] {
             assert_eq!(declared(PTX, entry), expected, "{entry}");
         }
+    }
+
+    #[test]
+    fn an_exchange_of_two_parameters_is_refused_by_their_names() {
+        let text = "// rustc 1.96.0\n// parameters: a:u32,b:u32\n.version 7.0\n";
+        check_names("a:u32,b:u32", text, "pay").unwrap();
+        check_names("", text, "pay").unwrap();
+        check_names("b:u32,a:u32", PTX, "pay").unwrap();
+        let error = check_names("b:u32,a:u32", text, "pay")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("pay") && error.contains("a:u32,b:u32") && error.contains("b:u32,a:u32"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -183,6 +183,11 @@ impl<D: Device> Pool<D> {
         self.memory.clear()
     }
 
+    /// Returns the number of the address space that it is in.
+    pub(super) fn space(&self) -> u64 {
+        self.memory.space()
+    }
+
     /// Returns a view for transactions, as a kernel parameter. It must not be
     /// used after the pool is freed, which the caller of `Device::launch`
     /// promises.

@@ -281,18 +281,32 @@ impl<D: Device, R: Record> Records<D, R> {
     /// `Device::launch` promises.
     ///
     /// # Panics
-    /// It panics if the layout is not the algorithm's ([`Self::arrange`]).
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
+    /// [`Self::try_view`] returns an error.
     pub fn view<A: Algorithm>(&self) -> TRecords<A, R> {
-        assert_eq!(
-            self.layout,
-            TRecords::<A, R>::LAYOUT,
-            "the layout of {} is not the one that {} wants",
-            self.what,
-            A::NAME
-        );
+        self.try_view::<A>()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Does the same as [`Self::view`], without a panic.
+    ///
+    /// # Errors
+    /// [`Error::WrongLayout`] if the layout is not the algorithm's.
+    pub fn try_view<A: Algorithm>(&self) -> Result<TRecords<A, R>, Error> {
+        if self.layout != TRecords::<A, R>::LAYOUT {
+            return Err(Error::WrongLayout {
+                what: self.what,
+                algorithm: A::NAME,
+            });
+        }
         // SAFETY: the memory is aligned and has `len` records of this layout;
         // that they live while a kernel runs is what the caller of `launch`
         // promises.
-        unsafe { TRecords::from_start(self.memory.address(), self.len as u64) }
+        Ok(unsafe { TRecords::from_start(self.memory.address(), self.len as u64) })
+    }
+
+    /// Returns the number of the address space that it is in.
+    pub(super) fn space(&self) -> u64 {
+        self.memory.space()
     }
 }

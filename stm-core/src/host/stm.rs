@@ -203,9 +203,20 @@ impl AddAssign for Statistics {
     }
 }
 
+/// Returns the size of the logs of a launch of this shape.
+fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Result<u64, Error> {
+    let limits = device.limits();
+    launch.check(&limits)?;
+    let warps = u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
+    // The product may exceed 64 bits; it then exceeds the memory as well.
+    Ok(warps
+        .saturating_mul(capacity.warp_words(limits.warp_width))
+        .saturating_mul(8))
+}
+
 /// A transactional memory on a device: the clock, the lock table, the logs of
-/// every warp, and the statistics. It has one launch shape, serves any number
-/// of launches, and runs one algorithm.
+/// every warp, and the statistics. It serves any number of launches of any
+/// shape ([`Self::reshape`]), and runs one algorithm.
 #[derive(Debug)]
 pub struct Stm<D: Device> {
     device: D,
@@ -217,6 +228,8 @@ pub struct Stm<D: Device> {
     region: D::Memory,
     pub(super) corrupt: Option<String>,
     probe: HostProbe,
+    /// The name of the algorithm of the launches that were set up.
+    pub(super) algorithm: Option<&'static str>,
     /// The arrays that checks after launches cover.
     pub(super) watched: Vec<Watcher<D::Memory>>,
     /// The launches checked so far, which say where the next check reads.
@@ -224,17 +237,14 @@ pub struct Stm<D: Device> {
 }
 
 impl<D: Device> Stm<D> {
-    /// Allocates the metadata for launches of one shape.
+    /// Allocates the metadata, with room for launches of this shape.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] for a size or limit out of its range,
+    /// [`Error::OutOfMemory`], or an error of the device.
     pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self, Error> {
         let map = config.check()?;
-        let limits = device.limits();
-        launch.check(&limits)?;
-        let warps =
-            u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
-        // The product may exceed 64 bits; it then exceeds the memory as well.
-        let region_bytes = warps
-            .saturating_mul(config.capacity.warp_words(limits.warp_width))
-            .saturating_mul(8);
+        let region_bytes = region_bytes(device, launch, config.capacity)?;
         let needed = region_bytes.saturating_add(map.locks() * 8 + size_of::<Globals>() as u64);
         let available = device.available_bytes()?;
         if needed > available {
@@ -254,9 +264,44 @@ impl<D: Device> Stm<D> {
             region: device.allocate(region_bytes as usize, "the read and write sets")?,
             corrupt: None,
             probe: HostProbe::SILENT,
+            algorithm: None,
             watched: Vec::new(),
             launches: 0,
         })
+    }
+
+    /// Makes the following launches have this shape. The sets of the lanes grow
+    /// if the launch is larger than those before; handles made before are then
+    /// not valid any more.
+    ///
+    /// # Errors
+    /// The shape exceeds the limits of the device, or its memory.
+    pub fn reshape(&mut self, launch: Launch) -> Result<(), Error> {
+        let needed = region_bytes(&self.device, launch, self.config.capacity)?;
+        let same = (launch.blocks, launch.threads) == (self.launch.blocks, self.launch.threads);
+        if needed > self.region.bytes() as u64 {
+            let available = self.device.available_bytes()?;
+            let what = "the read and write sets";
+            if needed > available {
+                return Err(Error::OutOfMemory {
+                    what,
+                    needed,
+                    available,
+                });
+            }
+            self.region = self.device.allocate(needed as usize, what)?;
+        } else if !same {
+            // Each lane has its sets in another place than before, and what
+            // others have left there says nothing.
+            self.region.clear()?;
+        }
+        self.launch = launch;
+        Ok(())
+    }
+
+    /// Returns the device.
+    pub const fn device(&self) -> &D {
+        &self.device
     }
 
     /// Returns the handle for kernels with transactions of algorithm `A`. It is

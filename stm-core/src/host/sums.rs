@@ -193,6 +193,11 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(data)
     }
 
+    /// Returns the number of the address space that they are in.
+    pub(super) fn space(&self) -> u64 {
+        self.memory.space()
+    }
+
     /// Returns a view for transactions, as a kernel parameter. It must not be
     /// used after the rows are freed, which the caller of `Device::launch`
     /// promises.

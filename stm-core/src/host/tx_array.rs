@@ -99,6 +99,11 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         WordAddress::of(place.cast::<T>().cast_const())
     }
 
+    /// Returns the number of the address space that it is in.
+    pub(super) fn space(&self) -> u64 {
+        self.device.space()
+    }
+
     /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes() as u64
@@ -205,11 +210,14 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// # Errors
     /// [`Error::WrongLayout`] if the layout is not the algorithm's.
     pub fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
-        if self.layout != <A::Array<T> as View<T>>::LAYOUT {
-            return Err(Error::WrongLayout {
-                what: self.what,
-                algorithm: A::NAME,
-            });
+        self.view_for(A::NAME)
+    }
+
+    /// Returns a view of this type, for the transactions of `algorithm`.
+    pub(super) fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V, Error> {
+        if self.layout != V::LAYOUT {
+            let what = self.what;
+            return Err(Error::WrongLayout { what, algorithm });
         }
         // SAFETY: the memory has `len` aligned elements of this layout; that
         // they live while a kernel runs is what the caller of `launch` promises.

@@ -52,6 +52,24 @@ impl WordAddress {
         }
     }
 
+    /// Stores the word, which must be a `T`.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::load_relaxed`], and no transaction
+    /// accesses the word.
+    #[inline(always)]
+    pub(crate) unsafe fn store_relaxed<L: Lane, T: Element>(self, lane: &L, value: T) {
+        let word = self.pointer::<T>();
+        // SAFETY: live, by the caller; T is as wide as the word stored.
+        unsafe {
+            if T::WIDE {
+                lane.store_relaxed_64(word.cast(), value.to_bits64());
+            } else {
+                lane.store_relaxed_32(word.cast(), value.to_bits64() as u32);
+            }
+        }
+    }
+
     /// Loads the word, which must be a `T`, with acquire.
     ///
     /// # Safety

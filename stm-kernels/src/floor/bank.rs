@@ -8,7 +8,7 @@
 
 use super::{at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
-use crate::entry::kernel;
+use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
 /// The floor of the bank: its accesses without synchronisation.
@@ -123,5 +123,5 @@ impl Additions {
     }
 }
 
-kernel!(Floor, Params, "floor_bank", "bank" / "floor");
-kernel!(Additions, Params, "rival_bank", "bank" / "atomic-adds");
+kernel_alone!(Floor, Params, "floor_bank", "bank" / "floor");
+kernel_alone!(Additions, Params, "rival_bank", "bank" / "atomic-adds");

@@ -3,7 +3,7 @@
 
 use super::{at, first};
 use crate::eigenbench::{BATCH, EigenbenchPlan, Sequence, checksum};
-use crate::entry::kernel;
+use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
 /// The floor of EB: its accesses without synchronisation.
@@ -136,4 +136,4 @@ impl Floor {
     }
 }
 
-kernel!(Floor, Params, "floor_eigenbench", "eigenbench" / "floor");
+kernel_alone!(Floor, Params, "floor_eigenbench", "eigenbench" / "floor");

@@ -6,8 +6,8 @@
 //! compare-and-swap.
 
 use super::{at, first, for_each};
-use crate::entry::kernel;
 use crate::genome::{Segments, slot_of};
+use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
 /// The floor of GN-1: its accesses without synchronisation.
@@ -80,5 +80,5 @@ impl CasSet {
     }
 }
 
-kernel!(Floor, Params, "floor_gn1", "gn1" / "floor");
-kernel!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");
+kernel_alone!(Floor, Params, "floor_gn1", "gn1" / "floor");
+kernel_alone!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");

@@ -6,8 +6,8 @@
 //! separately, where a transaction inserts all of its keys or none.
 
 use super::{at, first, for_each};
-use crate::entry::kernel;
 use crate::ht::bucket_of_key;
+use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
 /// The floor of HT: its accesses without synchronisation.
@@ -143,5 +143,5 @@ impl CasTable {
     }
 }
 
-kernel!(Floor, FloorParams, "floor_ht", "ht" / "floor");
-kernel!(CasTable, CasTableParams, "rival_ht", "ht" / "cas-table");
+kernel_alone!(Floor, FloorParams, "floor_ht", "ht" / "floor");
+kernel_alone!(CasTable, CasTableParams, "rival_ht", "ht" / "cas-table");

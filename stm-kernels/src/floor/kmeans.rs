@@ -6,8 +6,8 @@
 //! rounding errors, and not bit for bit.
 
 use super::{first, for_each};
-use crate::entry::kernel;
 use crate::kmeans::{Search, load, store};
+use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
 /// The floor of KM: its accesses without synchronisation.
@@ -128,5 +128,5 @@ impl Additions {
     }
 }
 
-kernel!(Floor, Params, "floor_kmeans", "kmeans" / "floor");
-kernel!(Additions, Params, "rival_kmeans", "kmeans" / "atomic-adds");
+kernel_alone!(Floor, Params, "floor_kmeans", "kmeans" / "floor");
+kernel_alone!(Additions, Params, "rival_kmeans", "kmeans" / "atomic-adds");

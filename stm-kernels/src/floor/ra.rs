@@ -5,8 +5,8 @@
 //! state of several words at one time.
 
 use super::{at, first, for_each};
-use crate::entry::kernel;
 use crate::ra::RaPlan;
+use stm_core::kernel_alone;
 use stm_core::{Element, Lane, TArray};
 
 /// The floor of RA: its accesses without synchronisation.
@@ -130,11 +130,11 @@ impl Additions {
     }
 }
 
-kernel!(Floor, WordParams, "floor_ra", "ra" / "floor");
-kernel!(
+kernel_alone!(Floor, WordParams, "floor_ra", "ra" / "floor");
+kernel_alone!(
     CellsFloor,
     CellParams,
     "floor_ra_cells",
     "ra" / "floor-cells"
 );
-kernel!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");
+kernel_alone!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");

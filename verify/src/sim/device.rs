@@ -290,6 +290,9 @@ impl Memory for SimMemory {
     fn bytes(&self) -> usize {
         self.bytes
     }
+    fn space(&self) -> u64 {
+        Rc::as_ptr(&self.device) as u64
+    }
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
         self.device
             .with(|machine| machine.space.write(self.number, offset, data));
@@ -316,6 +319,10 @@ impl Device for Sim {
     /// Returns the line that replays a run.
     fn id(&self) -> String {
         self.config().to_string()
+    }
+
+    fn space(&self) -> u64 {
+        Rc::as_ptr(&self.0) as u64
     }
 
     fn limits(&self) -> Limits {

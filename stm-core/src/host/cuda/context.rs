@@ -106,6 +106,12 @@ impl Handles {
         Ok(handles)
     }
 
+    /// Returns the address of the driver's context, in which its allocations
+    /// are.
+    pub(crate) fn space(&self) -> u64 {
+        self.context as u64
+    }
+
     /// Makes the context the calling thread's.
     fn bind(&self) -> Call {
         // SAFETY: the context is retained.

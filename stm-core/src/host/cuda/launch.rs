@@ -45,6 +45,10 @@ impl Drop for Event<'_> {
 impl Device for Cuda {
     type Memory = CudaMemory;
 
+    fn space(&self) -> u64 {
+        self.context.handles.space()
+    }
+
     fn name(&self) -> String {
         self.context.info.name.clone()
     }

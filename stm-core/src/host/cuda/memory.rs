@@ -1,8 +1,8 @@
 //! Allocations in the memory of a GPU.
 
 use crate::host::cuda::context::Cuda;
-use crate::host::device::Memory;
 use crate::host::device::check_range;
+use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
 use cudarc::driver::sys;
 
@@ -38,6 +38,10 @@ impl Memory for CudaMemory {
 
     fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn space(&self) -> u64 {
+        self.device.space()
     }
 
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use crate::host::cuda::context::Loaded;
 use crate::host::cuda::context::{Cuda, code};
 use crate::host::cuda::driver::ends_context;
 use crate::host::error::Error;
-use crate::host::parameters::Shape;
+use crate::host::parameters::{Shape, check_names};
 use crate::kernel::{Build, Kernel};
 use crate::observe::probe::Observation;
 use core::any::TypeId;
@@ -26,6 +26,7 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
     parameters: Shape,
+    names: &'static str,
 }
 
 impl Entry {
@@ -36,6 +37,7 @@ impl Entry {
             name: K::ENTRY,
             ptx: K::ptx,
             parameters: Shape::of::<K>(),
+            names: K::PARAMETERS,
         }
     }
 }
@@ -77,6 +79,7 @@ impl Cuda {
             return Ok(found);
         }
         let (name, ptx) = self.module_of(kernel, observation)?;
+        check_names(kernel.names, &ptx, &name)?;
         kernel.parameters.check(&ptx, &name)?;
         let start = Instant::now();
         let entry = kernel.name;

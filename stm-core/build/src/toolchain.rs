@@ -2,43 +2,46 @@
 //!
 //! The target has no prebuilt library, so `core` is compiled from its sources,
 //! which only some installations have: Debian's `rustc-web` with
-//! `rust-web-src`, or a rustup nightly with `rust-src`. The stable toolchain
-//! that builds everything else is not used and not changed.
+//! `rust-web-src`, or one of rustup's toolchains with `rust-src`. The toolchain
+//! that builds everything else is not changed.
 
+use crate::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use xtask::Error;
 
 /// A compiler with the library sources, and its cargo.
 #[derive(Debug, Clone)]
-pub(crate) struct Toolchain {
+pub struct Toolchain {
     rustc: PathBuf,
     cargo: PathBuf,
-    /// What the PTX records: compiler and LLVM version.
-    pub(crate) version: String,
+    /// Compiler and LLVM version, which the PTX records.
+    pub version: String,
 }
 
 impl Toolchain {
-    /// The installed toolchains, Debian's first.
-    pub(crate) fn all() -> Vec<Self> {
+    /// The installed toolchains: Debian's, then rustup's nightly and default
+    /// ones.
+    pub fn all() -> Vec<Self> {
         let debian = Self::at(Path::new("/usr/bin"));
         let nightly = sysroot(clean(Command::new("rustup")).args(["run", "nightly", "rustc"]));
+        let default = sysroot(&mut clean(Command::new("rustc")));
+        let rustup = [nightly, default].into_iter().flatten();
         debian
             .into_iter()
-            .chain(nightly.and_then(|root| Self::at(&root.join("bin"))))
+            .chain(rustup.filter_map(|root| Self::at(&root.join("bin"))))
             .collect()
     }
 
-    /// The toolchain that built the text which records `version`, else the
-    /// first one.
+    /// The toolchain that built the text whose first line is `comment`, else
+    /// the first one.
     ///
     /// # Errors
     /// [`Error::NoToolchain`] if none is installed.
-    pub(crate) fn find(version: Option<&str>) -> Result<Self, Error> {
+    pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let mut all = Self::all();
         let same = all
             .iter()
-            .position(|t| version.is_some_and(|v| v == t.comment()));
+            .position(|t| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version))));
         if all.is_empty() {
             Err(Error::NoToolchain)
         } else {
@@ -70,13 +73,14 @@ impl Toolchain {
         })
     }
 
-    /// The first line of what this toolchain builds, without the slashes.
-    pub(crate) fn comment(&self) -> String {
-        format!("{}; built by cargo xtask ptx", self.version)
+    /// The first line of what `by` builds with this toolchain, without the
+    /// slashes.
+    pub fn comment(&self, by: &str) -> String {
+        format!("{}; built by {by}", self.version)
     }
 
     /// The toolchain's cargo, told to use its compiler.
-    pub(crate) fn cargo(&self) -> Command {
+    pub fn cargo(&self) -> Command {
         let mut command = clean(Command::new(&self.cargo));
         // The target needs unstable flags, which a release otherwise refuses.
         command
@@ -88,7 +92,8 @@ impl Toolchain {
 
 /// `command` without what the outer cargo and rustup have set: it would choose
 /// their compiler, their flags and their directories.
-pub(crate) fn clean(mut command: Command) -> Command {
+#[must_use]
+pub fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 2] = ["CARGO_HOME", "RUSTUP_HOME"];
     const KEPT_PREFIXES: [&str; 4] = [
         "CARGO_HTTP_",
@@ -113,7 +118,7 @@ fn sysroot(rustc: &mut Command) -> Option<PathBuf> {
 }
 
 /// What a program prints, if it runs and succeeds.
-pub(crate) fn output(command: &mut Command) -> Option<String> {
+pub fn output(command: &mut Command) -> Option<String> {
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::null())

@@ -34,6 +34,13 @@ const LANE_WIDE: (&str, &str) = ("_128", "lane/ops-wide");
 /// its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
 const ENTRY_NOTE: &str = "// stm-entry ";
 
+/// One that names a kernel and its parameters, as the sources name them: `//
+/// stm-parameters pay accounts:A::Array<u32>,payments:u64`.
+const PARAMETERS_NOTE: &str = "// stm-parameters ";
+
+/// What the same begins with in a kernel's file, where it is the second line.
+pub const PARAMETERS: &str = "// parameters: ";
+
 /// One that names an entry and the most registers that a thread of it gets:
 /// `// stm-registers gn1_fast 128`.
 const REGISTERS_NOTE: &str = "// stm-registers ";
@@ -221,9 +228,23 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
     if groups.is_empty() {
         return Err(Error::NoEntries);
     }
+    let parameters = notes(text, PARAMETERS_NOTE);
+    let with_parameters = |file: &str| {
+        let kernel = file.split('/').next().unwrap_or(file);
+        let noted = parameters.get(kernel);
+        noted.map_or_else(
+            || comment.to_owned(),
+            |p| format!("{comment}\n{PARAMETERS}{p}"),
+        )
+    };
     Ok(groups
         .into_iter()
-        .map(|(file, roots)| (file.to_owned(), module.subset(&roots, comment)))
+        .map(|(file, roots)| {
+            (
+                file.to_owned(),
+                module.subset(&roots, &with_parameters(file)),
+            )
+        })
         .collect())
 }
 

@@ -1,52 +1,58 @@
-//! The kernels' PTX: silent builds are part of this crate, others are built on
-//! demand by `cargo xtask ptx --observed` and found at run time.
+//! Finds a kernel's PTX: the program carries what its build has left
+//! ([`ptx_of!`](crate::ptx_of)), and other texts are looked for at run time.
 
+use crate::host::Error;
+use crate::kernel::Build;
+use crate::observe::Observation;
 use std::borrow::Cow;
 use std::env;
 use std::format;
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
-use stm_core::host::Error;
-use stm_core::kernel::Build;
-use stm_core::observe::Observation;
 
-// `PTX`: folder and file of each text of the folder `ptx`, sorted, and the text,
-// packed by `build.rs`.
-include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+/// The text of a module.
+pub type Text = Cow<'static, str>;
 
-/// The command that builds the PTX of observed launches.
-const OBSERVED: &str = "cargo xtask ptx --observed";
+/// The texts of one kernel that a program carries: their names, sorted, and the
+/// packed bytes.
+pub type Carried = &'static [(&'static str, &'static [u8])];
 
-/// Returns the PTX of a kernel's variant.
+/// What builds the PTX of observed launches.
+const OBSERVED: &str = "`cargo xtask ptx --observed`, or in a crate of your own \
+                        `Kernels::new().recorded()` in its build.rs";
+
+/// Returns the PTX of a kernel, given its folder and its name there, from what
+/// the program carries or, for an observed launch, from a folder.
 ///
 /// # Errors
 /// [`Error::NoPtx`] if there is none, [`Error::PtxNotBuilt`] if it is built on
 /// demand and is not where it should be.
-pub(crate) fn find(
+pub fn find(
+    carried: Carried,
     entry: &'static str,
-    folder: &str,
-    variant: &str,
+    (folder, name): (&str, &str),
     build: Build,
-) -> Result<Cow<'static, str>, Error> {
+) -> Result<Text, Error> {
     let wide = if build.wide { "-wide" } else { "" };
-    let silent = format!("{folder}/{variant}{wide}");
-    let found = PTX
-        .binary_search_by(|(name, _)| (*name).cmp(&silent))
-        .map(|i| PTX[i].1);
+    let silent = format!("{name}{wide}");
     let probe = match build.observation {
-        Observation::Silent => {
-            return found
-                .map(|packed| Cow::Owned(unpacked(packed)))
-                .map_err(|_| Error::NoPtx { entry });
-        }
-        Observation::Record => "recorded",
-        Observation::Profile => "profiled",
+        Observation::Silent => "",
+        Observation::Record => ".recorded",
+        Observation::Profile => ".profiled",
     };
-    if build.wide && found.is_err() {
-        // The kernel has no build of its own for such a device.
-        return Err(Error::NoPtx { entry });
+    let text = |name: &str| {
+        let found = carried.iter().find(|(other, _)| *other == name);
+        found.map(|(_, packed)| Cow::Owned(unpacked(packed)))
+    };
+    match text(&format!("{silent}{probe}")) {
+        Some(text) => Ok(text),
+        // Without a silent one for such a device the kernel has no build of its
+        // own for it.
+        None if probe.is_empty() || build.wide && text(&silent).is_none() => {
+            Err(Error::NoPtx { entry })
+        }
+        None => read(&format!("{folder}/{silent}{probe}.ptx"), entry, build),
     }
-    read(&format!("{silent}.{probe}.ptx"), entry, build)
 }
 
 /// Returns the text that the build has packed.
@@ -60,7 +66,7 @@ fn unpacked(packed: &[u8]) -> String {
 }
 
 /// Reads a text that is built on demand.
-fn read(name: &str, entry: &str, build: Build) -> Result<Cow<'static, str>, Error> {
+fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
     let mut missing = String::new();
     for folder in folders() {
         let path = folder.join(name);
@@ -105,17 +111,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_committed_text_is_found_and_one_that_is_not_built_is_asked_for_by_its_command() {
+    fn a_text_that_is_carried_is_found_and_one_that_is_not_built_is_asked_for() {
+        let packed: &[u8] = std::boxed::Box::leak(
+            lz4_flex::block::compress_prepend_size(b".entry ra_fast()").into_boxed_slice(),
+        );
+        let carried: Carried = std::boxed::Box::leak(std::boxed::Box::new([("fast", packed)]));
         let silent = Build::default();
-        let text = find("ra_hv_sorting", "ra", "hv-sorting", silent).unwrap();
-        assert!(text.contains(".entry ra_hv_sorting("));
-        let none = find("ra_none", "ra", "none", silent).unwrap_err();
+        let text = find(carried, "ra_fast", ("ra", "fast"), silent).unwrap();
+        assert_eq!(text, ".entry ra_fast()");
+        let none = find(carried, "ra_none", ("ra", "none"), silent).unwrap_err();
         assert_eq!(none, Error::NoPtx { entry: "ra_none" });
+        let wide = Build {
+            wide: true,
+            observation: Observation::Record,
+        };
+        let none = find(carried, "ra_fast", ("ra", "fast"), wide).unwrap_err();
+        assert_eq!(none, Error::NoPtx { entry: "ra_fast" });
         let observed = Build {
             observation: Observation::Record,
             ..silent
         };
-        let error = read("no/such.recorded.ptx", "no_such", observed).unwrap_err();
+        let error = find(carried, "no_such", ("no", "such"), observed).unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("no_such_recorded") && text.contains("cargo xtask ptx --observed"),

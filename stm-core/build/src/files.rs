@@ -1,4 +1,4 @@
-//! Reading the files of the tree.
+//! Reading and writing files of PTX.
 
 use crate::Error;
 use std::collections::BTreeMap;

@@ -1,6 +1,52 @@
 //! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 
+mod entry;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod ptx;
+
 use crate::lane::Lane;
+
+pub use stm_core_macros::Plain;
+
+/// Gives a kernel without a note of its parameters an empty one: a type's own
+/// constant comes before that of a trait.
+#[doc(hidden)]
+pub trait Unnoted {
+    /// The names and types of the parameters.
+    const NOTE: &'static str = "";
+}
+
+impl<K> Unnoted for K {}
+
+/// A type whose values mean the same on the host and on a GPU: plain data, laid
+/// out alike, without pointers of the host. It can be a parameter of a kernel.
+///
+/// Derive it for a struct: `#[derive(Clone, Copy, Plain)] #[repr(C)]`.
+///
+/// # Safety
+/// The type has these properties.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not plain data, so it cannot be a parameter of a kernel by value",
+    note = "a struct needs `#[derive(Clone, Copy, Plain)]` and `#[repr(C)]`; what is in the device's memory is borrowed: `&A::Array<u32>`, `&Input<u32>`"
+)]
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($ty:ty)*) => {
+        $(
+            // SAFETY: a primitive of the same size and alignment everywhere.
+            unsafe impl Plain for $ty {}
+        )*
+    };
+}
+plain!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 bool);
+
+// SAFETY: elements follow one another without gaps.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// Does nothing; for the check that a parameter is plain data.
+#[doc(hidden)]
+pub const fn is_plain<T: Plain>() {}
 
 /// A kernel: an entry name, a parameter struct, and a body generic over the
 /// machine.
@@ -17,6 +63,10 @@ pub trait Kernel: 'static {
     /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
     /// a GPU compares their size and alignment with those in the PTX.
     type Params: Copy + Send + Sync + 'static;
+
+    /// The names and types of the parameters as the sources name them, or
+    /// nothing if it is not known. PTX that records others is refused.
+    const PARAMETERS: &'static str = "";
 
     /// Returns the text of the PTX module that holds the entry point of this
     /// build.

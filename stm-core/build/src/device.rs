@@ -1,0 +1,96 @@
+//! One build of a library for `nvptx64`: its assembly is the PTX of all its
+//! kernels.
+
+use crate::files::read;
+use crate::{Error, Toolchain};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// Flags of the device build. The linker is not wanted: the assembly text is
+/// the product. Panics become nothing at all, so that neither their code nor
+/// their messages reach the PTX. `stm-core` links LLVM's intrinsics on purpose,
+/// so that lint is off. The compiler's own jump threading, which unlike LLVM's
+/// knows of no convergent operation, is off: it copied ballots into the two
+/// sides of a branch before them, and lanes that vote at different instructions
+/// do not see each other's votes. The inliner's threshold is out of the way of
+/// the closures that hold transactions: one that is not inlined gets the
+/// transaction in memory, and a transaction in memory is a slow one. What shall
+/// stay a function says so.
+const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cpanic=immediate-abort -Ainternal_features";
+
+/// The release profile as the device needs it: one module, no debug sections.
+const PROFILE: [(&str, &str); 5] = [
+    ("CARGO_PROFILE_RELEASE_LTO", "fat"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+    ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
+];
+
+/// A library to build for the device.
+#[derive(Clone, Debug)]
+pub struct Library<'a> {
+    /// The package's manifest.
+    pub manifest: &'a Path,
+    /// The package's name.
+    pub package: &'a str,
+    /// Its features, separated by commas.
+    pub features: &'a str,
+    /// Attributes that the library shall have on the device, besides its own.
+    pub attributes: &'a [&'a str],
+    /// Says whether the lock file must not change.
+    pub locked: bool,
+    /// The folder below which the builds of each compiler and set of flags have
+    /// their own target directory.
+    pub targets: &'a Path,
+}
+
+impl Library<'_> {
+    /// Returns the target directory of one compiler and set of flags. The
+    /// assembly's file name holds neither, so in a common directory cargo could
+    /// take what another compiler left there for up to date.
+    fn target(&self, toolchain: &Toolchain) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);
+        self.targets.join(format!("{:016x}", hasher.finish()))
+    }
+
+    /// Compiles the library, and returns the text of the module.
+    ///
+    /// # Errors
+    /// [`Error::Start`], [`Error::Failed`], [`Error::NoOutput`] or
+    /// [`Error::File`].
+    pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
+        let target = self.target(toolchain);
+        let mut cargo = toolchain.cargo();
+        cargo
+            .current_dir(self.manifest.parent().unwrap_or(Path::new(".")))
+            .env("CARGO_TARGET_DIR", &target)
+            .env("RUSTFLAGS", RUSTFLAGS)
+            .envs(PROFILE)
+            .stdin(Stdio::null())
+            .args(["rustc", "--quiet", "--lib", "--release", "-Zbuild-std=core"])
+            .args(["--package", self.package, "--features", self.features])
+            .args(["--target", "nvptx64-nvidia-cuda", "--crate-type", "cdylib"])
+            .args(self.locked.then_some("--locked"))
+            .args(["--", "--emit=asm"]);
+        for attribute in self.attributes {
+            cargo.arg(format!("-Zcrate-attr={attribute}"));
+        }
+        let program = format!("the nvptx64 build of {}", self.package);
+        let status = cargo.status().map_err(|source| Error::Start {
+            program: cargo.get_program().into(),
+            source,
+        })?;
+        if !status.success() {
+            return Err(Error::Failed { program, status });
+        }
+        let name = self.package.replace('-', "_");
+        let assembly = target.join(format!("nvptx64-nvidia-cuda/release/deps/{name}.s"));
+        if !assembly.is_file() {
+            return Err(Error::NoOutput(assembly));
+        }
+        read(&assembly)
+    }
+}

@@ -1,0 +1,67 @@
+//! The error type of the crate; each message is one line that names the fix.
+
+use std::path::PathBuf;
+
+/// Why PTX could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No compiler that can build PTX is installed.
+    #[error(
+        "no compiler with the sources of its library was found: `apt-get install rustc-web cargo-web rust-web-src`, or `rustup toolchain install nightly --component rust-src`"
+    )]
+    NoToolchain,
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A program could not be started.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A program ran and reported failure; what it wrote stands above.
+    #[error("{program} failed ({status})")]
+    Failed {
+        /// The program and what it was to do.
+        program: String,
+        /// Its exit status.
+        status: std::process::ExitStatus,
+    },
+    /// What cargo says of the package is not what was expected.
+    #[error("the metadata of {package}: {what}")]
+    Metadata {
+        /// The package.
+        package: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The crate is built outside of a build script.
+    #[error("{0} is not set: call this from a build script (`build.rs`)")]
+    NoBuildScript(&'static str),
+    /// The compiler's text is not what the splitter knows.
+    #[error("line {line} of the compiler's PTX: {what}")]
+    Parse {
+        /// Line, counted from 1.
+        line: usize,
+        /// What stands there.
+        what: String,
+    },
+    /// The module has no entry point.
+    #[error(
+        "the library has no kernel for the GPU: give a function the attribute `#[kernel]`, and name its file if it is not the root of the library"
+    )]
+    NoEntries,
+    /// A finished build left no PTX.
+    #[error("the build left no {0}: remove the directory that it is in and build again")]
+    NoOutput(PathBuf),
+    /// A text breaks a rule.
+    #[error("{0}")]
+    Rule(String),
+}

@@ -1,0 +1,256 @@
+//! Builds the PTX of kernels that use `stm-core`.
+//!
+//! A crate of kernels is an ordinary library that depends on `stm-core`. Its
+//! `build.rs` is
+//!
+//! ```no_run
+//! fn main() {
+//!     stm_core_build::kernels();
+//! }
+//! ```
+//!
+//! The library is compiled a second time, for `nvptx64-nvidia-cuda`, with the
+//! flags that correctness and speed need. The text is cut into one file for each
+//! kernel and algorithm ([`split`]), held to the [`rules`] that the project's own
+//! PTX obeys, packed ([`pack`]), and left where the attribute `#[kernel]` of
+//! `stm-core` finds it. The program then carries it.
+//!
+//! What kernels share with the rest of the library must do without the standard
+//! library on the device: `core` instead of `std`. Code for the host alone, such
+//! as tests, stands behind `#[cfg(not(target_arch = "nvptx64"))]` or in another
+//! file that is not the library's.
+//!
+//! # The compiler
+//! The target has no prebuilt library, so the compiler must have the sources of
+//! `core`: Debian's packages `rustc-web`, `cargo-web` and `rust-web-src`, or a
+//! toolchain of rustup, nightly or stable, with the component `rust-src`. If
+//! there is none, the build prints one warning and goes on: the program runs on
+//! the CPU, and a launch on a GPU says that there is no PTX.
+//!
+//! | variable of the environment | meaning |
+//! | --- | --- |
+//! | `STM_PTX_BUILD=off` | builds no PTX, for instance while an editor checks the crate |
+//! | `STM_PTX_BUILD=required` | no compiler is an error |
+//! | `STM_PTX` | a folder where a program looks for texts that it does not carry |
+
+pub mod device;
+mod error;
+pub mod files;
+pub mod pack;
+pub mod rules;
+mod shadow;
+pub mod split;
+pub mod statement;
+pub mod toolchain;
+
+pub use error::Error;
+pub use toolchain::Toolchain;
+
+use shadow::{Shadow, User};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// By what PTX was built, in its first line.
+const BY: &str = "stm-core-build";
+
+/// The attributes that a library needs on the device.
+const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
+
+/// Builds the kernels of the package's library, `src/lib.rs`. Call it from
+/// `build.rs`.
+///
+/// # Panics
+/// It ends the build with a message if the library does not compile for the
+/// device or breaks a rule.
+pub fn kernels() {
+    Kernels::new().build();
+}
+
+/// Packs committed PTX, `FOLDER/KERNEL/NAME.ptx`, in place of building it. Call
+/// it from `build.rs`.
+///
+/// # Panics
+/// It ends the build with a message if the files cannot be read.
+pub fn committed(folder: &str) {
+    println!("cargo::rerun-if-changed={folder}");
+    finish(variable("CARGO_MANIFEST_DIR").and_then(|root| {
+        let root = root.join(folder);
+        let texts = if root.is_dir() {
+            files::read_ptx(&root)?
+        } else {
+            BTreeMap::new()
+        };
+        for name in texts.keys() {
+            println!(
+                "cargo::rerun-if-changed={}",
+                root.join(name).with_extension("ptx").display()
+            );
+        }
+        leave(&texts)
+    }));
+}
+
+/// The kernels of a package, and how they are built.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    library: PathBuf,
+    dependencies: Vec<String>,
+    features: Vec<String>,
+    recorded: bool,
+}
+
+impl Default for Kernels {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Kernels {
+    /// The kernels of the package's library, `src/lib.rs`.
+    pub fn new() -> Self {
+        Self::of("src/lib.rs")
+    }
+
+    /// The kernels of a file, given by its path in the package, and of its
+    /// modules.
+    pub fn of(library: impl AsRef<Path>) -> Self {
+        Self {
+            library: library.as_ref().to_owned(),
+            dependencies: Vec::new(),
+            features: Vec::new(),
+            recorded: false,
+        }
+    }
+
+    /// Names a dependency of the package that its kernels use. It must do
+    /// without the standard library.
+    #[must_use]
+    pub fn dependency(mut self, name: &str) -> Self {
+        self.dependencies.push(name.to_owned());
+        self
+    }
+
+    /// Enables a feature of the package for the build of its kernels.
+    #[must_use]
+    pub fn feature(mut self, name: &str) -> Self {
+        self.features.push(name.to_owned());
+        self
+    }
+
+    /// Builds the kernels that record histories as well, which takes twice as
+    /// long.
+    #[must_use]
+    pub fn recorded(mut self) -> Self {
+        self.recorded = true;
+        self
+    }
+
+    /// Builds the kernels.
+    ///
+    /// # Panics
+    /// It ends the build with a message if the library does not compile for the
+    /// device or breaks a rule.
+    pub fn build(&self) {
+        for name in ["STM_PTX_BUILD", "PATH"] {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        let mode = std::env::var("STM_PTX_BUILD").unwrap_or_default();
+        if mode == "off" {
+            return;
+        }
+        match Toolchain::find(None) {
+            Err(error) if mode != "required" => {
+                println!(
+                    "cargo::warning=the kernels are built for the CPU alone, as the GPU needs PTX: {error}"
+                );
+            }
+            Err(error) => finish(Err(error)),
+            Ok(toolchain) => finish(self.build_with(&toolchain)),
+        }
+    }
+
+    fn build_with(&self, toolchain: &Toolchain) -> Result<(), Error> {
+        let root = variable("CARGO_MANIFEST_DIR")?;
+        let out = variable("OUT_DIR")?;
+        // TARGET/PROFILE/build/PACKAGE/out
+        let targets = out.ancestors().nth(4).unwrap_or(&out).join("stm-ptx");
+        let library = root.join(&self.library);
+        let user = User {
+            root: &root,
+            library: &library,
+            dependencies: &self.dependencies,
+            features: &self.features,
+        };
+        let shadow = Shadow::write(&user, &targets)?;
+        let folder = library.parent().unwrap_or(&root);
+        println!("cargo::rerun-if-changed={}", folder.display());
+        for source in &shadow.sources {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
+        let mut texts = BTreeMap::new();
+        let builds: &[&str] = if self.recorded {
+            &["", "stm-observed"]
+        } else {
+            &[""]
+        };
+        for build in builds {
+            let mut features = self.features.clone();
+            features.push((*build).to_owned());
+            let library = device::Library {
+                manifest: &shadow.manifest,
+                package: &shadow.name,
+                features: &features.join(","),
+                attributes: &ATTRIBUTES,
+                locked: false,
+                targets: &targets,
+            };
+            let assembly = library.assemble(toolchain)?;
+            texts.extend(split::files(&assembly, &toolchain.comment(BY))?);
+        }
+        hold_to_rules(&texts)?;
+        leave(&texts)
+    }
+}
+
+/// Holds each text to the rules of a shipped file.
+///
+/// # Errors
+/// [`Error::Rule`] with a line for each finding.
+pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
+    let mut wrong = String::new();
+    for (name, text) in texts {
+        for finding in rules::shipped(text) {
+            let _ = writeln!(wrong, "{name}.ptx: {finding}");
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Rule(wrong.trim_end().to_owned()))
+    }
+}
+
+/// Leaves the texts where the crate's kernels find them.
+fn leave(texts: &BTreeMap<String, String>) -> Result<(), Error> {
+    let folder = variable("OUT_DIR")?.join("stm-ptx");
+    pack::pack(texts, &folder)?;
+    println!("cargo::rustc-env={}={}", pack::VARIABLE, folder.display());
+    Ok(())
+}
+
+fn variable(name: &'static str) -> Result<PathBuf, Error> {
+    std::env::var_os(name)
+        .map(PathBuf::from)
+        .ok_or(Error::NoBuildScript(name))
+}
+
+/// Ends the build script with the error, if there is one.
+fn finish(done: Result<(), Error>) {
+    if let Err(error) = done {
+        for line in error.to_string().lines() {
+            println!("cargo::error={line}");
+        }
+        std::process::exit(1);
+    }
+}

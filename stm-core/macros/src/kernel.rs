@@ -1,0 +1,382 @@
+//! `#[kernel]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Error, FnArg, GenericParam, Ident, ItemFn, LitInt, LitStr, Pat, Token, Type, parenthesized,
+    parse_quote,
+};
+
+/// What stands in the parentheses of the attribute.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// The algorithms named; `all` and `teams` stand for those of the registry.
+    algorithms: Vec<Ident>,
+    name: Option<LitStr>,
+    wide: bool,
+    registers: Vec<(Ident, LitInt)>,
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut options = Self::default();
+        while !input.is_empty() {
+            let word: Ident = input.parse()?;
+            match word.to_string().as_str() {
+                "name" => {
+                    input.parse::<Token![=]>()?;
+                    options.name = Some(input.parse()?);
+                }
+                "wide" => options.wide = true,
+                "registers" => {
+                    let inside;
+                    parenthesized!(inside in input);
+                    let limits = Punctuated::<Limit, Token![,]>::parse_terminated(&inside)?;
+                    options
+                        .registers
+                        .extend(limits.into_iter().map(|l| (l.entry, l.registers)));
+                }
+                _ => options.algorithms.push(word),
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// `fast = 128`.
+struct Limit {
+    entry: Ident,
+    registers: LitInt,
+}
+
+impl Parse for Limit {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let entry = input.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok(Self {
+            entry,
+            registers: input.parse()?,
+        })
+    }
+}
+
+/// A parameter of the kernel after the lane and the memory.
+struct Argument<'a> {
+    name: &'a Ident,
+    /// Its type in the parameter struct.
+    ty: &'a Type,
+    /// Says whether the function borrows it: data in the device's memory.
+    is_data: bool,
+}
+
+fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
+    let FnArg::Typed(parameter) = parameter else {
+        return Err(Error::new_spanned(
+            parameter,
+            "a kernel is a function without `self`",
+        ));
+    };
+    let Pat::Ident(pattern) = &*parameter.pat else {
+        return Err(Error::new_spanned(
+            &parameter.pat,
+            "a parameter of a kernel is a plain name",
+        ));
+    };
+    match &*parameter.ty {
+        Type::Reference(reference) if reference.mutability.is_some() => Err(Error::new_spanned(
+            reference,
+            "the threads of a launch share their parameters: use `&`",
+        )),
+        Type::Reference(reference) => Ok(Argument {
+            name: &pattern.ident,
+            ty: &reference.elem,
+            is_data: true,
+        }),
+        ty => Ok(Argument {
+            name: &pattern.ident,
+            ty,
+            is_data: false,
+        }),
+    }
+}
+
+/// Returns the names of the types of the lane and of the algorithm.
+fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
+    let wrong = |at: Span| {
+        let text = "a kernel is generic over its lane and its algorithm: \
+                    `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
+        Error::new(at, text)
+    };
+    let types: Vec<&Ident> = function
+        .sig
+        .generics
+        .params
+        .iter()
+        .map(|parameter| match parameter {
+            GenericParam::Type(ty) => Ok(&ty.ident),
+            other => Err(wrong(other.span())),
+        })
+        .collect::<syn::Result<_>>()?;
+    match types[..] {
+        [lane, algorithm] => Ok((lane, algorithm)),
+        _ => Err(wrong(function.sig.span())),
+    }
+}
+
+pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
+    let signature = &function.sig;
+    let name = &signature.ident;
+    let (lane, algorithm) = machine(function)?;
+    if let Some(other) = signature.asyncness {
+        return Err(Error::new(other.span, "a kernel is not asynchronous"));
+    }
+    if !matches!(signature.output, syn::ReturnType::Default) {
+        return Err(Error::new_spanned(
+            &signature.output,
+            "a kernel returns nothing: write results to an `Output`",
+        ));
+    }
+    let mut parameters = signature.inputs.iter();
+    let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
+        return Err(Error::new_spanned(
+            &signature.inputs,
+            "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`",
+        ));
+    };
+    let stm = argument(stm)?;
+    if !stm.is_data {
+        return Err(Error::new_spanned(
+            stm.ty,
+            "the second parameter of a kernel is `stm: &StmRef<A>`",
+        ));
+    }
+    let arguments: Vec<Argument<'_>> = parameters.map(argument).collect::<syn::Result<_>>()?;
+
+    let entry = options
+        .name
+        .clone()
+        .unwrap_or_else(|| LitStr::new(&name.to_string(), name.span()));
+    let (entry_points, default) = entry_points(options, &entry);
+    let names: Vec<&Ident> = arguments.iter().map(|a| a.name).collect();
+    let types: Vec<&Type> = arguments.iter().map(|a| a.ty).collect();
+    let passed = arguments.iter().map(|Argument { name, is_data, .. }| {
+        if *is_data {
+            quote!(&params.#name)
+        } else {
+            quote!(params.#name)
+        }
+    });
+    let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
+        let ty = a.ty;
+        quote::quote_spanned!(ty.span()=> ::stm_core::kernel::is_plain::<#ty>();)
+    });
+    // What the host passes, and what becomes of it.
+    let host_types = arguments.iter().map(|Argument { ty, is_data, .. }| {
+        if *is_data {
+            quote!(impl ::stm_core::host::Argument<D, #ty>)
+        } else {
+            quote!(#ty)
+        }
+    });
+    let host_types: Vec<TokenStream> = host_types.collect();
+    let host_values = arguments.iter().map(|Argument { name, is_data, .. }| {
+        if *is_data {
+            quote!(::stm_core::host::Argument::parameter(#name, stm.device(), stringify!(#name))?)
+        } else {
+            quote!(#name)
+        }
+    });
+    let note = note(&arguments);
+    let visibility = &function.vis;
+    let attributes = function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+    let (module, generic) = (name, algorithm);
+    let launch_default = default.map(|default| {
+        let default_types = arguments.iter().map(|Argument { ty, is_data, .. }| {
+            let mut ty = (*ty).clone();
+            Named { generic: algorithm, algorithm: &default }.visit_type_mut(&mut ty);
+            if *is_data { quote!(impl ::stm_core::host::Argument<D, #ty>) } else { quote!(#ty) }
+        });
+        let about = format!(
+            "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits for it; \
+             see `launch_with`."
+        );
+        quote! {
+            #[doc = #about]
+            ///
+            /// # Errors
+            /// An argument does not fit, a fault of a transaction, a timeout,
+            /// or an error of the device.
+            pub fn launch<D: ::stm_core::host::Device>(
+                stm: &mut ::stm_core::host::Stm<D>,
+                shape: ::stm_core::host::Launch,
+                #(#names: #default_types,)*
+            ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
+            }
+        }
+    });
+    let kernel = format_ident!("Kernel");
+    Ok(quote! {
+        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+        #[inline(always)]
+        #function
+
+        #(#attributes)*
+        #[allow(clippy::wildcard_imports, clippy::too_many_arguments, clippy::pedantic, unused_imports, missing_docs, unreachable_pub)]
+        #visibility mod #module {
+            use super::*;
+
+            /// The parameters of a launch.
+            #[repr(C)]
+            #[derive(Debug)]
+            pub struct Params<#generic: ::stm_core::algorithm::Algorithm> {
+                /// The transactional memory.
+                pub stm: ::stm_core::StmRef<#generic>,
+                #(
+                    #[doc = concat!("The argument `", stringify!(#names), "`.")]
+                    pub #names: #types,
+                )*
+            }
+
+            impl<#generic: ::stm_core::algorithm::Algorithm> ::core::clone::Clone for Params<#generic> {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+            impl<#generic: ::stm_core::algorithm::Algorithm> ::core::marker::Copy for Params<#generic> {}
+
+            const _: fn() = || { #(#plain)* };
+
+            /// The kernel with transactions of one algorithm.
+            #[derive(Clone, Copy, Debug)]
+            pub struct #kernel<#generic>(::core::marker::PhantomData<#generic>);
+
+            impl<#generic: ::stm_core::algorithm::Algorithm> #kernel<#generic> {
+                /// The names and types of the arguments.
+                pub const NOTE: &'static str = #note;
+
+                #[inline(always)]
+                fn body<#lane: ::stm_core::Lane>(lane: &#lane, params: &Params<#generic>) {
+                    super::#name(lane, &params.stm, #(#passed),*);
+                }
+            }
+
+            #entry_points
+            ::stm_core::ptx_note!("stm-parameters ", #entry, " ", #note);
+
+            ::stm_core::__host! {
+                /// Launches the kernel under an algorithm that it has entry
+                /// points for, waits for it, and returns its time and the
+                /// statistics of its transactions.
+                ///
+                /// # Errors
+                /// An argument does not fit, a fault of a transaction, a
+                /// timeout, or an error of the device.
+                pub fn launch_with<#generic: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
+                    stm: &mut ::stm_core::host::Stm<D>,
+                    shape: ::stm_core::host::Launch,
+                    #(#names: #host_types,)*
+                ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                    stm.set_up::<#generic>(shape)?;
+                    let params = Params::<#generic> {
+                        stm: stm.handle::<#generic>(),
+                        #(#names: #host_values,)*
+                    };
+                    // SAFETY: the handle is of this `stm`, which has seen to it
+                    // that all launches use one algorithm (`set_up`); the
+                    // arguments are borrowed until this returns, are on its
+                    // device and have the algorithm's layout (`Argument`).
+                    unsafe { stm.launch::<#kernel<#generic>>(&params) }.map(::core::convert::Into::into)
+                }
+
+                #launch_default
+            }
+        }
+    })
+}
+
+/// Puts an algorithm's type in the place of the generic parameter.
+struct Named<'a> {
+    generic: &'a Ident,
+    algorithm: &'a Ident,
+}
+
+impl VisitMut for Named<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        let Self { generic, algorithm } = *self;
+        if let Type::Path(path) = ty
+            && path.qself.is_none()
+            && path
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident == *generic)
+        {
+            let rest = path.path.segments.iter().skip(1);
+            *ty = if path.path.segments.len() == 1 {
+                parse_quote!(::stm_core::algorithm::#algorithm)
+            } else {
+                parse_quote!(<::stm_core::algorithm::#algorithm as ::stm_core::algorithm::Algorithm>#(::#rest)*)
+            };
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
+
+/// Returns the macro call that makes the entry points, and the algorithm of
+/// `launch`: the first one named, or `Fast`.
+fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, Option<Ident>) {
+    let named = &options.algorithms;
+    let fast = Ident::new("Fast", Span::call_site());
+    let wide = options.wide.then(|| quote!(, wide));
+    let limits = options
+        .registers
+        .iter()
+        .map(|(entry, registers)| quote!(#entry: #registers));
+    let limits = (!options.registers.is_empty()).then(|| quote!(, registers { #(#limits),* }));
+    let word = |word: &str| matches!(&named[..], [one] if one == word);
+    if word("all") {
+        (
+            quote!(::stm_core::kernels!(Kernel, Params, #entry #wide #limits);),
+            Some(fast),
+        )
+    } else if word("teams") {
+        (
+            quote!(::stm_core::kernels!(Kernel, Params, #entry, teams);),
+            Some(fast),
+        )
+    } else if named.is_empty() {
+        let table = Ident::new("FastTable", Span::call_site());
+        (
+            quote!(::stm_core::kernels!(Kernel, Params, #entry, [#fast, #table] #wide #limits);),
+            Some(fast),
+        )
+    } else {
+        let first = named[0].clone();
+        (
+            quote!(::stm_core::kernels!(Kernel, Params, #entry, [#(#named),*] #wide #limits);),
+            Some(first),
+        )
+    }
+}
+
+/// Returns the names and types of the arguments as the PTX records them.
+fn note(arguments: &[Argument<'_>]) -> String {
+    let parts = arguments.iter().map(|a| {
+        let ty: String =
+            a.ty.to_token_stream()
+                .to_string()
+                .split_whitespace()
+                .collect();
+        format!("{}:{ty}", a.name)
+    });
+    // Braces mean something to the assembler's template.
+    parts.collect::<Vec<_>>().join(",").replace(['{', '}'], "|")
+}

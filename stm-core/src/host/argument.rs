@@ -1,0 +1,135 @@
+//! Arguments of a launch: what the host lends to a kernel.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::io::{Input, Output};
+use crate::array::plain::TArray;
+use crate::array::pool::{TNodes, TPool};
+use crate::array::preassigned::TPreassigned;
+use crate::array::record::{Record, TRecords};
+use crate::array::sums::{Summand, TSums};
+use crate::array::view::View;
+use crate::host::buffer::{Buffer, Pod};
+use crate::host::device::Device;
+use crate::host::error::Error;
+use crate::host::pool::{Nodes, Pool, PreassignedNodes};
+use crate::host::records::Records;
+use crate::host::sums::Sums;
+use crate::host::tx_array::TxArray;
+use crate::memory::word::Element;
+
+/// Something that the host lends to a kernel on a device `D` for a launch, and
+/// that the kernel receives as a `P`.
+///
+/// | the host lends | the kernel's parameter |
+/// | --- | --- |
+/// | `&TxArray<D, T>` | `&A::Array<T>` |
+/// | `&Sums<D, T>` | `&TSums<T>` |
+/// | `&Records<D, R>` | `&TRecords<A, R>` |
+/// | `&Pool<D>`, `&Nodes<D, R>` | `&TPool`, `&TNodes<A, R>` |
+/// | `&mut PreassignedNodes<D, R>` | `&TPreassigned<A, R>` |
+/// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` for transactions |
+/// | `&mut Buffer<D, T>` | `&Output<T>` |
+///
+/// # Safety
+/// The parameter that [`Self::parameter`] returns refers to memory of that
+/// device, in the layout that its type says, which lives and is accessed by
+/// nothing but kernels while the argument is borrowed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
+    note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
+)]
+pub unsafe trait Argument<D: Device, P> {
+    /// Returns the kernel's parameter; `what` names the argument in an error.
+    ///
+    /// # Errors
+    /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
+    fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+}
+
+/// Refuses memory that kernels on the device do not reach.
+fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
+    if space == device.space() {
+        return Ok(());
+    }
+    Err(Error::OtherDevice {
+        what,
+        device: device.id(),
+    })
+}
+
+// SAFETY: the view is of the array's memory, and `view_for` checks its layout;
+// the array writes it only while nobody has borrowed it.
+unsafe impl<D: Device, T: Pod + Element, V: View<T>> Argument<D, V> for &TxArray<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<V, Error> {
+        on(device, self.space(), what)?;
+        self.view_for("the kernel's algorithm")
+    }
+}
+
+// SAFETY: as above; a buffer has one layout.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, TArray<T>> for &Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TArray<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(self.tarray())
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, Input<T>> for &Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<Input<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(Input::of(self.tarray()))
+    }
+}
+
+// SAFETY: as above; nobody else has the buffer during the launch.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, Output<T>> for &mut Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<Output<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(Output::of(self.tarray()))
+    }
+}
+
+// SAFETY: as above; rows of sums have one layout.
+unsafe impl<D: Device, T: Summand + Pod> Argument<D, TSums<T>> for &Sums<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TSums<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(self.view())
+    }
+}
+
+// SAFETY: as above; `try_view` checks the layout.
+unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TRecords<A, R>> for &Records<D, R> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TRecords<A, R>, Error> {
+        on(device, self.space(), what)?;
+        self.try_view::<A>()
+    }
+}
+
+// SAFETY: as above; a pool has one layout.
+unsafe impl<D: Device> Argument<D, TPool> for &Pool<D> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TPool, Error> {
+        on(device, self.space(), what)?;
+        Ok(self.view())
+    }
+}
+
+// SAFETY: as for records and pools.
+unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TNodes<A, R>> for &Nodes<D, R> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TNodes<A, R>, Error> {
+        on(device, self.pool().space(), what)?;
+        self.records().try_view::<A>()?;
+        Ok(self.view::<A>())
+    }
+}
+
+// SAFETY: as for records; nobody else has the nodes during the launch.
+unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TPreassigned<A, R>>
+    for &mut PreassignedNodes<D, R>
+{
+    fn parameter(self, device: &D, what: &'static str) -> Result<TPreassigned<A, R>, Error> {
+        on(device, self.records().space(), what)?;
+        self.records().try_view::<A>()?;
+        Ok(self.view::<A>())
+    }
+}

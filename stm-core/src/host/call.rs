@@ -1,0 +1,81 @@
+//! Launches without `unsafe`: what the functions that
+//! [`#[kernel]`](crate::kernel) makes are built on.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::Layout;
+use crate::host::buffer::Pod;
+use crate::host::device::{Device, Launch};
+use crate::host::error::Error;
+use crate::host::stm::{Statistics, Stm, StmConfig};
+use crate::host::tx_array::TxArray;
+use crate::memory::word::Element;
+use core::ops::Deref;
+use std::time::Duration;
+
+/// A launch that has ended: its time and the statistics of its transactions, to
+/// which it dereferences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// The time that the kernel ran, by the device's own clock where it has one.
+    pub time: Duration,
+    /// The statistics of its transactions.
+    pub statistics: Statistics,
+}
+
+impl Deref for Done {
+    type Target = Statistics;
+
+    fn deref(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+impl From<(Duration, Statistics)> for Done {
+    fn from((time, statistics): (Duration, Statistics)) -> Self {
+        Self { time, statistics }
+    }
+}
+
+impl<D: Device> Stm<D> {
+    /// Makes a transactional memory with the usual sizes and limits
+    /// ([`StmConfig::default`]), whose sets grow with the launches.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn on(device: &D) -> Result<Self, Error> {
+        Self::new(device, Launch::new(1, 1), StmConfig::default())
+    }
+
+    /// Makes an array with a copy of `data` for transactions of
+    /// [`Fast`](crate::algorithm::Fast), in the memory of this device, and
+    /// [watches](Self::watch) it. For other algorithms call
+    /// [`TxArray::arrange`].
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn array<T: Pod + Element>(
+        &mut self,
+        name: &'static str,
+        data: &[T],
+    ) -> Result<TxArray<D, T>, Error> {
+        let array = TxArray::from_slice(self.device(), Layout::Cells, data, name)?;
+        self.watch(&array);
+        Ok(array)
+    }
+
+    /// Prepares a launch of this shape under algorithm `A`.
+    ///
+    /// # Errors
+    /// [`Error::OtherAlgorithm`] if launches of another algorithm were set up
+    /// before; or the errors of [`Self::reshape`].
+    pub fn set_up<A: Algorithm>(&mut self, shape: Launch) -> Result<(), Error> {
+        let first = *self.algorithm.get_or_insert(A::NAME);
+        if first != A::NAME {
+            return Err(Error::OtherAlgorithm {
+                first,
+                asked: A::NAME,
+            });
+        }
+        self.reshape(shape)
+    }
+}

@@ -1,0 +1,297 @@
+//! The macros that turn a kernel's type into a `Kernel` by one line: for every
+//! algorithm of the registry, with a PTX entry point for each on the GPU, and
+//! one compiled instance for each on the CPU. The attribute
+//! [`#[kernel]`](crate::kernel) ends in them, too.
+
+/// Keeps tokens on the host, where the feature `host` is on.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __host {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Drops tokens elsewhere.
+#[cfg(not(all(not(target_arch = "nvptx64"), feature = "host")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __host {
+    ($($tokens:tt)*) => {};
+}
+
+/// Keeps the first tokens in a build of the kernels that ship, and the second
+/// ones in a build of those that observe.
+#[cfg(not(feature = "observed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __observed {
+    ({ $($silent:tt)* } { $($observed:tt)* }) => { $($silent)* };
+}
+
+#[cfg(feature = "observed")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __observed {
+    ({ $($silent:tt)* } { $($observed:tt)* }) => { $($observed)* };
+}
+
+/// Makes `$kernel<A>` a [`Kernel`](crate::kernel::Kernel) for several algorithms.
+///
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`. The entry
+/// points are `<name>_<variant>`; the PTX of one is `<name>/<variant>.ptx`. The
+/// attribute [`#[kernel]`](crate::kernel) writes all this for a function.
+///
+/// | form | it has entry points for |
+/// | --- | --- |
+/// | `kernels!(K, KParams, "k")` | every algorithm of the registry |
+/// | `kernels!(K, KParams, "k", teams)` | the algorithms with teams; under others it must not be launched |
+/// | `kernels!(K, KParams, "k", [Fast, HvSorting])` | the algorithms named |
+///
+/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of
+/// 128 bits, which pays for a kernel with 64-bit elements in cells. `registers
+/// { fast: 128 }` bounds the registers of a thread, where the compiler would
+/// use more and too few threads would fit on a multiprocessor.
+#[macro_export]
+macro_rules! kernels {
+    ($kernel:ident, $params:ident, $name:literal
+        $(, wide $(@$wide:tt)?)? $(, registers { $($limited:ident: $registers:literal),* $(,)? })?) => {
+        $crate::kernels!(@width [$(wide $($wide)?)?] all $kernel $params $name);
+        $($($crate::__registers!($name, $limited, $registers);)*)?
+    };
+    ($kernel:ident, $params:ident, $name:literal, teams) => {
+        $crate::kernels!(@width [] teams $kernel $params $name);
+    };
+    ($kernel:ident, $params:ident, $name:literal, [$($type:ident),+ $(,)?]
+        $(, registers { $($limited:ident: $registers:literal),* $(,)? })?) => {
+        $crate::__algorithm_lines! { [$($type)+] {} all narrow $kernel $params $name; }
+        $($($crate::__registers!($name, $limited, $registers);)*)?
+    };
+    ($kernel:ident, $params:ident, $name:literal, [$($type:ident),+ $(,)?], wide
+        $(, registers { $($limited:ident: $registers:literal),* $(,)? })?) => {
+        $crate::__algorithm_lines! { [$($type)+] {} all wide $kernel $params $name; }
+        $($($crate::__registers!($name, $limited, $registers);)*)?
+    };
+    (@width [] $select:ident $kernel:ident $params:ident $name:literal) => {
+        $crate::for_each_algorithm! {
+            $crate::__entries! { $select narrow $kernel $params $name; }
+        }
+    };
+    (@width [wide] $select:ident $kernel:ident $params:ident $name:literal) => {
+        $crate::for_each_algorithm! {
+            $crate::__entries! { $select wide $kernel $params $name; }
+        }
+    };
+}
+
+/// Tells the splitter of the PTX how many registers an entry may use.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __registers {
+    ($name:literal, $variant:ident, $registers:literal) => {
+        $crate::ptx_note!(
+            "stm-registers ",
+            $name,
+            "_",
+            stringify!($variant),
+            " ",
+            $registers
+        );
+    };
+}
+
+/// Implements `Kernel`, and makes the entry points of each line.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __entries {
+    ($select:ident $width:ident $kernel:ident $params:ident $name:literal;
+        $($type:ident $entry:ident $variant:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        impl<A: $crate::algorithm::Algorithm> $crate::Kernel for $kernel<A> {
+            const ENTRY: &'static str =
+                const { &$crate::kernel::EntryName::new($name, A::NAME) }.as_str();
+            type Params = $params<A>;
+            const PARAMETERS: &'static str = {
+                #[allow(unused_imports)]
+                use $crate::kernel::Unnoted as _;
+                Self::NOTE
+            };
+
+            #[inline(always)]
+            fn run<L: $crate::Lane>(lane: &L, params: &Self::Params) {
+                Self::body(lane, params);
+            }
+
+            $crate::__host! {
+                fn ptx(
+                    build: $crate::kernel::Build,
+                ) -> Result<$crate::kernel::ptx::Text, $crate::host::Error> {
+                    let name = ($name, A::NAME);
+                    $crate::kernel::ptx::find($crate::ptx_of!($name), Self::ENTRY, name, build)
+                }
+
+                /// Sends the call to the instance that this crate has compiled.
+                ///
+                /// # Panics
+                /// It panics under an algorithm for which the kernel has no
+                /// entry point.
+                fn run_on_cpu(lane: &$crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+                    let params: &dyn core::any::Any = params;
+                    $($crate::__on_cpu!(@$select $teams lane params $kernel $params $type);)*
+                    panic!("the kernel {} has no entry point for {}", $name, A::NAME);
+                }
+            }
+        }
+
+        $crate::__host! {
+            const _: () = {
+                /// A second kernel of this name in the crate is an error of the
+                /// compiler, and in the program one of the linker.
+                #[unsafe(export_name = concat!("stm_kernel_", $name))]
+                static NAME: u8 = 0;
+            };
+        }
+
+        $($crate::__on_gpu!(
+            @$select $teams $width $kernel $params $name $type $entry $variant $origin
+        );)*
+    };
+}
+
+/// Makes one instance on the CPU. It is not generic, so that it is compiled
+/// here and only once.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_cpu {
+    (@teams alone $($rest:tt)*) => {};
+    (@teams teams $($rest:tt)*) => {
+        $crate::__on_cpu!(@all teams $($rest)*)
+    };
+    (@all $teams:ident $lane:ident $values:ident $kernel:ident $params:ident $type:ident) => {
+        if let Some(params) =
+            $values.downcast_ref::<$params<$crate::algorithm::$type>>()
+        {
+            #[inline(never)]
+            fn instance(
+                lane: &$crate::lane::cpu::CpuLane<'_>,
+                params: &$params<$crate::algorithm::$type>,
+            ) {
+                $kernel::<$crate::algorithm::$type>::body(lane, params);
+            }
+            return instance($lane, params);
+        }
+    };
+}
+
+/// Makes the entry points of one algorithm on the GPU: the silent one, which
+/// ships, or with the feature `observed` those that are built on demand.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_gpu {
+    (@teams alone $($rest:tt)*) => {};
+    (@teams teams $($rest:tt)*) => {
+        $crate::__on_gpu!(@all teams $($rest)*);
+    };
+    (@all $teams:ident $width:ident $kernel:ident $params:ident $name:literal
+        $type:ident $entry:ident $variant:literal $origin:ident) => {
+        $crate::__observed! { {
+            $crate::__entry_point!(
+                $kernel<$crate::algorithm::$type>, $crate::observe::Silent, { u32::MAX }, false,
+                [$name, "_", stringify!($entry)], [$name, "/", $variant]
+            );
+        } {
+            $crate::__entry_point!(
+                $kernel<$crate::algorithm::$type>, $crate::observe::Recorder, { u32::MAX }, false,
+                [$name, "_", stringify!($entry), "_recorded"], [$name, "/", $variant, ".recorded"]
+            );
+        } }
+        $crate::__on_gpu!(@profile $origin $kernel $name $type $entry $variant);
+        $crate::__on_gpu!(@wide $width $kernel $name $type $entry $variant);
+    };
+    (@profile own $($rest:tt)*) => {};
+    (@profile paper $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {
+        $crate::__observed! { {} {
+            $crate::__entry_point!(
+                $kernel<$crate::algorithm::$type>, $crate::observe::Profiler, { u32::MAX }, false,
+                [$name, "_", stringify!($entry), "_profiled"], [$name, "/", $variant, ".profiled"]
+            );
+        } }
+    };
+    (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
+        $crate::__observed! { {
+            $crate::__entry_point!(
+                $kernel<$crate::algorithm::Fast>, $crate::observe::Silent, { u32::MAX }, true,
+                [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
+            );
+        } {
+            $crate::__entry_point!(
+                $kernel<$crate::algorithm::Fast>, $crate::observe::Recorder, { u32::MAX }, true,
+                [$name, "_", stringify!($entry), "_wide_recorded"],
+                [$name, "/", $variant, "-wide.recorded"]
+            );
+        } }
+    };
+    (@wide $width:ident $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {};
+}
+
+/// Makes one entry point, given the kernel, the probe, the seeded defect and
+/// whether atomics of 128 bits are used; its name; and its file below the
+/// folder of the PTX.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __entry_point {
+    ($kernel:ty, $probe:ty, $mutant:expr, $wide:literal, [$($name:expr),*], [$($file:expr),*]) => {
+        $crate::ptx_note!("stm-entry ", $($name,)* " ", $($file,)*);
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = {
+            /// Runs one thread of the launch.
+            ///
+            /// # Safety
+            /// The driver calls it, which `Device::launch` ensures.
+            // The algorithm is a marker that takes no bytes.
+            #[allow(improper_ctypes_definitions, unreachable_pub)]
+            #[unsafe(export_name = concat!($($name,)*))]
+            pub unsafe extern "ptx-kernel" fn entry(
+                params: <$kernel as $crate::Kernel>::Params,
+            ) {
+                // SAFETY: launches are one-dimensional (Device::launch).
+                let lane = unsafe {
+                    $crate::lane::gpu::GpuLane::<$probe, $mutant, $wide>::current()
+                };
+                <$kernel as $crate::Kernel>::run(&lane, &params);
+            }
+        };
+    };
+}
+
+/// Makes `$kernel`, which is independent of the algorithms, a `Kernel` with the
+/// entry point `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
+///
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
+#[macro_export]
+macro_rules! kernel_alone {
+    ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal) => {
+        impl $crate::Kernel for $kernel {
+            const ENTRY: &'static str = $entry;
+            type Params = $params;
+
+            #[inline(always)]
+            fn run<L: $crate::Lane>(lane: &L, params: &$params) {
+                Self::body(lane, params);
+            }
+
+            $crate::__host! {
+                fn ptx(
+                    build: $crate::kernel::Build,
+                ) -> Result<$crate::kernel::ptx::Text, $crate::host::Error> {
+                    $crate::kernel::ptx::find($crate::ptx_of!($folder), $entry, ($folder, $file), build)
+                }
+            }
+        }
+
+        $crate::__observed! { {
+            $crate::__entry_point!(
+                $kernel, $crate::observe::Silent, { u32::MAX }, false,
+                [$entry], [$folder, "/", $file]
+            );
+        } {} }
+    };
+}

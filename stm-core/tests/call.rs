@@ -1,0 +1,200 @@
+//! Kernels made by `#[kernel]`, launched without `unsafe`.
+
+#![cfg(feature = "host")]
+
+use stm_core::algorithm::{FastTable, HvSorting};
+use stm_core::array::Layout;
+use stm_core::host::{Error, PreassignedNodes};
+use stm_core::prelude::*;
+use stm_core::{TPreassigned, with_algorithm};
+
+/// The plan of the payments.
+#[derive(Clone, Copy, Debug, Plain)]
+#[repr(C)]
+pub struct Plan {
+    payers: u64,
+    amount: u32,
+}
+
+/// Payments of the first accounts to the others.
+#[kernel(all, name = "call_pay")]
+pub fn pay<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u32>,
+    plan: Plan,
+    payments: u64,
+) {
+    stm.for_each(lane, 0..payments, |tx, i| {
+        let (from, to) = (i % plan.payers, plan.payers + i % 7);
+        let [a, b] = tx.read_many(accounts, [from, to])?;
+        if a < plan.amount {
+            return tx.cancel();
+        }
+        tx.write(accounts, from, a - plan.amount)?;
+        tx.write(accounts, to, b + plan.amount)
+    });
+}
+
+/// Looks words up, by plain input, and returns them.
+#[kernel(name = "call_look_up")]
+pub fn look_up<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u64>,
+    wanted: &Input<u32>,
+    found: &Output<u64>,
+) {
+    stm.for_each_into(lane, 0..wanted.len(), found, |tx, i| {
+        let at = wanted.get(lane, i).unwrap_or(0);
+        tx.read(words, u64::from(at))
+    });
+}
+
+stm_core::record! {
+    /// A pair of words.
+    pub struct Pair {
+        /// The first.
+        pub a: u32,
+        /// The second.
+        pub b: u32,
+    }
+}
+
+/// Takes what else can be lent.
+#[kernel(name = "call_rest")]
+pub fn rest<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    sums: &stm_core::TSums<u64>,
+    pairs: &TRecords<A, Pair>,
+    nodes: &TNodes<A, Pair>,
+    pool: &TPool,
+    own: &TPreassigned<A, Pair>,
+) {
+    stm.for_each_preassigned(lane, 10, own, |tx, i, mine| {
+        tx.add(sums, 0, 0, i)?;
+        let pair = tx.read_record(pairs, 0)?;
+        tx.write_record(
+            pairs,
+            0,
+            Pair {
+                a: pair.a + 1,
+                b: pair.b + 2,
+            },
+        )?;
+        tx.alloc_record(nodes, Pair { a: 1, b: i as u32 })?;
+        let node = tx.alloc(pool)?;
+        tx.free(pool, node)?;
+        tx.init(&mine, 0, Pair { a: 7, b: i as u32 })?;
+        Ok(())
+    });
+}
+
+const PLAN: Plan = Plan {
+    payers: 100,
+    amount: 1,
+};
+
+#[test]
+fn a_launch_borrows_its_arguments_and_returns_its_statistics() {
+    let mut stm = Stm::on(&Cpu::new()).unwrap();
+    let accounts = stm.array("accounts", &[10u32; 200]).unwrap();
+    let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, PLAN, 5_000).unwrap();
+    assert_eq!(done.commits, 1_000);
+    assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
+    // Another shape on the same data is another call, larger or smaller.
+    for shape in [(1, 1), (33, 5), (2, 64), (8, 3)] {
+        let shape = Launch::new(shape.0, shape.1);
+        let done = pay::launch(&mut stm, shape, &accounts, PLAN, 100).unwrap();
+        assert_eq!((done.commits, done.statistics.attempts), (0, 100));
+    }
+}
+
+#[test]
+fn every_algorithm_can_be_launched_and_one_memory_has_one() {
+    let cpu = Cpu::new();
+    for &variant in Variant::ALL {
+        with_algorithm!(variant, A => {
+            let mut stm = Stm::on(&cpu).unwrap();
+            let mut accounts = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
+            accounts.arrange::<A>().unwrap();
+            let shape = Launch::new(3, 4);
+            let done = pay::launch_with::<A, _>(&mut stm, shape, &accounts, PLAN, 5_000).unwrap();
+            assert_eq!(done.commits, 1_000, "{variant}");
+            assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
+        });
+    }
+    let mut stm = Stm::on(&cpu).unwrap();
+    let words = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
+    let shape = Launch::new(1, 1);
+    pay::launch_with::<FastTable, _>(&mut stm, shape, &words, PLAN, 1).unwrap();
+    let error = pay::launch_with::<HvSorting, _>(&mut stm, shape, &words, PLAN, 1).unwrap_err();
+    let (first, asked) = ("fast-table", "hv-sorting");
+    assert_eq!(error, Error::OtherAlgorithm { first, asked });
+    // The layout of another algorithm.
+    let mut stm = Stm::on(&cpu).unwrap();
+    let error = pay::launch(&mut stm, shape, &words, PLAN, 1).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("accounts") && text.contains("arrange"),
+        "{text}"
+    );
+}
+
+#[test]
+fn results_come_back_and_input_is_read() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let words = stm.array("words", &[5u64, 6, 7]).unwrap();
+    let wanted = Buffer::from_slice(&cpu, &[2u32, 0, 1, 2], "wanted").unwrap();
+    let mut found = Buffer::zeroed(&cpu, 4, "found").unwrap();
+    let shape = Launch::new(2, 2);
+    look_up::launch(&mut stm, shape, &words, &wanted, &mut found).unwrap();
+    assert_eq!(found.download().unwrap(), [7, 5, 6, 7]);
+    // More transactions than places for their results.
+    let mut few = Buffer::zeroed(&cpu, 3, "found").unwrap();
+    let error = look_up::launch(&mut stm, shape, &words, &wanted, &mut few).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::OutOfRange {
+                index: 3,
+                len: 3,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(few.download().unwrap(), [0, 0, 0], "no transaction ran");
+}
+
+#[test]
+fn sums_records_pools_and_nodes_can_be_lent() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
+    let pairs = Records::zeroed(&cpu, Layout::Cells, 1, "pairs").unwrap();
+    let nodes = Nodes::new(&cpu, Layout::Cells, 16, "nodes").unwrap();
+    let pool = Pool::new(&cpu, 16, "pool").unwrap();
+    let mut own = PreassignedNodes::new(&cpu, Layout::Cells, 1, 10, "own").unwrap();
+    let shape = Launch::new(2, 2);
+    rest::launch(&mut stm, shape, &sums, &pairs, &nodes, &pool, &mut own).unwrap();
+    assert_eq!(sums.download().unwrap(), [45u64]);
+    let pair: Vec<Pair> = pairs.download().unwrap();
+    assert_eq!((pair[0].a, pair[0].b), (10, 20));
+}
+
+#[test]
+fn the_parameters_are_noted_by_name_and_type() {
+    use stm_core::algorithm::Fast;
+    assert_eq!(
+        pay::Kernel::<Fast>::NOTE,
+        "accounts:A::Array<u32>,plan:Plan,payments:u64"
+    );
+    assert_eq!(
+        <pay::Kernel<Fast> as Kernel>::PARAMETERS,
+        pay::Kernel::<Fast>::NOTE
+    );
+    assert_eq!(<pay::Kernel<Fast> as Kernel>::ENTRY, "call_pay_fast");
+}
