@@ -84,6 +84,8 @@
 //! The loop that began the attempt and will commit it is in `run/single.rs`.
 
 #![no_std]
+// What only the host's side uses stands beside what kernels use.
+#![cfg_attr(not(feature = "host"), allow(dead_code))]
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(asm_experimental_arch, stdarch_nvptx, link_llvm_intrinsics)

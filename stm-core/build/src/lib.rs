@@ -1,12 +1,10 @@
 //! Builds the PTX of kernels that use `stm-core`.
 //!
-//! A crate of kernels is an ordinary library that depends on `stm-core`. Its
-//! `build.rs` is
+//! A crate of kernels is an ordinary library that depends on `stm-core`. The
+//! `main` of its `build.rs` is
 //!
 //! ```no_run
-//! fn main() {
-//!     stm_core_build::kernels();
-//! }
+//! stm_core_build::kernels();
 //! ```
 //!
 //! The library is compiled a second time, for `nvptx64-nvidia-cuda`, with the

@@ -1,7 +1,7 @@
 //! `#[kernel]`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -130,147 +130,141 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
     }
 }
 
-pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
-    let signature = &function.sig;
-    let name = &signature.ident;
-    let (lane, algorithm) = machine(function)?;
-    if let Some(other) = signature.asyncness {
-        return Err(Error::new(other.span, "a kernel is not asynchronous"));
-    }
-    if !matches!(signature.output, syn::ReturnType::Default) {
-        return Err(Error::new_spanned(
-            &signature.output,
-            "a kernel returns nothing: write results to an `Output`",
-        ));
-    }
-    let mut parameters = signature.inputs.iter();
-    let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
-        return Err(Error::new_spanned(
-            &signature.inputs,
-            "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`",
-        ));
-    };
-    let stm = argument(stm)?;
-    if !stm.is_data {
-        return Err(Error::new_spanned(
-            stm.ty,
-            "the second parameter of a kernel is `stm: &StmRef<A>`",
-        ));
-    }
-    let arguments: Vec<Argument<'_>> = parameters.map(argument).collect::<syn::Result<_>>()?;
+/// What the function says.
+struct Signature<'a> {
+    function: &'a ItemFn,
+    lane: &'a Ident,
+    algorithm: &'a Ident,
+    arguments: Vec<Argument<'a>>,
+}
 
-    let entry = options
-        .name
-        .clone()
-        .unwrap_or_else(|| LitStr::new(&name.to_string(), name.span()));
-    let (entry_points, default) = entry_points(options, &entry);
-    let names: Vec<&Ident> = arguments.iter().map(|a| a.name).collect();
-    let types: Vec<&Type> = arguments.iter().map(|a| a.ty).collect();
-    let passed = arguments.iter().map(|Argument { name, is_data, .. }| {
-        if *is_data {
-            quote!(&params.#name)
-        } else {
-            quote!(params.#name)
+impl<'a> Signature<'a> {
+    fn of(function: &'a ItemFn) -> syn::Result<Self> {
+        let signature = &function.sig;
+        let (lane, algorithm) = machine(function)?;
+        if let Some(other) = signature.asyncness {
+            return Err(Error::new(other.span, "a kernel is not asynchronous"));
         }
-    });
-    let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
-        let ty = a.ty;
-        quote::quote_spanned!(ty.span()=> ::stm_core::kernel::is_plain::<#ty>();)
-    });
-    // What the host passes, and what becomes of it.
-    let host_types = arguments.iter().map(|Argument { ty, is_data, .. }| {
-        if *is_data {
-            quote!(impl ::stm_core::host::Argument<D, #ty>)
-        } else {
-            quote!(#ty)
+        if !matches!(signature.output, syn::ReturnType::Default) {
+            return Err(Error::new_spanned(
+                &signature.output,
+                "a kernel returns nothing: write results to an `Output`",
+            ));
         }
-    });
-    let host_types: Vec<TokenStream> = host_types.collect();
-    let host_values = arguments.iter().map(|Argument { name, is_data, .. }| {
-        if *is_data {
-            quote!(::stm_core::host::Argument::parameter(#name, stm.device(), stringify!(#name))?)
-        } else {
-            quote!(#name)
+        let mut parameters = signature.inputs.iter();
+        let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
+            return Err(Error::new_spanned(
+                &signature.inputs,
+                "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`",
+            ));
+        };
+        let stm = argument(stm)?;
+        if !stm.is_data {
+            return Err(Error::new_spanned(
+                stm.ty,
+                "the second parameter of a kernel is `stm: &StmRef<A>`",
+            ));
         }
-    });
-    let note = note(&arguments);
-    let visibility = &function.vis;
-    let attributes = function.attrs.iter().filter(|a| a.path().is_ident("doc"));
-    let (module, generic) = (name, algorithm);
-    let launch_default = default.map(|default| {
-        let default_types = arguments.iter().map(|Argument { ty, is_data, .. }| {
-            let mut ty = (*ty).clone();
-            Named { generic: algorithm, algorithm: &default }.visit_type_mut(&mut ty);
-            if *is_data { quote!(impl ::stm_core::host::Argument<D, #ty>) } else { quote!(#ty) }
-        });
-        let about = format!(
-            "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits for it; \
-             see `launch_with`."
-        );
-        quote! {
-            #[doc = #about]
-            ///
-            /// # Errors
-            /// An argument does not fit, a fault of a transaction, a timeout,
-            /// or an error of the device.
-            pub fn launch<D: ::stm_core::host::Device>(
-                stm: &mut ::stm_core::host::Stm<D>,
-                shape: ::stm_core::host::Launch,
-                #(#names: #default_types,)*
-            ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
-                launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
+        let arguments = parameters.map(argument).collect::<syn::Result<_>>()?;
+        Ok(Self {
+            function,
+            lane,
+            algorithm,
+            arguments,
+        })
+    }
+
+    /// Returns the parameter block and the kernel's type.
+    fn device(&self, entry: &LitStr) -> TokenStream {
+        let (lane, algorithm, arguments) = (self.lane, self.algorithm, &self.arguments);
+        let function = &self.function.sig.ident;
+        let names: Vec<&Ident> = arguments.iter().map(|a| a.name).collect();
+        let types = arguments.iter().map(|a| a.ty);
+        let passed = arguments.iter().map(|Argument { name, is_data, .. }| {
+            if *is_data {
+                quote!(&params.#name)
+            } else {
+                quote!(params.#name)
             }
-        }
-    });
-    let kernel = format_ident!("Kernel");
-    Ok(quote! {
-        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-        #[inline(always)]
-        #function
-
-        #(#attributes)*
-        #[allow(clippy::wildcard_imports, clippy::too_many_arguments, clippy::pedantic, unused_imports, missing_docs, unreachable_pub)]
-        #visibility mod #module {
-            use super::*;
-
+        });
+        let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
+            let ty = a.ty;
+            quote::quote_spanned!(ty.span()=> ::stm_core::kernel::is_plain::<#ty>();)
+        });
+        let note = note(arguments);
+        quote! {
             /// The parameters of a launch.
             #[repr(C)]
             #[derive(Debug)]
-            pub struct Params<#generic: ::stm_core::algorithm::Algorithm> {
+            pub struct Params<#algorithm: ::stm_core::algorithm::Algorithm> {
                 /// The transactional memory.
-                pub stm: ::stm_core::StmRef<#generic>,
+                pub stm: ::stm_core::StmRef<#algorithm>,
                 #(
                     #[doc = concat!("The argument `", stringify!(#names), "`.")]
                     pub #names: #types,
                 )*
             }
 
-            impl<#generic: ::stm_core::algorithm::Algorithm> ::core::clone::Clone for Params<#generic> {
+            impl<#algorithm: ::stm_core::algorithm::Algorithm> ::core::clone::Clone for Params<#algorithm> {
                 fn clone(&self) -> Self {
                     *self
                 }
             }
-            impl<#generic: ::stm_core::algorithm::Algorithm> ::core::marker::Copy for Params<#generic> {}
+            impl<#algorithm: ::stm_core::algorithm::Algorithm> ::core::marker::Copy for Params<#algorithm> {}
 
             const _: fn() = || { #(#plain)* };
 
             /// The kernel with transactions of one algorithm.
             #[derive(Clone, Copy, Debug)]
-            pub struct #kernel<#generic>(::core::marker::PhantomData<#generic>);
+            pub struct Kernel<#algorithm>(::core::marker::PhantomData<#algorithm>);
 
-            impl<#generic: ::stm_core::algorithm::Algorithm> #kernel<#generic> {
+            impl<#algorithm: ::stm_core::algorithm::Algorithm> Kernel<#algorithm> {
                 /// The names and types of the arguments.
                 pub const NOTE: &'static str = #note;
 
                 #[inline(always)]
-                fn body<#lane: ::stm_core::Lane>(lane: &#lane, params: &Params<#generic>) {
-                    super::#name(lane, &params.stm, #(#passed),*);
+                fn body<#lane: ::stm_core::Lane>(lane: &#lane, params: &Params<#algorithm>) {
+                    super::#function(lane, &params.stm, #(#passed),*);
                 }
             }
 
-            #entry_points
             ::stm_core::ptx_note!("stm-parameters ", #entry, " ", #note);
+        }
+    }
 
+    /// Returns the functions that launch the kernel.
+    fn host(&self, default: &Ident) -> TokenStream {
+        let (algorithm, arguments) = (self.algorithm, &self.arguments);
+        let names: Vec<&Ident> = arguments.iter().map(|a| a.name).collect();
+        let lent = |is_data: bool, ty: &Type| {
+            if is_data {
+                quote!(impl ::stm_core::host::Argument<D, #ty>)
+            } else {
+                quote!(#ty)
+            }
+        };
+        let types = arguments.iter().map(|a| lent(a.is_data, a.ty));
+        let default_types = arguments.iter().map(|a| {
+            let mut ty = a.ty.clone();
+            let named = &mut Named {
+                generic: algorithm,
+                algorithm: default,
+            };
+            named.visit_type_mut(&mut ty);
+            lent(a.is_data, &ty)
+        });
+        let values = arguments.iter().map(|Argument { name, is_data, .. }| {
+            if *is_data {
+                quote!(::stm_core::host::Argument::parameter(#name, stm.device(), stringify!(#name))?)
+            } else {
+                quote!(#name)
+            }
+        });
+        let about = format!(
+            "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
+             for it; see `launch_with`."
+        );
+        quote! {
             ::stm_core::__host! {
                 /// Launches the kernel under an algorithm that it has entry
                 /// points for, waits for it, and returns its time and the
@@ -279,25 +273,71 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
                 /// # Errors
                 /// An argument does not fit, a fault of a transaction, a
                 /// timeout, or an error of the device.
-                pub fn launch_with<#generic: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
+                pub fn launch_with<#algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
                     stm: &mut ::stm_core::host::Stm<D>,
                     shape: ::stm_core::host::Launch,
-                    #(#names: #host_types,)*
+                    #(#names: #types,)*
                 ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
-                    stm.set_up::<#generic>(shape)?;
-                    let params = Params::<#generic> {
-                        stm: stm.handle::<#generic>(),
-                        #(#names: #host_values,)*
+                    stm.set_up::<#algorithm>(shape)?;
+                    let params = Params::<#algorithm> {
+                        stm: stm.handle::<#algorithm>(),
+                        #(#names: #values,)*
                     };
                     // SAFETY: the handle is of this `stm`, which has seen to it
                     // that all launches use one algorithm (`set_up`); the
                     // arguments are borrowed until this returns, are on its
                     // device and have the algorithm's layout (`Argument`).
-                    unsafe { stm.launch::<#kernel<#generic>>(&params) }.map(::core::convert::Into::into)
+                    unsafe { stm.launch::<Kernel<#algorithm>>(&params) }.map(::core::convert::Into::into)
                 }
 
-                #launch_default
+                #[doc = #about]
+                ///
+                /// # Errors
+                /// An argument does not fit, a fault of a transaction, a timeout,
+                /// or an error of the device.
+                pub fn launch<D: ::stm_core::host::Device>(
+                    stm: &mut ::stm_core::host::Stm<D>,
+                    shape: ::stm_core::host::Launch,
+                    #(#names: #default_types,)*
+                ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                    launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
+                }
             }
+        }
+    }
+}
+
+pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
+    let signature = Signature::of(function)?;
+    let name = &function.sig.ident;
+    let entry = options
+        .name
+        .clone()
+        .unwrap_or_else(|| LitStr::new(&name.to_string(), name.span()));
+    let (entry_points, default) = entry_points(options, &entry);
+    let device = signature.device(&entry);
+    let host = signature.host(&default);
+    let visibility = &function.vis;
+    let documentation = function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+    Ok(quote! {
+        #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+        #[inline(always)]
+        #function
+
+        #(#documentation)*
+        #[allow(
+            clippy::pedantic,
+            clippy::too_many_arguments,
+            missing_docs,
+            unreachable_pub,
+            unused_imports
+        )]
+        #visibility mod #name {
+            use super::*;
+
+            #device
+            #entry_points
+            #host
         }
     })
 }
@@ -332,39 +372,27 @@ impl VisitMut for Named<'_> {
 
 /// Returns the macro call that makes the entry points, and the algorithm of
 /// `launch`: the first one named, or `Fast`.
-fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, Option<Ident>) {
+fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, Ident) {
     let named = &options.algorithms;
-    let fast = Ident::new("Fast", Span::call_site());
+    let ident = |name| Ident::new(name, Span::call_site());
     let wide = options.wide.then(|| quote!(, wide));
     let limits = options
         .registers
         .iter()
-        .map(|(entry, registers)| quote!(#entry: #registers));
+        .map(|(entry, n)| quote!(#entry: #n));
     let limits = (!options.registers.is_empty()).then(|| quote!(, registers { #(#limits),* }));
-    let word = |word: &str| matches!(&named[..], [one] if one == word);
-    if word("all") {
-        (
-            quote!(::stm_core::kernels!(Kernel, Params, #entry #wide #limits);),
-            Some(fast),
-        )
-    } else if word("teams") {
-        (
-            quote!(::stm_core::kernels!(Kernel, Params, #entry, teams);),
-            Some(fast),
-        )
-    } else if named.is_empty() {
-        let table = Ident::new("FastTable", Span::call_site());
-        (
-            quote!(::stm_core::kernels!(Kernel, Params, #entry, [#fast, #table] #wide #limits);),
-            Some(fast),
-        )
-    } else {
-        let first = named[0].clone();
-        (
-            quote!(::stm_core::kernels!(Kernel, Params, #entry, [#(#named),*] #wide #limits);),
-            Some(first),
-        )
-    }
+    let group = match &named[..] {
+        [one] => one.to_string(),
+        _ => String::new(),
+    };
+    let (algorithms, first) = match (group.as_str(), named.first()) {
+        ("all", _) => (quote!(), ident("Fast")),
+        ("teams", _) => (quote!(, teams), ident("Fast")),
+        (_, Some(first)) => (quote!(, [#(#named),*]), first.clone()),
+        (_, None) => (quote!(, [Fast, FastTable]), ident("Fast")),
+    };
+    let call = quote!(::stm_core::kernels!(Kernel, Params, #entry #algorithms #wide #limits););
+    (call, first)
 }
 
 /// Returns the names and types of the arguments as the PTX records them.
