@@ -7,32 +7,14 @@
 //! replay all transactions in any order and compare every word.
 
 use crate::draw::{below, draw, mix};
-use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef};
+use stm_core::{Lane, Plain, StmRef, kernel};
 
-/// The random-array kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct RandomArray<A>(PhantomData<A>);
-
-/// The parameters of [`RandomArray`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RaParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The array; at least `reads` words.
-    pub words: A::Array<u32>,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// The plan of the transactions.
-    pub plan: RaPlan,
-}
+pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
 /// The plan of the transactions.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Plain)]
 pub struct RaPlan {
     seed: u64,
     words: u32,
@@ -123,68 +105,71 @@ impl RaTransaction {
 /// The number of reads whose loads are in flight together.
 const BATCH: usize = 16;
 
-impl<A: Algorithm> RandomArray<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &RaParams<A>) {
-        let plan = p.plan;
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let me = plan.transaction(i);
-            let mut k = 0;
-            while k < plan.reads {
-                // The last batch repeats the last word to its end. The array is
-                // written out, because one that a loop fills is on the stack
-                // and is copied from there byte by byte.
-                let w = |j: u32| u64::from(me.word((k + j).min(plan.reads - 1)));
-                let at: [u64; BATCH] = [
-                    w(0),
-                    w(1),
-                    w(2),
-                    w(3),
-                    w(4),
-                    w(5),
-                    w(6),
-                    w(7),
-                    w(8),
-                    w(9),
-                    w(10),
-                    w(11),
-                    w(12),
-                    w(13),
-                    w(14),
-                    w(15),
+/// The random-array kernel: `transactions` transactions of a plan over an array
+/// of at least as many words as each reads.
+#[kernel(all, name = "ra")]
+pub fn random_array<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    transactions: u64,
+    plan: RaPlan,
+) {
+    stm.for_each(lane, 0..transactions, |tx, i| {
+        let me = plan.transaction(i);
+        let mut k = 0;
+        while k < plan.reads {
+            // The last batch repeats the last word to its end. The array is
+            // written out, because one that a loop fills is on the stack
+            // and is copied from there byte by byte.
+            let w = |j: u32| u64::from(me.word((k + j).min(plan.reads - 1)));
+            let at: [u64; BATCH] = [
+                w(0),
+                w(1),
+                w(2),
+                w(3),
+                w(4),
+                w(5),
+                w(6),
+                w(7),
+                w(8),
+                w(9),
+                w(10),
+                w(11),
+                w(12),
+                w(13),
+                w(14),
+                w(15),
+            ];
+            let found = tx.read_many(words, at)?;
+            if k < plan.writes {
+                let new = |j: u32| found[j as usize].wrapping_add(me.delta(k + j));
+                let new: [u32; BATCH] = [
+                    new(0),
+                    new(1),
+                    new(2),
+                    new(3),
+                    new(4),
+                    new(5),
+                    new(6),
+                    new(7),
+                    new(8),
+                    new(9),
+                    new(10),
+                    new(11),
+                    new(12),
+                    new(13),
+                    new(14),
+                    new(15),
                 ];
-                let found = tx.read_many(&p.words, at)?;
-                if k < plan.writes {
-                    let new = |j: u32| found[j as usize].wrapping_add(me.delta(k + j));
-                    let new: [u32; BATCH] = [
-                        new(0),
-                        new(1),
-                        new(2),
-                        new(3),
-                        new(4),
-                        new(5),
-                        new(6),
-                        new(7),
-                        new(8),
-                        new(9),
-                        new(10),
-                        new(11),
-                        new(12),
-                        new(13),
-                        new(14),
-                        new(15),
-                    ];
-                    let count = (plan.writes - k).min(BATCH as u32);
-                    tx.write_many(&p.words, at, new, count)?;
-                }
-                k += BATCH as u32;
+                let count = (plan.writes - k).min(BATCH as u32);
+                tx.write_many(words, at, new, count)?;
             }
-            Ok(())
-        });
-    }
+            k += BATCH as u32;
+        }
+        Ok(())
+    });
 }
-
-kernels!(RandomArray, RaParams, "ra");
 
 #[cfg(test)]
 mod tests {

@@ -199,7 +199,10 @@ impl<'a> Module<'a> {
                 out.push('\n');
             }
         }
-        name_constants(&out)
+        let mangled = items()
+            .filter(|item| item.kind != Kind::Entry)
+            .map(|item| item.name);
+        name_constants(&shorten(out, mangled))
     }
 }
 
@@ -315,6 +318,77 @@ fn renumber(text: &str) -> String {
         None => line,
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `text` with short names in the place of mangled ones: a mangled name has a
+/// hash of its crate, which differs from place to place and from one set of
+/// dependencies to another.
+fn shorten<'a>(mut text: String, names: impl Iterator<Item = &'a str>) -> String {
+    let mut renamed: Vec<(&str, String)> = Vec::new();
+    for name in names.filter(|name| name.starts_with("_R") || name.starts_with("_ZN")) {
+        if renamed.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let short = identifiers_of_mangled(name);
+        let same = renamed.iter().filter(|(_, other)| {
+            other
+                .strip_prefix(&short)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
+        });
+        let short = match same.count() {
+            0 => short,
+            n => format!("{short}${n}"),
+        };
+        renamed.push((name, short));
+    }
+    // The longest first, as one may begin with another.
+    renamed.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    for (name, short) in renamed {
+        text = text.replace(name, &short);
+    }
+    text
+}
+
+/// The crate, the modules and the name in a mangled name, joined by underscores,
+/// up to the generic arguments.
+fn identifiers_of_mangled(name: &str) -> String {
+    let mut found: Vec<&str> = Vec::new();
+    let mut rest = name.trim_start_matches("_R").trim_start_matches("_ZN");
+    while let Some(c) = rest.chars().next() {
+        let skipped = match c {
+            // A disambiguator or a reference to an earlier part: `s…_`, `B…_`.
+            's' | 'B' => rest[1..]
+                .find('_')
+                .filter(|&end| rest[1..=end].bytes().all(|b| b.is_ascii_alphanumeric())),
+            _ => None,
+        };
+        if let Some(end) = skipped {
+            rest = &rest[end + 2..];
+            continue;
+        }
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let Ok(length) = rest[..digits].parse::<usize>() else {
+            // Generic arguments follow, and a path ends.
+            if c == 'I' && !found.is_empty() || c == 'E' {
+                break;
+            }
+            rest = &rest[c.len_utf8()..];
+            continue;
+        };
+        let from = digits + usize::from(rest[digits..].starts_with('_'));
+        let Some(identifier) = rest.get(from..from + length) else {
+            break;
+        };
+        // The hash at the end of a name of the older form.
+        if !(length == 17 && identifier.starts_with('h')) {
+            found.push(identifier);
+        }
+        rest = &rest[from + length..];
+    }
+    if found.is_empty() {
+        return "function".to_owned();
+    }
+    found.join("_")
 }
 
 /// What begins the name of a constant that has none in the sources; a hash of the

@@ -43,7 +43,16 @@ impl<D: Device> Stm<D> {
     /// # Errors
     /// The device has too little memory, or reports another error.
     pub fn on(device: &D) -> Result<Self, Error> {
-        Self::new(device, Launch::new(1, 1), StmConfig::default())
+        Self::with(device, StmConfig::default())
+    }
+
+    /// Makes a transactional memory with other sizes and limits, whose sets grow
+    /// with the launches.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with(device: &D, config: StmConfig) -> Result<Self, Error> {
+        Self::new(device, Launch::new(1, 1), config)
     }
 
     /// Makes an array with a copy of `data` for transactions of

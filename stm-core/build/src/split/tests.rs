@@ -170,3 +170,25 @@ fn what_is_not_known_is_an_error_with_its_line() {
     );
     assert!(matches!(files(HEADER, "c"), Err(Error::NoEntries)));
 }
+
+#[test]
+fn mangled_names_lose_the_hash_of_their_crate() {
+    for (name, short) in [
+        (
+            "_RINvMNtNtNtCs30V8FjQUgwk_8stm_core9algorithm4fast9entry_setNtB3_8EntrySet12buffer_apartINtNtB9_4lane3gpu7GpuLaneE",
+            "stm_core_algorithm_fast_entry_set_EntrySet_buffer_apart",
+        ),
+        (
+            "_RNvNtCskJE3ZOi7WrJ_11stm_kernels4draw3mix",
+            "stm_kernels_draw_mix",
+        ),
+        ("_ZN4core3fmt5write17h0123456789abcdefE", "core_fmt_write"),
+    ] {
+        assert_eq!(identifiers_of_mangled(name), short);
+    }
+    let one = "_RNvNtCsabc_1a1f1g";
+    let two = "_RNvNtCsabd_1a1f1g";
+    let text = format!("call {two}, ({one}_param_0);");
+    let text = shorten(text, [one, two].into_iter());
+    assert_eq!(text, "call a_f_g$1, (a_f_g_param_0);");
+}

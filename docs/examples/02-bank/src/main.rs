@@ -1,0 +1,77 @@
+//! Pays and audits, and checks that no money was made or lost.
+
+use bank::{Order, pay, pay_and_audit};
+use stm_core::host::{Capacity, Error, StmConfig};
+use stm_core::prelude::*;
+
+const ACCOUNTS: u32 = 256;
+const START: u32 = 1_000;
+
+/// Draws orders by a linear congruential generator.
+fn orders(count: u64) -> Vec<u64> {
+    let mut state = 1_u64;
+    let mut next = |below: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % u64::from(below)) as u32
+    };
+    (0..count)
+        .map(|_| {
+            let order = Order {
+                from: next(ACCOUNTS),
+                to: next(ACCOUNTS),
+                amount: next(100) as u16,
+            };
+            order.packed()
+        })
+        .collect()
+}
+
+fn run<D: Device>(device: &D) -> Result<(), Error> {
+    // An audit reads all accounts, so the sets need room for them.
+    let config = StmConfig {
+        capacity: Capacity {
+            reads: ACCOUNTS,
+            ..Capacity::DEFAULT
+        },
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::with(device, config)?;
+    let accounts = stm.array("accounts", &[START; ACCOUNTS as usize])?;
+    let orders = orders(20_000);
+    let input = Buffer::from_slice(device, &orders, "orders")?;
+    let mut totals = Buffer::zeroed(device, orders.len(), "totals")?;
+
+    let done = pay::launch(&mut stm, Launch::new(4, 32), &accounts, &input)?;
+    println!(
+        "{}: {} payments in {:?}",
+        device.name(),
+        done.commits,
+        done.time
+    );
+    let done = pay_and_audit::launch(&mut stm, Launch::new(4, 32), &accounts, &input, &mut totals)?;
+    println!(
+        "with audits: {} commits, {} aborts",
+        done.commits,
+        done.aborted()
+    );
+
+    assert_eq!(accounts.download()?.iter().sum::<u32>(), START * ACCOUNTS);
+    for (i, total) in totals.download()?.into_iter().enumerate() {
+        let expected = if i % 64 == 0 { START * ACCOUNTS } else { 0 };
+        assert_eq!(total, expected, "audit {i}");
+    }
+    println!("every audit found {}", START * ACCOUNTS);
+    Ok(())
+}
+
+fn main() -> Result<(), Error> {
+    match Cuda::new(0) {
+        Ok(gpu) => run(&gpu),
+        Err(why) => {
+            println!("on the CPU, as {why}");
+            run(&Cpu::new())
+        }
+    }
+}
