@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stm_core_build::Toolchain;
 use stm_core_build::device::Library;
-use stm_core_build::files::read_ptx;
+use stm_core_build::files::{read_ptx, replace};
 use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of files that one build makes.
@@ -57,38 +57,13 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
     Ok(split::files(&assembly, &toolchain.comment(BY))?)
 }
 
-/// Makes `dir` hold exactly `files`. Each is written beside its place and
-/// renamed, so that nobody reads half a file.
-fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
-    let file = |path: &Path, source| Error::file(path.to_owned(), source);
-    for (name, text) in files {
-        let path = dir.join(format!("{name}.ptx"));
-        let temporary = dir.join(format!("{name}.ptx.new"));
-        let folder = path.parent().unwrap_or(dir);
-        std::fs::create_dir_all(folder).map_err(|e| file(folder, e))?;
-        std::fs::write(&temporary, text).map_err(|e| file(&temporary, e))?;
-        std::fs::rename(&temporary, &path).map_err(|e| file(&path, e))?;
-    }
-    for name in read_ptx(dir)?
-        .keys()
-        .filter(|name| !files.contains_key(*name))
-    {
-        let path = dir.join(format!("{name}.ptx"));
-        std::fs::remove_file(&path).map_err(|e| file(&path, e))?;
-        println!("removed {name}.ptx, whose entry is gone");
-        // The folder too, if that was its last file.
-        if let Some(folder) = path.parent() {
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
-    Ok(())
-}
-
 /// `cargo xtask ptx`, and with `--observed`.
 pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
     let files = build(tree, &Toolchain::find(None)?, set)?;
     let dir = set.dir(tree);
-    replace(&dir, &files)?;
+    for name in replace(&dir, &files)? {
+        println!("removed {name}.ptx, whose entry is gone");
+    }
     table(&files, &dir, tree)?;
     hold_to_rules(&files)?;
     println!("{} files in {}", files.len(), dir.display());
@@ -235,19 +210,5 @@ mod tests {
         assert!(compare(&files(&[]), &files(&[("a", "x")])).is_err());
         assert!(compare(&files(&[("a", "x")]), &files(&[])).is_err());
         assert!(compare(&files(&[("a", "x")]), &files(&[("a", "x")])).is_ok());
-    }
-
-    #[test]
-    fn a_directory_is_replaced_as_a_whole() {
-        let dir = std::env::temp_dir().join(format!("xtask-replace-{}", std::process::id()));
-        replace(&dir, &files(&[("a", "1"), ("b", "2")])).unwrap();
-        replace(&dir, &files(&[("a", "3")])).unwrap();
-        let names: Vec<_> = std::fs::read_dir(&dir)
-            .unwrap()
-            .map(|e| e.unwrap().file_name())
-            .collect();
-        assert_eq!(names, ["a.ptx"]);
-        assert_eq!(read_ptx(&dir).unwrap(), files(&[("a", "3")]));
-        std::fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -6,6 +6,7 @@ mod ci;
 mod circles;
 mod docs;
 mod error;
+mod examples;
 mod ptxas;
 
 use crate::error::Error;
@@ -21,6 +22,7 @@ cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack
 cargo xtask docs            write the figures of the documents, from docs/results
 cargo xtask docs --check    compare the documents with docs/results
+cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask circles         files that import each other in a circle of more than two
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
@@ -29,7 +31,7 @@ cargo xtask ci [--all] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --all a failure. The steps:
                             fmt docs circles clippy doc test fuzz paper floor
-                            ptx ptxas observed
+                            ptx ptxas observed examples
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -70,6 +72,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         }
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
+        ["examples"] => examples::command(&tree),
         ["circles"] => circles::check(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),

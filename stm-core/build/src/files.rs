@@ -40,3 +40,64 @@ pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     }
     Ok(found)
 }
+
+/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those
+/// that were there and are gone. Each is written beside its place and renamed,
+/// so that nobody reads half a file.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
+    let file = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::File { path, source }
+    };
+    std::fs::create_dir_all(dir).map_err(file(dir))?;
+    for (name, text) in files {
+        let path = dir.join(format!("{name}.ptx"));
+        let temporary = dir.join(format!("{name}.ptx.new"));
+        let folder = path.parent().unwrap_or(dir);
+        std::fs::create_dir_all(folder).map_err(file(folder))?;
+        std::fs::write(&temporary, text).map_err(file(&temporary))?;
+        std::fs::rename(&temporary, &path).map_err(file(&path))?;
+    }
+    let mut gone: Vec<String> = read_ptx(dir)?.into_keys().collect();
+    gone.retain(|name| !files.contains_key(name));
+    for name in &gone {
+        let path = dir.join(format!("{name}.ptx"));
+        std::fs::remove_file(&path).map_err(file(&path))?;
+        // The folder too, if that was its last file.
+        if let Some(folder) = path.parent() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_replaced_as_a_whole() {
+        let files = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs
+                .iter()
+                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+                .collect()
+        };
+        let dir = std::env::temp_dir().join(format!("stm-replace-{}", std::process::id()));
+        assert_eq!(
+            replace(&dir, &files(&[("a/x", "1"), ("b", "2")])).unwrap(),
+            [""; 0]
+        );
+        assert_eq!(replace(&dir, &files(&[("b", "3")])).unwrap(), ["a/x"]);
+        let names: Vec<_> = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["b.ptx"]);
+        assert_eq!(read_ptx(&dir).unwrap(), files(&[("b", "3")]));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

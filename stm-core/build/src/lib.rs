@@ -11,7 +11,8 @@
 //! flags that correctness and speed need. The text is cut into one file for each
 //! kernel and algorithm ([`split`]), held to the [`rules`] that the project's own
 //! PTX obeys, packed ([`pack`]), and left where the attribute `#[kernel]` of
-//! `stm-core` finds it. The program then carries it.
+//! `stm-core` finds it. The program then carries it. The texts are also in
+//! `target/stm-ptx/PACKAGE/KERNEL/ALGORITHM.ptx`, to be read.
 //!
 //! What kernels share with the rest of the library must do without the standard
 //! library on the device: `core` instead of `std`. Code for the host alone, such
@@ -206,6 +207,9 @@ impl Kernels {
             let assembly = library.assemble(toolchain)?;
             texts.extend(split::files(&assembly, &toolchain.comment(BY))?);
         }
+        // For people and for other tools.
+        let name = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+        files::replace(&targets.join(name), &texts)?;
         hold_to_rules(&texts)?;
         leave(&texts)
     }

@@ -408,3 +408,89 @@ fn note(arguments: &[Argument<'_>]) -> String {
     // Braces mean something to the assembler's template.
     parts.collect::<Vec<_>>().join(",").replace(['{', '}'], "|")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(options: &str, function: &str) -> Result<String, String> {
+        let options = syn::parse_str(options).map_err(|error| error.to_string())?;
+        let function = syn::parse_str(function).map_err(|error| error.to_string())?;
+        expand(&options, &function)
+            .map(|tokens| tokens.to_string())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
+        for (function, expected) in [
+            (
+                "fn k(lane: &L) {}",
+                "generic over its lane and its algorithm",
+            ),
+            (
+                "fn k<'a, L: Lane, A: Algorithm>(lane: &L) {}",
+                "generic over its lane",
+            ),
+            (
+                "fn k<L: Lane, A: Algorithm>(lane: &L) {}",
+                "`lane: &L` and `stm: &StmRef<A>`",
+            ),
+            (
+                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: StmRef<A>) {}",
+                "`stm: &StmRef<A>`",
+            ),
+            (
+                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, a: &mut A::Array<u32>) {}",
+                "use `&`",
+            ),
+            (
+                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, (a, b): (u32, u32)) {}",
+                "a plain name",
+            ),
+            (
+                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) -> u32 { 0 }",
+                "returns nothing",
+            ),
+            (
+                "async fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}",
+                "not asynchronous",
+            ),
+        ] {
+            let error = made("", function).unwrap_err();
+            assert!(error.contains(expected), "{function}: {error}");
+        }
+    }
+
+    #[test]
+    fn options_choose_algorithms_name_and_limits() {
+        let function =
+            "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, a: &A::Array<u32>, n: u64) {}";
+        for (options, expected) in [
+            ("", "(Kernel , Params , \"k\" , [Fast , FastTable])"),
+            ("all", "(Kernel , Params , \"k\")"),
+            ("teams", "(Kernel , Params , \"k\" , teams)"),
+            (
+                "Cgl, Fast, wide",
+                "(Kernel , Params , \"k\" , [Cgl , Fast] , wide)",
+            ),
+            (
+                "all, name = \"x\", registers(fast = 128)",
+                "(Kernel , Params , \"x\" , registers { fast : 128 })",
+            ),
+        ] {
+            let text = made(options, function).unwrap();
+            assert!(text.contains(expected), "{options}: {text}");
+            // What is lent is named with the default algorithm in its type.
+            let first = if options.starts_with("Cgl") {
+                "Cgl"
+            } else {
+                "Fast"
+            };
+            let lent = format!("< :: stm_core :: algorithm :: {first} as :: stm_core");
+            assert!(text.contains(&lent), "{options}: {text}");
+            assert!(text.contains("\"a:A::Array<u32>,n:u64\""), "{text}");
+        }
+        assert!(made("name = 3", function).is_err());
+    }
+}

@@ -11,45 +11,39 @@
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
+//! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
 //! # A whole program
 //!
 //! ```
-//! use stm_core::algorithm::HvSorting;
-//! use stm_core::host::{Buffer, Cpu, Launch, Stm, StmConfig};
-//! use stm_core::{Kernel, Lane, StmRef, TArray};
+//! use stm_core::prelude::*;
 //!
-//! struct Pay;
-//!
-//! #[repr(C)]
-//! #[derive(Clone, Copy)]
-//! struct Params { stm: StmRef<HvSorting>, accounts: TArray<u32>, payments: u64 }
-//!
-//! impl Kernel for Pay {
-//!     const ENTRY: &'static str = "pay";
-//!     type Params = Params;
-//!     fn run<L: Lane>(lane: &L, p: &Params) {
-//!         p.stm.for_each(lane, 0..p.payments, |tx, i| {
-//!             let (from, to) = (i % 100, 100 + i % 7);
-//!             let [a, b] = tx.read_many(&p.accounts, [from, to])?;
-//!             if a == 0 { return tx.cancel(); }
-//!             tx.write(&p.accounts, from, a - 1)?;
-//!             tx.write(&p.accounts, to, b + 1)
-//!         });
-//!     }
+//! #[kernel]
+//! pub fn pay<L: Lane, A: Algorithm>(
+//!     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
+//! ) {
+//!     stm.for_each(lane, 0..payments, |tx, i| {
+//!         let (from, to) = (i % 100, 100 + i % 7);
+//!         let [a, b] = tx.read_many(accounts, [from, to])?;
+//!         if a == 0 { return tx.cancel(); }
+//!         tx.write(accounts, from, a - 1)?;
+//!         tx.write(accounts, to, b + 1)
+//!     });
 //! }
 //!
-//! let cpu = Cpu::new();
-//! let accounts = Buffer::from_slice(&cpu, &[10u32; 200], "accounts")?;
-//! let mut stm = Stm::new(&cpu, Launch::new(4, 8), StmConfig::default())?;
-//! let params = Params { stm: stm.handle(), accounts: accounts.tarray(), payments: 5_000 };
-//! // SAFETY: the handle is of this `stm`, and `accounts` outlives the launch.
-//! let (_time, statistics) = unsafe { stm.launch::<Pay>(&params)? };
-//! assert_eq!(statistics.commits, 1_000);
+//! # fn main() -> Result<(), stm_core::host::Error> {
+//! let mut stm = Stm::on(&Cpu::new())?;
+//! let accounts = stm.array("accounts", &[10u32; 200])?;
+//! let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
+//! assert_eq!(done.commits, 1_000);
 //! assert_eq!(accounts.download()?.iter().sum::<u32>(), 2_000);
-//! # Ok::<(), stm_core::host::Error>(())
+//! # Ok(())
+//! # }
 //! ```
+//!
+//! [`Stm::launch`] is what such a launch is made of, for kernels that were made
+//! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
 
 mod argument;
 mod buffer;

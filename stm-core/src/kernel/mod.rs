@@ -44,7 +44,30 @@ plain!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 bool);
 // SAFETY: elements follow one another without gaps.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-/// Does nothing; for the check that a parameter is plain data.
+/// Does nothing; for the check that a parameter is plain data:
+///
+/// ```compile_fail,E0277
+/// use stm_core::prelude::*;
+///
+/// #[derive(Clone, Copy)]
+/// pub struct Plan { first: u32 }
+///
+/// #[kernel]
+/// pub fn go<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, plan: Plan) {}
+/// # fn main() {}
+/// ```
+///
+/// Two kernels of one name:
+///
+/// ```compile_fail
+/// use stm_core::prelude::*;
+///
+/// #[kernel]
+/// pub fn go<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}
+/// #[kernel(name = "go")]
+/// pub fn walk<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}
+/// # fn main() {}
+/// ```
 #[doc(hidden)]
 pub const fn is_plain<T: Plain>() {}
 
