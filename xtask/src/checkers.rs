@@ -6,11 +6,14 @@
 //! | `cargo xtask miri` | nightly with the component `miri` |
 //! | `cargo xtask tsan` | nightly with the component `rust-src` |
 //! | `cargo xtask deny` | `cargo install cargo-deny` |
+//! | `cargo xtask semver` | `cargo install cargo-semver-checks`, and a release to compare with |
+//! | `cargo xtask package` | nothing |
 
 use crate::Tree;
 use crate::error::Error;
+use std::fmt::Write as _;
 use std::process::{Command, Stdio};
-use stm_core_build::toolchain::clean;
+use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through.
 const MIRI: &str = "miri test --package stm-core --features host --test core_paths";
@@ -24,6 +27,12 @@ const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
 /// What may be depended on; the database of advisories is read from the
 /// network.
 const DENY: &str = "deny --all-features check";
+
+/// The packages that a user depends on.
+const PACKAGES: [&str; 3] = ["stm-core", "stm-core-macros", "stm-core-build"];
+
+/// The largest size of a package for the registry, in bytes.
+const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs nightly's cargo.
 fn nightly(
@@ -70,4 +79,76 @@ pub(crate) fn deny(tree: &Tree) -> Result<(), Error> {
     let mut command = clean(Command::new("cargo"));
     command.args(DENY.split(' '));
     run(tree, command, DENY)
+}
+
+/// Makes the packages that a user depends on, builds each from its package
+/// alone, and checks that it has what a reader of the registry looks for.
+pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
+    let mut command = clean(Command::new("cargo"));
+    command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
+    command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
+    command.env("CARGO_TARGET_DIR", &tree.target);
+    run(tree, command, "package")?;
+    let folder = tree.target.join("package");
+    let mut wrong = String::new();
+    for name in PACKAGES {
+        let mut list = clean(Command::new("cargo"));
+        list.args(["package", "--list", "--allow-dirty", "--package", name]);
+        let listed = output(list.current_dir(&tree.root)).unwrap_or_default();
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"] {
+            if !listed.lines().any(|line| line == file) {
+                let _ = writeln!(wrong, "{name} has no {file}");
+            }
+        }
+        let found = std::fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .find(|entry| {
+                let file = entry.file_name().to_string_lossy().into_owned();
+                let version = file.strip_prefix(&format!("{name}-")).map(str::to_owned);
+                version.is_some_and(|v| v.ends_with(".crate") && v.starts_with(char::is_numeric))
+            });
+        let bytes = found.and_then(|entry| Some(entry.metadata().ok()?.len()));
+        match bytes {
+            Some(bytes) if bytes <= PACKAGE_BYTES_MAX => {
+                println!("{name}: {} files, {bytes} bytes", listed.lines().count());
+            }
+            Some(bytes) => {
+                let _ = writeln!(wrong, "{name} has {bytes} bytes, above {PACKAGE_BYTES_MAX}");
+            }
+            None => _ = writeln!(wrong, "{name} was not packaged"),
+        }
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Check(wrong.trim_end().to_owned()))
+    }
+}
+
+/// Compares the public interface of the packages with that at a revision, by
+/// default the newest tag.
+pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
+    let mut git = Command::new("git");
+    git.args(["describe", "--tags", "--abbrev=0"])
+        .current_dir(&tree.root);
+    let tag = output(&mut git).map(|text| text.trim().to_owned());
+    let Some(revision) = revision.map(str::to_owned).or(tag) else {
+        return Err(Error::Usage(
+            "there is no tag of a release yet: name a revision, `cargo xtask semver REVISION`"
+                .to_owned(),
+        ));
+    };
+    let mut command = clean(Command::new("cargo"));
+    // Macros have no interface that the tool could compare.
+    command.args([
+        "semver-checks",
+        "--package",
+        "stm-core",
+        "--package",
+        "stm-core-build",
+    ]);
+    command.args(["--all-features", "--baseline-rev", &revision]);
+    run(tree, command, "semver-checks")
 }

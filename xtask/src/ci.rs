@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check.
 
 use crate::error::Error;
-use crate::{Tree, build, circles, docs, examples, ptxas};
+use crate::{Tree, build, checkers, circles, docs, examples, ptxas};
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -70,7 +70,7 @@ const HOST: [Step; 9] = [
 
 /// The steps for the GPU. Each of them keeps one core busy, so they run beside the
 /// others.
-const DEVICE: [Step; 4] = [
+const DEVICE: [Step; 5] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
         ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
@@ -83,6 +83,7 @@ const DEVICE: [Step; 4] = [
     })
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree))),
     Step::new("examples", examples::command),
+    Step::new("package", checkers::package),
 ];
 
 /// The option that takes a missing tool for a failure.

@@ -27,11 +27,14 @@ cargo xtask circles         files that import each other in a circle of more tha
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
 cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
+cargo xtask package         the packages that a user depends on: complete, small,
+                            each built from its package alone
+cargo xtask semver [REV]    their public interface against a release (cargo-semver-checks)
 cargo xtask ci [--all] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --all a failure. The steps:
                             fmt docs circles clippy doc test fuzz paper floor
-                            ptx ptxas observed examples
+                            ptx ptxas observed examples package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -77,6 +80,9 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),
         ["deny"] => checkers::deny(&tree),
+        ["package"] => checkers::package(&tree),
+        ["semver"] => checkers::semver(&tree, None),
+        ["semver", revision] => checkers::semver(&tree, Some(revision)),
         ["ci", rest @ ..] => ci::command(&tree, rest),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
