@@ -5,7 +5,7 @@ use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory};
+use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory, StopAt};
 use stm_core::observe::Observation;
 
 /// What `--device` asks for.
@@ -162,6 +162,19 @@ impl Device for AnyDevice {
     ) -> Result<Duration, host::Error> {
         // SAFETY: the caller's promise.
         either!(AnyDevice, self, d => unsafe { d.launch::<K>(launch, params) })
+    }
+
+    unsafe fn enqueue<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<(), host::Error> {
+        // SAFETY: the caller's promise.
+        either!(AnyDevice, self, d => unsafe { d.enqueue::<K>(launch, params) })
+    }
+
+    fn wait(&self, stop: Option<StopAt>) -> Result<(), host::Error> {
+        either!(AnyDevice, self, d => d.wait(stop))
     }
 }
 

@@ -198,3 +198,91 @@ fn the_parameters_are_noted_by_name_and_type() {
     );
     assert_eq!(<pay::Kernel<Fast> as Kernel>::ENTRY, "call_pay_fast");
 }
+
+/// Adds to every word.
+#[kernel(all, name = "call_raise")]
+pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32) {
+    stm.for_each(lane, 0..words.len(), |tx, i| {
+        let word = tx.read(words, i)?;
+        tx.write(words, i, word.wrapping_mul(3) + by)
+    });
+}
+
+/// Reads past the end.
+#[kernel(name = "call_wild")]
+pub fn wild<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
+    stm.for_each(lane, 0..1, |tx, _| tx.read(words, words.len()).map(|_| ()));
+}
+
+#[test]
+fn launches_in_order_see_one_another_and_are_counted_together() {
+    for &variant in Variant::ALL {
+        with_algorithm!(variant, A => {
+            let cpu = Cpu::new();
+            let mut stm = Stm::on(&cpu).unwrap();
+            let mut words = TxArray::from_slice(&cpu, Layout::Plain, &[1u32; 50], "words").unwrap();
+            words.arrange::<A>().unwrap();
+            let (launched, done) = stm
+                .in_order(|queue| {
+                    let mut launched = 0;
+                    for (blocks, threads) in [(1, 1), (4, 4), (2, 3), (2, 3)] {
+                        let shape = Launch::new(blocks, threads);
+                        raise::enqueue_with::<A, _>(queue, shape, &words, launched)?;
+                        launched += 1;
+                    }
+                    Ok(launched)
+                })
+                .unwrap();
+            assert_eq!((launched, done.commits), (4, 200), "{variant}");
+            let expected = (0..4).fold(1, |word, by| word * 3 + by);
+            assert_eq!(words.download().unwrap(), [expected; 50], "{variant}");
+        });
+    }
+}
+
+#[test]
+fn an_error_among_launches_in_order_is_returned_and_the_memory_goes_on() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let words = stm.array("words", &[1u32; 5]).unwrap();
+    let plain = TxArray::from_slice(&cpu, Layout::Plain, &[1u32; 5], "plain").unwrap();
+    let shape = Launch::new(1, 2);
+    // A fault.
+    let error = stm
+        .in_order(|queue| {
+            raise::enqueue(queue, shape, &words, 1)?;
+            wild::enqueue(queue, shape, &words)
+        })
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::OutOfRange {
+                index: 5,
+                len: 5,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(words.download().unwrap(), [4; 5]);
+    // An argument that does not fit, after a launch.
+    let error = stm
+        .in_order(|queue| {
+            raise::enqueue(queue, shape, &words, 1)?;
+            raise::enqueue(queue, shape, &plain, 1)
+        })
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::WrongLayout { what: "plain", .. }),
+        "{error}"
+    );
+    assert_eq!(words.download().unwrap(), [13; 5]);
+    // The closure's own.
+    let error = stm.in_order(|_| Err::<(), _>(Error::NoDriver)).unwrap_err();
+    assert_eq!(error, Error::NoDriver);
+    assert_eq!(
+        raise::launch(&mut stm, shape, &words, 0).unwrap().commits,
+        5
+    );
+}

@@ -260,6 +260,30 @@ impl<'a> Signature<'a> {
                 quote!(#name)
             }
         });
+        let env_lent = |is_data: bool, ty: &Type| {
+            if is_data {
+                quote!(impl ::stm_core::host::Argument<D, #ty> + 'env)
+            } else {
+                quote!(#ty)
+            }
+        };
+        let env_types = arguments.iter().map(|a| env_lent(a.is_data, a.ty));
+        let env_default_types = arguments.iter().map(|a| {
+            let mut ty = a.ty.clone();
+            let named = &mut Named {
+                generic: algorithm,
+                algorithm: default,
+            };
+            named.visit_type_mut(&mut ty);
+            env_lent(a.is_data, &ty)
+        });
+        let env_values = arguments.iter().map(|Argument { name, is_data, .. }| {
+            if *is_data {
+                quote!(::stm_core::host::Argument::parameter(#name, device, stringify!(#name))?)
+            } else {
+                quote!(#name)
+            }
+        });
         let about = format!(
             "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
              for it; see `launch_with`."
@@ -301,6 +325,41 @@ impl<'a> Signature<'a> {
                     #(#names: #default_types,)*
                 ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
                     launch_with::<::stm_core::algorithm::#default, D>(stm, shape, #(#names),*)
+                }
+
+                /// Adds a launch under an algorithm to those of
+                /// [`Stm::in_order`](stm_core::host::Stm::in_order).
+                ///
+                /// # Errors
+                /// An argument does not fit, or an error of the device.
+                pub fn enqueue_with<'env, #algorithm: ::stm_core::algorithm::Algorithm, D: ::stm_core::host::Device>(
+                    queue: &::stm_core::host::InOrder<'_, 'env, D>,
+                    shape: ::stm_core::host::Launch,
+                    #(#names: #env_types,)*
+                ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+                    // SAFETY: as for `launch_with`; the arguments are borrowed
+                    // until all launches in order have ended.
+                    unsafe {
+                        queue.enqueue::<#algorithm, Kernel<#algorithm>>(shape, |device, stm| {
+                            let _ = device;
+                            ::core::result::Result::Ok(Params::<#algorithm> {
+                                stm,
+                                #(#names: #env_values,)*
+                            })
+                        })
+                    }
+                }
+
+                /// Does the same under the first algorithm.
+                ///
+                /// # Errors
+                /// An argument does not fit, or an error of the device.
+                pub fn enqueue<'env, D: ::stm_core::host::Device>(
+                    queue: &::stm_core::host::InOrder<'_, 'env, D>,
+                    shape: ::stm_core::host::Launch,
+                    #(#names: #env_default_types,)*
+                ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+                    enqueue_with::<::stm_core::algorithm::#default, D>(queue, shape, #(#names),*)
                 }
             }
         }

@@ -170,4 +170,27 @@ pub trait Device: Clone {
         launch: &Launch,
         params: &K::Params,
     ) -> Result<Duration, Error>;
+
+    /// Begins a launch after those begun before, and does not wait for it, where
+    /// the device can do that; else it is [`Self::launch`].
+    ///
+    /// # Errors
+    /// Those of [`Self::launch`], as far as they are known yet.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::launch`], until [`Self::wait`]
+    /// returns.
+    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
+        // SAFETY: the caller promises it.
+        unsafe { self.launch::<K>(launch, params) }.map(|_| ())
+    }
+
+    /// Waits for all launches that [`Self::enqueue`] has begun. At the time
+    /// limit of `stop`, counted from now, it tells them to stop.
+    ///
+    /// # Errors
+    /// An error of a kernel, which is one of the device.
+    fn wait(&self, _stop: Option<StopAt>) -> Result<(), Error> {
+        Ok(())
+    }
 }

@@ -278,7 +278,7 @@ impl<D: Device> Stm<D> {
     /// The shape exceeds the limits of the device, or its memory.
     pub fn reshape(&mut self, launch: Launch) -> Result<(), Error> {
         let needed = region_bytes(&self.device, launch, self.config.capacity)?;
-        let same = (launch.blocks, launch.threads) == (self.launch.blocks, self.launch.threads);
+        let same = self.has_shape(launch);
         if needed > self.region.bytes() as u64 {
             let available = self.device.available_bytes()?;
             let what = "the read and write sets";
@@ -297,6 +297,11 @@ impl<D: Device> Stm<D> {
         }
         self.launch = launch;
         Ok(())
+    }
+
+    /// Returns whether launches have this shape already.
+    pub(super) const fn has_shape(&self, launch: Launch) -> bool {
+        launch.blocks == self.launch.blocks && launch.threads == self.launch.threads
     }
 
     /// Returns the device.
@@ -397,26 +402,48 @@ impl<D: Device> Stm<D> {
         &mut self,
         params: &K::Params,
     ) -> Result<(Duration, Statistics), Error> {
+        self.begin()?;
+        // SAFETY: the caller promises it.
+        let launched = unsafe { self.device.launch::<K>(&self.present_launch(), params) };
+        let time = launched.map_err(|error| self.after_error(error))?;
+        Ok((time, self.conclude()?))
+    }
+
+    /// Prepares the metadata for a launch, or for several in order.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.refuse_if_corrupt()?;
-        self.reset_counters()?;
-        let mut launch = self.launch;
-        launch.probe = self.probe;
-        launch.stop = Some(StopAt {
+        self.reset_counters()
+    }
+
+    /// Returns the present shape with the probe and the time limit.
+    pub(super) fn present_launch(&self) -> Launch {
+        Launch {
+            probe: self.probe,
+            stop: Some(self.stop_at()),
+            ..self.launch
+        }
+    }
+
+    /// Returns the stop flag, and when it is set.
+    pub(super) fn stop_at(&self) -> StopAt {
+        StopAt {
             flag: self.stop_flag(),
             after: self.config.time_limit,
-        });
-        // SAFETY: the caller promises it.
-        let time = match unsafe { self.device.launch::<K>(&launch, params) } {
-            Ok(time) => time,
-            Err(error) => {
-                if matches!(error, Error::Panicked { .. }) {
-                    // Locks may be held, and values may be written back in
-                    // part.
-                    self.close_after(&error);
-                }
-                return Err(error);
-            }
-        };
+        }
+    }
+
+    /// Returns the error of a launch, after which the memory may be of no use.
+    pub(super) fn after_error(&mut self, error: Error) -> Error {
+        if matches!(error, Error::Panicked { .. }) {
+            // Locks may be held, and values may be written back in part.
+            self.close_after(&error);
+        }
+        error
+    }
+
+    /// Reads the statistics and the fault of what has been launched since
+    /// [`Self::begin`], and checks what it has left.
+    pub(super) fn conclude(&mut self) -> Result<Statistics, Error> {
         let (statistics, unfinished) = self.statistics()?;
         let fault = self.fault()?;
         self.check(&statistics, fault.reason != 0 || unfinished != 0)?;
@@ -433,7 +460,7 @@ impl<D: Device> Stm<D> {
                 aborted: statistics.aborted(),
             });
         }
-        Ok((time, statistics))
+        Ok(statistics)
     }
 
     /// Returns the address of the stop flag.

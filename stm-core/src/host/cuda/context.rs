@@ -10,7 +10,7 @@ use crate::host::device::Limits;
 use crate::host::error::Error;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
-use cudarc::driver::{DriverError, sys};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 use std::borrow::ToOwned;
 use std::boxed::Box;
 use std::collections::HashMap;
@@ -161,6 +161,9 @@ pub struct Cuda {
     pub(crate) context: Arc<Context>,
     /// Says whether kernels use atomics of 128 bits.
     pub(crate) wide: bool,
+    /// The stream of the caller for kernels and copies, if it is not the
+    /// context's own.
+    lent: Option<Arc<CudaStream>>,
 }
 
 impl core::fmt::Debug for Cuda {
@@ -225,6 +228,7 @@ impl Cuda {
         check_capability(&info)?;
         Ok(Self {
             wide: has_wide_atomics(&info),
+            lent: None,
             context: Arc::new(Context {
                 handles,
                 ordinal,
@@ -241,8 +245,44 @@ impl Cuda {
     #[must_use]
     pub fn without_wide_atomics(&self) -> Self {
         Self {
-            context: Arc::clone(&self.context),
             wide: false,
+            ..self.clone()
+        }
+    }
+
+    /// Opens the GPU of a context that other code uses. Both use the primary
+    /// context of the GPU, so that kernels of either reach the memory of both.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn beside(context: &CudaContext) -> Result<Self, Error> {
+        Self::new(context.ordinal())
+    }
+
+    /// Returns the same GPU with kernels and copies in the caller's stream: they
+    /// run after what is in it, and what the caller adds to it later runs after
+    /// them. Memory allocated by either is memory of both.
+    ///
+    /// # Errors
+    /// [`Error::OtherDevice`] if the stream is of another GPU.
+    pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        if stream.context().ordinal() != self.context.ordinal {
+            return Err(Error::OtherDevice {
+                what: "stream",
+                device: format!("cuda:{}", self.context.ordinal),
+            });
+        }
+        Ok(Self {
+            lent: Some(Arc::clone(stream)),
+            ..self.clone()
+        })
+    }
+
+    /// Returns the stream of kernels and copies.
+    pub(crate) fn stream(&self) -> sys::CUstream {
+        match &self.lent {
+            Some(stream) => stream.cu_stream(),
+            None => self.context.handles.stream,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::host::cuda::context::{Cuda, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
-use crate::host::device::{Device, Launch, Limits, Memory};
+use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
@@ -28,7 +28,7 @@ impl<'a> Event<'a> {
     }
 
     fn record(&self) -> Result<(), Error> {
-        let stream = self.cuda.context.handles.stream;
+        let stream = self.cuda.stream();
         // SAFETY: both are live.
         let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
         self.cuda.done("cuEventRecord", recorded)
@@ -114,6 +114,23 @@ impl Device for Cuda {
         // validity is the caller's promise.
         unsafe { self.launch_entry(Entry::of::<K>(), launch, params) }
     }
+
+    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
+        let params = core::ptr::from_ref(params).cast::<c_void>();
+        // SAFETY: as above.
+        unsafe { self.start_entry(Entry::of::<K>(), launch, params) }
+    }
+
+    fn wait(&self, stop: Option<StopAt>) -> Result<(), Error> {
+        self.alive()?;
+        let reached = Event::new(self)?;
+        // SAFETY: both are live.
+        let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
+        // After an error here a kernel may still run (`launch_entry`).
+        recorded
+            .and_then(|()| self.wait_for(&reached, stop))
+            .map_err(|error| self.lose("a kernel in order", error))
+    }
 }
 
 /// Waits between two polls of a kernel that has run for `elapsed`: about a
@@ -140,35 +157,53 @@ impl Cuda {
         params: *const c_void,
     ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
+        // What may fail, and takes long the first time, comes before the clock.
         let function = self.function(kernel, launch.probe.observation())?.function;
         self.check_function(function, launch)?;
         let (before, after) = (Event::new(self)?, Event::new(self)?);
         before.record()?;
+        // SAFETY: the caller promises it.
+        unsafe { self.start_entry(kernel, launch, params) }?;
+        // SAFETY: both are live.
+        let recorded = unsafe { (self.driver()).record_event(after.event, self.stream()) };
+        // After an error here the kernel may still run, so the context is lost
+        // whatever the error: nothing that the kernel uses may be freed.
+        recorded
+            .and_then(|()| self.wait_for(&after, launch.stop))
+            .map_err(|e| self.lose(&format!("kernel {}", kernel.name), e))?;
+        // SAFETY: both events have been recorded and reached.
+        let elapsed = unsafe { self.driver().elapsed(before.event, after.event) };
+        let ms = self.done("cuEventElapsedTime", elapsed)?;
+        Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
+    }
+
+    /// Launches an entry point and does not wait for it.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::enqueue`]; `params` points to the
+    /// entry point's parameters.
+    unsafe fn start_entry(
+        &self,
+        kernel: Entry,
+        launch: &Launch,
+        params: *const c_void,
+    ) -> Result<(), Error> {
+        launch.check(&self.limits())?;
+        let function = self.function(kernel, launch.probe.observation())?.function;
+        self.check_function(function, launch)?;
         let started = DriverLaunch {
             function,
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
             cooperative: launch.cooperative,
-            stream: self.context.handles.stream,
+            stream: self.stream(),
             params: params.cast_mut(),
         };
         // SAFETY: the entry point takes what `params` points to (the caller's
-        // promise).
+        // promise); the driver copies it before it returns.
         let launched = unsafe { self.driver().launch(started) };
-        self.done("cuLaunchKernel", launched)?;
-        // SAFETY: both are live.
-        let recorded =
-            unsafe { (self.driver()).record_event(after.event, self.context.handles.stream) };
-        // After an error here the kernel may still run, so the context is lost
-        // whatever the error: nothing that the kernel uses may be freed.
-        recorded
-            .and_then(|()| self.wait(&after, launch))
-            .map_err(|e| self.lose(&format!("kernel {}", kernel.name), e))?;
-        // SAFETY: both events have been recorded and reached.
-        let elapsed = unsafe { self.driver().elapsed(before.event, after.event) };
-        let ms = self.done("cuEventElapsedTime", elapsed)?;
-        Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
+        self.done("cuLaunchKernel", launched)
     }
 
     /// Checks the limits that depend on the kernel: its registers bound the
@@ -208,11 +243,11 @@ impl Cuda {
         Ok(())
     }
 
-    /// Waits for the kernel. At the time limit, it sets the stop flag through a
-    /// stream of its own and continues to wait.
-    fn wait(&self, after: &Event<'_>, launch: &Launch) -> Call {
+    /// Waits for an event after kernels. At the time limit, it sets the stop flag
+    /// through a stream of its own and continues to wait.
+    fn wait_for(&self, after: &Event<'_>, stop: Option<StopAt>) -> Call {
         let driver = self.driver();
-        if let Some(stop) = launch.stop.filter(|stop| stop.after.is_some()) {
+        if let Some(stop) = stop.filter(|stop| stop.after.is_some()) {
             let start = Instant::now();
             let one = 1u32.to_ne_bytes();
             let mut told = false;

@@ -24,8 +24,9 @@ impl core::fmt::Debug for CudaMemory {
 impl Drop for CudaMemory {
     fn drop(&mut self) {
         if self.device.alive().is_ok() {
-            // SAFETY: allocated by cuMemAlloc, freed once; no kernel runs, as
-            // `launch` waits. An error would be the context's, reported later.
+            // SAFETY: allocated by cuMemAlloc, freed once; no kernel uses it, as
+            // `launch` and `wait` wait. An error would be the context's, reported
+            // later.
             let _ = unsafe { self.device.driver().free(self.start) };
         }
     }
@@ -50,7 +51,7 @@ impl Memory for CudaMemory {
         // The copy is in the kernels' stream: a plain copy from pageable memory
         // may return before it has reached the device, and kernels do not wait
         // for it.
-        let (driver, stream) = (self.device.driver(), self.device.context.handles.stream);
+        let (driver, stream) = (self.device.driver(), self.device.stream());
         // SAFETY: in range of a live allocation; the source lives until the
         // stream has been waited for.
         let copied = unsafe {
@@ -64,11 +65,13 @@ impl Memory for CudaMemory {
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
+        let (driver, stream) = (self.device.driver(), self.device.stream());
+        // Kernels in order may still run, and the copy is not in their stream.
         // SAFETY: in range of a live allocation.
         let copied = unsafe {
-            self.device
-                .driver()
-                .copy_out(data, self.start + offset as u64)
+            driver
+                .wait_for_stream(stream)
+                .and_then(|()| driver.copy_out(data, self.start + offset as u64))
         };
         self.device.done("a copy from the device", copied)
     }

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::boxed::Box;
 use std::string::ToString;
 use std::time::Duration;
+use std::vec::Vec;
 
 /// A kernel that the stand-in does not run.
 struct Nothing;
@@ -357,4 +358,64 @@ fn the_time_limit_raises_the_flag_and_the_launch_ends() {
     driver.state().always = Some(("cuStreamSynchronize", R::CUDA_ERROR_LAUNCH_TIMEOUT));
     let error = launch(&mut stm).unwrap_err();
     assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
+}
+
+/// Adds launches in order, and returns the calls that the driver got for them.
+fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
+    let cuda = open(driver).unwrap();
+    let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+    // The first one loads the module.
+    launch(&mut stm).unwrap();
+    let mut calls = Vec::new();
+    stm.in_order(|queue| {
+        let before = driver.state().calls.len();
+        for _ in 0..launches {
+            // SAFETY: the kernel does nothing.
+            unsafe {
+                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))?;
+            }
+        }
+        calls.extend(driver.state().calls[before..].iter().copied());
+        Ok(())
+    })
+    .unwrap();
+    calls
+}
+
+#[test]
+fn a_launch_in_order_waits_for_nothing() {
+    let calls = calls_in_order(&StandIn::new(), 3);
+    assert_eq!(
+        calls
+            .iter()
+            .filter(|&&call| call == "cuLaunchKernel")
+            .count(),
+        3
+    );
+    for call in &calls {
+        let waits = call.contains("Synchronize") || call.contains("Query") || call.contains("DtoH");
+        assert!(!waits && !call.contains("Event"), "{calls:?}");
+    }
+    // What the host does for one is a few calls, and no copy.
+    assert_eq!(calls.len() % 3, 0, "{calls:?}");
+    assert!(calls.len() / 3 <= 4, "{calls:?}");
+}
+
+#[test]
+fn a_kernel_in_order_that_ends_the_context_is_reported_and_what_follows_too() {
+    for code in FATAL {
+        let driver = StandIn::new();
+        let cuda = open(&driver).unwrap();
+        let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+        launch(&mut stm).unwrap();
+        driver.state().always = Some(("cuLaunchKernel", code));
+        let lost = stm.in_order(|queue| {
+            // SAFETY: the kernel does nothing.
+            unsafe {
+                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))
+            }
+        });
+        assert!(matches!(lost, Err(Error::DeviceLost { .. })), "{lost:?}");
+        assert_eq!(launch(&mut stm), lost.map(|_| ()));
+    }
 }

@@ -1,0 +1,134 @@
+//! Several launches in order, without a wait between them.
+
+use crate::algorithm::contract::Algorithm;
+use crate::host::call::Done;
+use crate::host::device::{Device, Launch};
+use crate::host::error::Error;
+use crate::host::stm::Stm;
+use crate::kernel::Kernel;
+use crate::tx::stm_ref::StmRef;
+use core::cell::RefCell;
+use core::marker::PhantomData;
+use std::time::Instant;
+
+/// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after
+/// the one before has ended, and the host does not wait in between, where the
+/// device can do that.
+///
+/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](crate::kernel)
+/// add a launch.
+pub struct InOrder<'scope, 'env, D: Device> {
+    stm: RefCell<&'scope mut Stm<D>>,
+    /// What launches borrow lives until all have ended.
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl<D: Device> core::fmt::Debug for InOrder<'_, '_, D> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("InOrder").finish_non_exhaustive()
+    }
+}
+
+/// Waits when it is dropped, whatever ends the closure that launches.
+struct Waiting<'a, D: Device>(&'a D);
+
+impl<D: Device> Drop for Waiting<'_, D> {
+    fn drop(&mut self) {
+        // It has an effect only if the closure panics; then there is nobody to
+        // report an error to, and a device that is lost runs nothing.
+        let _ = self.0.wait(None);
+    }
+}
+
+impl<D: Device> Stm<D> {
+    /// Makes several launches in order. Returns what the closure returns, the
+    /// time from its beginning to the end of the last launch by the host's
+    /// clock, and the statistics of all of them together.
+    ///
+    /// The statistics, the fault and the checks after a launch are made once,
+    /// after the last one, and the time limit counts for all of them, from the
+    /// moment at which the closure has returned. After a fault the launches that
+    /// follow end as soon as they ask whether to stop. What the launches borrow,
+    /// they borrow until all have ended, so it is made before the call.
+    ///
+    /// ```
+    /// use stm_core::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn raise<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32,
+    /// ) {
+    ///     stm.for_each(lane, 0..words.len(), |tx, i| {
+    ///         let word = tx.read(words, i)?;
+    ///         tx.write(words, i, word + by)
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// let mut stm = Stm::on(&Cpu::new())?;
+    /// let words = stm.array("words", &[0u32; 10])?;
+    /// let (_, done) = stm.in_order(|queue| {
+    ///     for by in 1..=4 {
+    ///         raise::enqueue(queue, Launch::new(2, 4), &words, by)?;
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(done.commits, 40);
+    /// assert_eq!(words.download()?, [10; 10]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The error that the closure returns; a fault of a transaction, a timeout,
+    /// or an error of the device.
+    pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done), Error>
+    where
+        F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R, Error>,
+        D: 'env,
+    {
+        self.begin()?;
+        let start = Instant::now();
+        let device = self.device().clone();
+        let waiting = Waiting(&device);
+        let queue = InOrder {
+            stm: RefCell::new(self),
+            env: PhantomData,
+        };
+        let ended = launches(&queue);
+        drop(queue);
+        let waited = device.wait(Some(self.stop_at()));
+        core::mem::forget(waiting);
+        let time = start.elapsed();
+        let value = ended.map_err(|error| self.after_error(error))?;
+        waited.map_err(|error| self.after_error(error))?;
+        let statistics = self.conclude()?;
+        Ok((value, Done { time, statistics }))
+    }
+}
+
+impl<D: Device> InOrder<'_, '_, D> {
+    /// Adds a launch, with parameters that the closure makes of the handle.
+    ///
+    /// # Errors
+    /// Those of [`Stm::set_up`] and of the closure; an error of the device.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Stm::launch`], until [`Stm::in_order`]
+    /// returns.
+    pub unsafe fn enqueue<A: Algorithm, K: Kernel>(
+        &self,
+        shape: Launch,
+        params: impl FnOnce(&D, StmRef<A>) -> Result<K::Params, Error>,
+    ) -> Result<(), Error> {
+        let mut stm = self.stm.borrow_mut();
+        if !stm.has_shape(shape) {
+            // The sets of the lanes move, and those that run use them.
+            stm.device().wait(Some(stm.stop_at()))?;
+        }
+        stm.set_up::<A>(shape)?;
+        let params = params(stm.device(), stm.handle::<A>())?;
+        // SAFETY: the caller promises it.
+        unsafe { stm.device().enqueue::<K>(&stm.present_launch(), &params) }
+    }
+}
