@@ -107,7 +107,10 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
             .find(|entry| {
                 let file = entry.file_name().to_string_lossy().into_owned();
                 let version = file.strip_prefix(&format!("{name}-")).map(str::to_owned);
-                version.is_some_and(|v| v.ends_with(".crate") && v.starts_with(char::is_numeric))
+                version.is_some_and(|v| {
+                    v.strip_suffix(".crate")
+                        .is_some_and(|v| v.starts_with(char::is_numeric))
+                })
             });
         let bytes = found.and_then(|entry| Some(entry.metadata().ok()?.len()));
         match bytes {

@@ -96,7 +96,6 @@ impl<D: Device> Stm<D> {
             env: PhantomData,
         };
         let ended = launches(&queue);
-        drop(queue);
         let waited = device.wait(Some(self.stop_at()));
         core::mem::forget(waiting);
         let time = start.elapsed();

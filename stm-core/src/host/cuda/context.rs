@@ -172,6 +172,7 @@ impl core::fmt::Debug for Cuda {
             .field("ordinal", &self.context.ordinal)
             .field("info", &self.context.info)
             .field("wide", &self.wide)
+            .field("lent", &self.lent.is_some())
             .finish()
     }
 }
