@@ -45,7 +45,8 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   verify check run.history
-  verify check --json *.history")]
+  verify check --json *.history
+  verify check run.history --page run.html")]
     Check(CheckArgs),
     /// Run random programs on the simulator
     #[command(after_help = "\
@@ -72,7 +73,7 @@ Examples:
     /// Run one case again, from the line that a failure printed
     #[command(after_help = "\
 Example:
-  verify replay 'hv-sorting!no-e5 3x1 own u32 init=0,0 : r0 r1 / w0=1 / w1=1 \\
+  verify replay --page page.html 'hv-sorting!no-e5 3x1 own u32 init=0,0 : r0 r1 / w0=1 / w1=1 \\
       : sim:w1,random,weak50,seed=0x2a'")]
     Replay(ReplayArgs),
     /// Record a workload on a device, and judge or keep the histories
@@ -98,6 +99,9 @@ pub struct CheckArgs {
     /// History files
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Show the history, which must be one, as a page
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Print JSON, one object a file
     #[arg(long)]
     pub json: bool,
@@ -157,6 +161,9 @@ pub struct ReplayArgs {
     /// Look for a smaller case if it fails
     #[arg(long)]
     pub shrink: bool,
+    /// Show the history of the run as a page
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -229,6 +236,9 @@ pub struct RecordArgs {
     /// Judge the histories although they are kept
     #[arg(long)]
     pub check: bool,
+    /// Show the first history with a violation as a page
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Print JSON, one object a variant
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,7 @@
 //! What the commands of the program `verify` do.
 
+mod page;
+
 use crate::cli::{CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs};
 use crate::error::Error;
 use crate::fuzz;
@@ -63,12 +65,20 @@ fn say(text: impl std::fmt::Display) {
 }
 
 fn check(args: &CheckArgs) -> Result<bool, Error> {
+    if args.page.is_some() && args.files.len() != 1 {
+        return Err(Error::Usage(
+            "--page shows one history: give one file".into(),
+        ));
+    }
     let mut right = true;
     for file in &args.files {
         let start = Instant::now();
         let verdict = opacity::check_file(file)?;
         let seconds = start.elapsed().as_secs_f64();
         right &= verdict.is_opaque();
+        if let Some(page) = &args.page {
+            page::of_history(page, &History::load(file)?, Some(&verdict))?;
+        }
         if args.json {
             say(serde_json::json!({
                 "file": file, "seconds": seconds, "opaque": verdict.is_opaque(), "verdict": verdict,
@@ -179,6 +189,9 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
         result => (case, result),
     };
     let right = result.is_ok();
+    if let Some(page) = &args.page {
+        page::of_case(page, &case)?;
+    }
     match result {
         _ if args.json => {
             let failure = result.as_ref().err();
@@ -311,7 +324,7 @@ fn record_variant(
     input: &Input,
     settings: &Settings,
 ) -> Result<bool, Error> {
-    let judge = args.check || args.out.is_none();
+    let judge = args.check || args.page.is_some() || args.out.is_none();
     let mut judged = Judged::default();
     let mut number = 0;
     let row = record::record(device, variant, input, settings, |history: History| {
@@ -320,7 +333,11 @@ fn record_variant(
             number += 1;
         }
         if judge {
+            let before = judged.violations;
             judged.judge(&history)?;
+            if let (0, 1.., Some(page)) = (before, judged.violations, &args.page) {
+                page::of_history(page, &history, judged.first.as_ref())?;
+            }
         }
         Ok(ControlFlow::Continue(()))
     })?;

@@ -79,10 +79,12 @@ pub enum Error {
     #[error(transparent)]
     Host(#[from] stm_core::host::Error),
     /// A workload's options or its input.
+    #[cfg(feature = "cli")]
     #[error(transparent)]
     Workload(stamp_ports::Error),
 }
 
+#[cfg(feature = "cli")]
 impl From<stamp_ports::Error> for Error {
     fn from(error: stamp_ports::Error) -> Self {
         match error {

@@ -1,26 +1,107 @@
 //! Checks of transactional memories: a simulator that is worse than any GPU,
 //! recorded histories, an opacity checker, and programs that put them to work.
 //!
+//! # Check your own kernel
+//!
+//! [`Check`] is for the `#[test]` of a crate with kernels of its own. It runs what a
+//! closure launches in hundreds of simulations, judges every attempt, and prints a
+//! line that replays what it finds:
+//!
+//! ```
+//! use stm_core::prelude::*;
+//! use verify::Check;
+//!
+//! /// Payments between accounts, one transaction each.
+//! struct Pay;
+//!
+//! #[repr(C)]
+//! #[derive(Clone, Copy)]
+//! struct Params { stm: StmRef<Fast>, accounts: TCells<u32>, payments: u64 }
+//!
+//! impl Kernel for Pay {
+//!     const ENTRY: &'static str = "pay";
+//!     type Params = Params;
+//!     fn run<L: Lane>(lane: &L, p: &Params) {
+//!         p.stm.for_each(lane, 0..p.payments, |tx, i| {
+//!             let (from, to) = (i % 3, 3 + i % 2);
+//!             let [a, b] = tx.read_many(&p.accounts, [from, to])?;
+//!             if a == 0 { return tx.cancel(); }
+//!             tx.write(&p.accounts, from, a - 1)?;
+//!             tx.write(&p.accounts, to, b + 1)
+//!         });
+//!     }
+//! }
+//!
+//! // In a crate of one's own: #[test] fn payments_keep_the_total() { … }
+//! Check::new(|sim, run| {
+//!     let accounts = TxArray::from_slice(sim, run.layout(), &[2_u32; 5], "accounts")?;
+//!     run.name(&accounts)?;
+//!     let mut stm = run.stm(sim)?;
+//!     let params = Params { stm: stm.handle(), accounts: accounts.view::<Fast>(), payments: run.transactions() };
+//!     // SAFETY: the handle belongs to this `stm`, and `accounts` outlives the launch.
+//!     unsafe { stm.launch::<Pay>(&params)? };
+//!     run.holds("the total stays", accounts.download()?.iter().sum::<u32>() == 10)
+//! })
+//! .cases(64)
+//! .run();
+//! ```
+//!
+//! Another crate depends on this one without the program, which would bring the
+//! workloads with it:
+//!
+//! ```toml
+//! [dev-dependencies]
+//! verify = { path = "…/verify", default-features = false }
+//!
+//! [profile.dev]
+//! opt-level = 1 # a simulation is ten times as fast
+//! ```
+//!
+//! [`recording`] judges what a kernel did on a GPU (feature `cuda`) or on the CPU.
+//!
+//! # The modules
+//!
 //! | module | is |
 //! | --- | --- |
+//! | [`check`] | checks of a user's kernels |
+//! | [`recording`] | a user's kernel recorded on any device |
 //! | [`sim`] | a SIMT machine in one thread, with weak memory |
 //! | [`history`], [`opacity`] | what transactions did, and whether it was right |
-//! | [`program`] | random and directed transaction programs on the simulator |
-//! | [`mutants`] | the gate: every seeded defect is caught |
-//! | [`fuzz`] | random programs until the time is over |
-//! | [`record`](mod@record) | the workloads recorded on any device |
+//! | [`named`], [`explained`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
-//! | [`cli`], [`commands`] | the program `verify` |
+#![cfg_attr(
+    feature = "cli",
+    doc = "\
+| [`program`] | random and directed transaction programs on the simulator |
+| [`mutants`] | the gate: every seeded defect is caught |
+| [`fuzz`] | random programs until the time is over |
+| [`record`](mod@record) | the workloads recorded on any device |
+| [`cli`], [`commands`] | the program `verify` |"
+)]
 
+pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod commands;
 pub mod error;
+pub mod explained;
+#[cfg(feature = "cli")]
 pub mod fuzz;
 pub mod history;
+#[cfg(feature = "cli")]
 pub mod mutants;
+pub mod named;
 pub mod opacity;
+pub mod page;
+#[cfg(feature = "cli")]
 pub mod program;
+#[cfg(feature = "cli")]
 pub mod record;
+pub mod recording;
 pub mod rng;
 pub mod sim;
+#[cfg(feature = "cli")]
 mod table;
+
+pub use check::Check;

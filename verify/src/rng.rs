@@ -8,7 +8,16 @@
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::SplitMix64;
-use stm_kernels::draw::{below, draw};
+
+/// What the kernels' hash adds for each number of a stream.
+const STREAM: u64 = 0xD1B5_4A32_D192_ED03;
+
+/// The first draw of a stream by the kernels' hash.
+fn hash(seed: u64, stream: u32) -> u64 {
+    // `SplitMix64` adds its own constant before it scrambles.
+    let state = seed.wrapping_add((u64::from(stream) + 1).wrapping_mul(STREAM));
+    SplitMix64::seed_from_u64(state.wrapping_sub(0x9E37_79B9_7F4A_7C15)).next_u64()
+}
 
 /// A generator and the draws that programs and schedules are made of.
 #[derive(Clone, Debug)]
@@ -25,8 +34,9 @@ impl Rng {
 
     /// The numbers of stream `stream` of `seed`.
     pub fn of_stream(seed: u64, stream: u32) -> Self {
-        // Draw `n` of the kernels' hash is the n-th number from this start.
-        let start = draw(seed, 0, stream).wrapping_add(0xD1B5_4A32_D192_ED03);
+        // Draw `n` of the kernels' hash (`stm_kernels::draw`) is the n-th number
+        // from this start.
+        let start = hash(seed, stream).wrapping_add(STREAM);
         Self(SplitMix64::seed_from_u64(start))
     }
 
@@ -40,7 +50,8 @@ impl Rng {
     /// 2^32.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
-        below(self.bits(), n)
+        // Without division, from the upper half (Lemire 2019).
+        (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
     }
 
     /// A number from `low` to `high`, both included.
@@ -85,14 +96,15 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "cli")]
     #[test]
     fn a_stream_draws_bit_for_bit_the_hash_of_its_seed() {
         for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
             for stream in 0..6 {
-                let start = draw(seed, 0, stream);
+                let start = stm_kernels::draw::draw(seed, 0, stream);
                 let mut rng = Rng::of_stream(seed, stream);
                 for n in 1..=1000 {
-                    assert_eq!(rng.bits(), draw(start, n, 0));
+                    assert_eq!(rng.bits(), stm_kernels::draw::draw(start, n, 0));
                 }
             }
         }

@@ -29,6 +29,9 @@ use core::marker::PhantomData;
 /// [`record!`](crate::record) implements it; its items are for that macro and
 /// for the library.
 pub trait Record: Copy + Send + Sync + 'static {
+    /// The names of the fields, and which of them have 64 bits.
+    #[doc(hidden)]
+    const FIELDS: &'static [(&'static str, bool)];
     /// The fields of 64 bits, as bits: `[u64; W]`.
     #[doc(hidden)]
     type Wide: Fields;
@@ -360,6 +363,10 @@ macro_rules! record {
                 }
 
                 impl $crate::array::record::Record for $name {
+                    const FIELDS: &'static [(&'static str, bool)] = &[$((
+                        stringify!($field),
+                        <$ty as $crate::array::record::Element>::WIDE,
+                    )),*];
                     type Wide = [u64; $crate::array::record::count(WIDE, true)];
                     type Narrow = [u32; $crate::array::record::count(WIDE, false)];
 

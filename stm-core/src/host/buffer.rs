@@ -29,6 +29,7 @@ pod!(u8 u16 u32 u64 i32 i64 f32 f64);
 pub struct Buffer<D: Device, T> {
     memory: D::Memory,
     len: usize,
+    what: &'static str,
     element: PhantomData<T>,
 }
 
@@ -53,6 +54,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         Ok(Self {
             memory: device.allocate(bytes.max(1), what)?,
             len,
+            what,
             element: PhantomData,
         })
     }
@@ -72,6 +74,11 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
     }
 
     /// Replaces all elements.

@@ -122,6 +122,11 @@ impl<D: Device, R: Record> Records<D, R> {
         self.len == 0
     }
 
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
     /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout
@@ -159,6 +164,13 @@ impl<D: Device, R: Record> Records<D, R> {
             }
         }
         Ok(words)
+    }
+
+    /// Returns the names of the fields, in the order in which [`Self::words`]
+    /// lists those of one record.
+    pub fn field_names() -> Vec<&'static str> {
+        let of = |wide| R::FIELDS.iter().filter(move |field| field.1 == wide);
+        of(true).chain(of(false)).map(|field| field.0).collect()
     }
 
     /// Changes the layout and sets every version of a cell to zero; the records

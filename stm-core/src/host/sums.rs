@@ -92,6 +92,11 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         rows.checked_mul(8 * row_words::<T>(row_len))
     }
 
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
     /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.rows

@@ -85,6 +85,11 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         self.len == 0
     }
 
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
     /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout

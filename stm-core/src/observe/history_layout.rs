@@ -29,9 +29,13 @@
 //! | [`ADD`] | word | delta | when an addition was accepted |
 //! | [`ADD_FLOAT`] | word | 0 | when an addition of floats was accepted |
 //! | [`UNDO`] | 0 | count | when the last writes and additions, so many, were undone |
-//! | [`COMMIT`] | 0 | version, clock | after an update committed |
-//! | [`COMMIT_READ_ONLY`] | 0 | clock | after a commit without writes |
-//! | [`ABORT`] | reason | clock | after the attempt was given up |
+//! | [`COMMIT`] | number | version, clock | after an update committed |
+//! | [`COMMIT_READ_ONLY`] | number | clock | after a commit without writes |
+//! | [`ABORT`] | number, 8 bits of the reason | clock | after the attempt was given up |
+//!
+//! The number of a transaction is 1 for the transaction 0 of its loop, 2 for
+//! the next; outside of loops it is that of the thread. It is 0 if it is not
+//! known, and the largest that fits for all beyond ([`number`]).
 //!
 //! A word is an address with the width in bit 0
 //! ([`WordAddress`](crate::WordAddress)); user-space addresses have at most 56
@@ -62,6 +66,10 @@ pub const UNDO: u64 = 0xB9;
 pub const TAG_SHIFT: u32 = 56;
 /// The bits of a head word that hold the operand.
 pub const OPERAND_MASK: u64 = (1 << TAG_SHIFT) - 1;
+/// The bits of an [`ABORT`]'s operand that hold the reason.
+pub const REASON_BITS: u32 = 8;
+/// The largest number of a transaction in an operand, beside a reason.
+pub const NUMBER_MAX: u64 = OPERAND_MASK >> REASON_BITS;
 /// The number of words before the first record.
 pub const HEADER_WORDS: u64 = 1;
 
@@ -71,6 +79,26 @@ pub const HEADER_WORDS: u64 = 1;
 pub const fn head(tag: u64, operand: u64) -> u64 {
     debug_assert!(operand <= OPERAND_MASK);
     tag << TAG_SHIFT | operand & OPERAND_MASK
+}
+
+/// Returns the number by which records name a transaction of a loop.
+#[inline(always)]
+pub const fn number(transaction: u64) -> u64 {
+    if transaction < NUMBER_MAX {
+        transaction + 1
+    } else {
+        NUMBER_MAX
+    }
+}
+
+/// Returns the transaction of a number, if it is known.
+#[inline(always)]
+pub const fn transaction(number: u64) -> Option<u64> {
+    if number == 0 || number >= NUMBER_MAX {
+        None
+    } else {
+        Some(number - 1)
+    }
 }
 
 /// Returns the tag of a head word.

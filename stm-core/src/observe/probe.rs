@@ -42,14 +42,15 @@ pub enum Event {
     AddFloat(WordAddress),
     /// The last writes and additions that were accepted, this many, are undone.
     Undo(u64),
-    /// An update committed with this version; the second value is the clock
-    /// afterwards.
-    Commit(Version, Version),
-    /// The attempt committed without writes; the value is the clock afterwards.
-    CommitReadOnly(Version),
-    /// The attempt ended without effect; the second value is the clock
-    /// afterwards.
-    Abort(Abort, Version),
+    /// An update of the transaction with this number committed with this
+    /// version; the last value is the clock afterwards.
+    Commit(u64, Version, Version),
+    /// The attempt at the transaction with this number committed without writes;
+    /// the last value is the clock afterwards.
+    CommitReadOnly(u64, Version),
+    /// The attempt at the transaction with this number ended without effect; the
+    /// last value is the clock afterwards.
+    Abort(u64, Abort, Version),
 }
 
 /// The kind of observation of a launch.

@@ -75,14 +75,23 @@ impl Recording {
             Event::Add(word, delta) => ([layout::head(layout::ADD, word.bits()), delta, 0], 2),
             Event::AddFloat(word) => ([layout::head(layout::ADD_FLOAT, word.bits()), 0, 0], 2),
             Event::Undo(count) => ([layout::head(layout::UNDO, 0), count, 0], 2),
-            Event::Commit(version, clock) => {
-                ([layout::head(layout::COMMIT, 0), version.0, clock.0], 3)
+            Event::Commit(transaction, version, clock) => {
+                let number = layout::number(transaction);
+                (
+                    [layout::head(layout::COMMIT, number), version.0, clock.0],
+                    3,
+                )
             }
-            Event::CommitReadOnly(clock) => {
-                ([layout::head(layout::COMMIT_READ_ONLY, 0), clock.0, 0], 2)
+            Event::CommitReadOnly(transaction, clock) => {
+                let number = layout::number(transaction);
+                (
+                    [layout::head(layout::COMMIT_READ_ONLY, number), clock.0, 0],
+                    2,
+                )
             }
-            Event::Abort(reason, clock) => {
-                ([layout::head(layout::ABORT, reason as u64), clock.0, 0], 2)
+            Event::Abort(transaction, reason, clock) => {
+                let operand = layout::number(transaction) << layout::REASON_BITS | reason as u64;
+                ([layout::head(layout::ABORT, operand), clock.0, 0], 2)
             }
         };
         self.append(lane, words, n);

@@ -89,9 +89,9 @@ impl<A: Algorithm> StmRef<A> {
             counts.stopped = true;
         }
         tx.observe(|tx| match end {
-            Err(abort) => Event::Abort(abort, A::now(tx)),
-            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(A::now(tx)),
-            Ok(()) => Event::Commit(tx.version, A::now(tx)),
+            Err(abort) => Event::Abort(transaction, abort, A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(transaction, A::now(tx)),
+            Ok(()) => Event::Commit(transaction, tx.version, A::now(tx)),
         });
         mark!(tx, Commit);
         tx.end_actions(end.is_ok(), transaction);

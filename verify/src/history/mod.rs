@@ -6,14 +6,17 @@
 //! order; between lanes the order means nothing.
 //!
 //! The columns are made for tens of millions of attempts: an attempt costs 44
-//! bytes and an event 12, with each distinct word kept once.
+//! bytes, 8 more if its transaction's number is known, and an event 12, with
+//! each distinct word kept once.
 //!
 //! * [`layout`], [`recorder`], [`records`]: recording into the buffers of lanes,
 //!   and decoding.
+//! * [`left`]: what the commits leave in memory.
 //! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
 
 pub mod file;
 pub mod layout;
+pub mod left;
 pub mod reader;
 pub mod recorder;
 pub mod records;
@@ -26,8 +29,9 @@ use stm_core::Abort;
 use words::Words;
 
 /// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "cli", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
@@ -137,7 +141,8 @@ pub(crate) mod kind {
 }
 
 /// What was run, as free text that is shown and not interpreted.
-#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Header {
     /// The algorithm.
     pub variant: String,
@@ -205,6 +210,9 @@ pub struct History {
     begins: Vec<u64>,
     ends: Vec<u64>,
     outcomes: Vec<Outcome>,
+    /// The numbers of the attempts' transactions, as records have them; past the
+    /// end they are not known.
+    numbers: Vec<u64>,
     /// Where each attempt's events start, and the number of all.
     first_event: Vec<u64>,
     /// A word's number, shifted, and the kind ([`kind`]).
@@ -228,6 +236,7 @@ impl History {
             begins: Vec::new(),
             ends: Vec::new(),
             outcomes: Vec::new(),
+            numbers: Vec::new(),
             first_event: vec![0],
             keys: Vec::new(),
             values: Vec::new(),
@@ -274,12 +283,32 @@ impl History {
         Ok(())
     }
 
+    /// Says which transaction the attempt added last belongs to, by the number
+    /// that its record has ([`layout::number`]).
+    pub(crate) fn number_last(&mut self, number: u64) {
+        if number != 0 {
+            self.numbers.resize(self.len(), 0);
+            if let Some(last) = self.numbers.last_mut() {
+                *last = number;
+            }
+        }
+    }
+
+    /// Returns the number of the transaction that attempt `i` belongs to: the
+    /// index in its loop (`StmRef::for_each`), or the number of the thread for a
+    /// transaction outside of loops. Attempts that never ended have none, and
+    /// neither have those of a history that was read from a file.
+    pub fn transaction(&self, i: usize) -> Option<u64> {
+        self.numbers.get(i).copied().and_then(layout::transaction)
+    }
+
     /// Takes all attempts out, keeping the space for new ones.
     pub fn clear(&mut self) {
         self.lanes.clear();
         self.begins.clear();
         self.ends.clear();
         self.outcomes.clear();
+        self.numbers.clear();
         self.first_event.truncate(1);
         self.keys.clear();
         self.values.clear();

@@ -148,7 +148,7 @@ impl LaneDecoder<'_> {
             at += words as usize;
         }
         if let Some(begin) = self.open {
-            self.end(begin, u64::MAX, Outcome::Running, history)?;
+            self.end(begin, u64::MAX, Outcome::Running, 0, history)?;
         }
         Ok(())
     }
@@ -191,16 +191,28 @@ impl LaneDecoder<'_> {
                 begin,
                 record[2],
                 Outcome::Committed { version: record[1] },
+                operand,
                 history,
             )?,
             layout::COMMIT_READ_ONLY => {
-                self.end(begin, record[1], Outcome::CommittedReadOnly, history)?;
+                self.end(
+                    begin,
+                    record[1],
+                    Outcome::CommittedReadOnly,
+                    operand,
+                    history,
+                )?;
             }
             layout::ABORT => {
-                let reason = u8::try_from(operand).map_err(|_| {
-                    self.error(at, "an abort reason below 256", operand.to_string())
-                })?;
-                self.end(begin, record[1], Outcome::Aborted { reason }, history)?;
+                let reason = (operand & ((1 << layout::REASON_BITS) - 1)) as u8;
+                let number = operand >> layout::REASON_BITS;
+                self.end(
+                    begin,
+                    record[1],
+                    Outcome::Aborted { reason },
+                    number,
+                    history,
+                )?;
             }
             _ => {
                 return Err(self.error(
@@ -254,6 +266,7 @@ impl LaneDecoder<'_> {
         begin: u64,
         end: u64,
         outcome: Outcome,
+        number: u64,
         history: &mut History,
     ) -> Result<(), Error> {
         history.push(
@@ -265,6 +278,7 @@ impl LaneDecoder<'_> {
             },
             &self.events,
         )?;
+        history.number_last(number);
         self.open = None;
         self.events.clear();
         Ok(())

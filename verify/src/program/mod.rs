@@ -32,4 +32,4 @@ pub mod silent;
 
 pub use case::{Case, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 pub use failure::{Failure, FailureKind};
-pub use run::{Done, run};
+pub use run::{Done, Shown, run, run_shown};

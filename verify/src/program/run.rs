@@ -8,9 +8,8 @@ use super::silent::{Invariant, Watch};
 use crate::error::Error;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
-use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use crate::named::{Named, Names};
+use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck, with_sim};
 use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
@@ -35,39 +34,42 @@ pub struct Done {
 /// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
-thread_local! {
-    /// A simulator for each warp width: stacks are costly to make.
-    static SIMS: RefCell<BTreeMap<u32, Sim>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// Runs `body` with this thread's simulator, set to `config`.
-fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
-    let sim = SIMS.with_borrow_mut(|sims| {
-        sims.entry(config.warp_width)
-            .or_insert_with(|| Sim::new(config))
-            .clone()
-    });
-    sim.configure(config);
-    body(&sim)
-}
+/// The history of a run, and the names of its words.
+pub type Shown = (History, Names);
 
 /// Runs a case and judges it.
 ///
 /// # Errors
 /// A check failed; the error says which.
 pub fn run(case: &Case) -> Result<Done, Failure> {
+    run_with(case, &mut None)
+}
+
+/// Runs a case, judges it, and returns the history that it recorded, if it ended
+/// and is not a silent one.
+pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
+    let mut shown = Some((
+        History::new(Header::default(), InitialMemory::ZERO),
+        Names::default(),
+    ));
+    let result = run_with(case, &mut shown);
+    (result, shown.filter(|(history, _)| !history.is_empty()))
+}
+
+/// Runs a case and leaves its history in `shown`, if that is wanted.
+fn run_with(case: &Case, shown: &mut Option<Shown>) -> Result<Done, Failure> {
     let mut words_per_lane = RECORD_WORDS;
     loop {
         // In half of the cases the sets of the versioned algorithms have no
         // part on the stack, as the end of those of long transactions.
         let result = match case.variant {
             Variant::Fast if case.sim.seed & 1 != 0 => {
-                attempt::<Versioned<Cells, 0>>(case, words_per_lane)
+                attempt::<Versioned<Cells, 0>>(case, words_per_lane, shown)
             }
             Variant::FastTable if case.sim.seed & 1 != 0 => {
-                attempt::<Versioned<Table, 0>>(case, words_per_lane)
+                attempt::<Versioned<Table, 0>>(case, words_per_lane, shown)
             }
-            variant => with_algorithm!(variant, A => attempt::<A>(case, words_per_lane)),
+            variant => with_algorithm!(variant, A => attempt::<A>(case, words_per_lane, shown)),
         };
         match result {
             Ok(result) => return result,
@@ -79,13 +81,17 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
 
 /// Runs a case with so much room for records; if it was too little, returns
 /// how much is needed.
-fn attempt<A: Algorithm>(case: &Case, words_per_lane: u64) -> Result<Result<Done, Failure>, u64> {
+fn attempt<A: Algorithm>(
+    case: &Case,
+    words_per_lane: u64,
+    shown: &mut Option<Shown>,
+) -> Result<Result<Done, Failure>, u64> {
     let config = SimConfig {
         mutant: case.mutant.map(|m| m as u32),
         ..case.sim
     };
     with_sim(config, |sim| {
-        launches::<A>(case, sim, words_per_lane)
+        launches::<A>(case, sim, words_per_lane, shown)
             .map(Ok)
             .or_else(|stop| match stop {
                 Stop::Found(failure) => Ok(Err(failure)),
@@ -174,6 +180,17 @@ impl Data {
         })
     }
 
+    /// Returns the names of all words and sums.
+    fn names(&self) -> Result<Names, host::Error> {
+        let mut names = Names::default();
+        let arrays: [&dyn Named; 4] =
+            [&self.narrow, &self.wide, &self.narrow_sums, &self.wide_sums];
+        for array in arrays {
+            names.add(array.describe()?);
+        }
+        Ok(names)
+    }
+
     /// Returns the values of all words, and after them of all sums.
     fn download(&self, program: &Program) -> Result<Vec<u64>, Failure> {
         let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
@@ -248,7 +265,12 @@ fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
 }
 
 /// Makes the launches of a case, and judges what they did.
-fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result<Done, Stop> {
+fn launches<A: Algorithm>(
+    case: &Case,
+    sim: &Sim,
+    words_per_lane: u64,
+    shown: &mut Option<Shown>,
+) -> Result<Done, Stop> {
     let program = &case.program;
     let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
     let mut data = Data::new::<A>(program, sim).map_err(setup)?;
@@ -310,6 +332,9 @@ fn launches<A: Algorithm>(case: &Case, sim: &Sim, words_per_lane: u64) -> Result
     if let Some(records) = &records {
         let history = history(case, records, &addresses)?;
         done.attempts = history.len() as u64;
+        if let Some(shown) = shown {
+            *shown = (history.clone(), data.names().map_err(setup)?);
+        }
         let left = Left {
             history: &history,
             addresses: &addresses,

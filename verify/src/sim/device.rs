@@ -54,6 +54,16 @@ impl RunReport {
     }
 }
 
+/// Somebody on the host's side who attends the launches of a simulator: to record
+/// them, and to look at the memory before and after.
+pub(crate) trait Attendant {
+    /// Is called before a launch, and returns the probe that it is to have; an
+    /// error refuses the launch.
+    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error>;
+    /// Is called after it, however it ended.
+    fn after(&self, sim: &Sim, end: &Result<(), SimError>);
+}
+
 struct Inner {
     machine: UnsafeCell<Machine>,
     /// Whether a launch runs; then nothing else may touch the machine.
@@ -61,6 +71,7 @@ struct Inner {
     launches: Cell<u64>,
     stacks: RefCell<Vec<DefaultStack>>,
     last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
+    attendant: RefCell<Option<Rc<dyn Attendant>>>,
 }
 
 impl Inner {
@@ -99,6 +110,7 @@ impl Sim {
             launches: Cell::new(0),
             stacks: RefCell::default(),
             last: RefCell::default(),
+            attendant: RefCell::default(),
         }))
     }
 
@@ -122,6 +134,33 @@ impl Sim {
         );
         self.0.with(|machine| machine.config = config);
         self.0.launches.set(0);
+    }
+
+    /// Sets who attends the launches that follow, or nobody. It must be nobody
+    /// in the end, as an attendant may have memory of the device.
+    pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
+        self.0.attendant.replace(attendant);
+    }
+
+    /// Returns whether nothing is allocated, so that the next allocation has the
+    /// address that it would have on a new device.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0
+            .with(|machine| machine.space.available() == BYTES_MAX)
+    }
+
+    /// Returns the newest value of a word, or `None` if there is none at that
+    /// address.
+    pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
+        self.0.with(|machine| {
+            let space = &machine.space;
+            let found = space.find(address, if wide { 8 } else { 4 }).ok()?;
+            Some(if wide {
+                space.load::<true>(found)
+            } else {
+                space.load::<false>(found)
+            })
+        })
     }
 
     /// Returns what the last launch did, and how it ended, or `None` before the
@@ -163,6 +202,13 @@ impl Sim {
                 "{lanes} threads in all are more than {LANES_MAX}"
             )));
         }
+        let attendant = self.0.attendant.borrow().clone();
+        let probe = match &attendant {
+            Some(attendant) => attendant
+                .before(self, launch)
+                .map_err(|error| SimError::Launch(error.to_string()))?,
+            None => launch.probe,
+        };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
         self.0
             .with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
@@ -171,12 +217,12 @@ impl Sim {
         let stacked = grow(&mut stacks, lanes as usize);
         if stacked.is_ok() {
             let stacks = &mut stacks[..lanes as usize];
-            run_fibres(self.0.machine.get(), stacks, launch.probe, kernel);
+            run_fibres(self.0.machine.get(), stacks, probe, kernel);
         }
         self.0.stacks.replace(stacks);
         self.0.running.set(false);
         stacked?;
-        self.0.with(|machine| {
+        let (run, end) = self.0.with(|machine| {
             let run = RunReport {
                 config: machine.config,
                 launch: number,
@@ -186,10 +232,13 @@ impl Sim {
                 trace: machine.counts.trace,
                 ops: machine.counts.ops,
             };
-            let end = machine.error.take().map_or(Ok(()), Err);
-            self.0.last.replace(Some((run.clone(), end.clone())));
-            end.map(|()| run)
-        })
+            (run, machine.error.take().map_or(Ok(()), Err))
+        });
+        self.0.last.replace(Some((run.clone(), end.clone())));
+        if let Some(attendant) = &attendant {
+            attendant.after(self, &end);
+        }
+        end.map(|()| run)
     }
 }
 

@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
 //! | `device.rs` | memory, launches, fibres |
+//! | `reuse.rs` | a simulator of each warp width for a thread |
 //! | `lane.rs`, `operations.rs` | a lane, and its operations |
 //! | `machine.rs` | a running launch |
 //! | `meet.rs` | warp operations and barriers |
@@ -61,13 +62,16 @@ mod meet;
 mod op;
 mod operations;
 mod report;
+mod reuse;
 mod rounds;
 mod schedule;
 mod space;
 mod views;
 
 pub use config::{MemoryModel, Schedule, SimConfig};
+pub(crate) use device::Attendant;
 pub use device::{RunReport, Sim, SimMemory};
 pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
 pub use lane::SimLane;
 pub use op::Op;
+pub(crate) use reuse::with_sim;

@@ -168,11 +168,28 @@ fn what_no_probe_writes_is_an_error_with_its_place() {
         fail(&[4, begin, 0, read]),
         (3, "a record of 2 words".into())
     );
-    let reason = layout::head(layout::ABORT, 256);
-    assert_eq!(
-        fail(&[5, begin, 0, reason, 0]),
-        (3, "an abort reason below 256".into())
-    );
     assert!(decode(&[0; 3], 2, 2, header(), InitialMemory::ZERO).is_err());
     assert!(decode(&[], 0, 0, header(), InitialMemory::ZERO).is_err());
+}
+
+#[test]
+fn records_name_the_transaction_of_each_attempt_that_ended() {
+    let begin = layout::head(layout::BEGIN, 0);
+    let mut buffer = vec![0];
+    let mut add = |words: &[u64]| buffer.extend([&[begin, 0], words].concat());
+    let number = layout::number;
+    add(&[
+        layout::head(layout::ABORT, number(7) << layout::REASON_BITS | 3),
+        0,
+    ]);
+    add(&[layout::head(layout::COMMIT, number(0)), 1, 1]);
+    add(&[layout::head(layout::COMMIT_READ_ONLY, number(u64::MAX)), 1]);
+    add(&[layout::head(layout::COMMIT_READ_ONLY, 0), 1]);
+    add(&[]);
+    buffer[0] = buffer.len() as u64;
+    let words = buffer.len() as u64;
+    let history = decode(&buffer, 1, words, header(), InitialMemory::ZERO).unwrap();
+    let found: Vec<_> = (0..history.len()).map(|i| history.transaction(i)).collect();
+    assert_eq!(found, [Some(7), Some(0), None, None, None]);
+    assert_eq!(history.attempt(0).outcome, Outcome::Aborted { reason: 3 });
 }

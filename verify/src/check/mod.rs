@@ -1,0 +1,457 @@
+//! Checks of a user's own kernels: the simulator, the recorder and the opacity
+//! checker behind one builder, for a `#[test]`.
+//!
+//! [`Check::new`] takes a closure that makes arrays on the simulator, launches a
+//! kernel and says what must hold afterwards. [`Check::run`] runs it in many
+//! cases, drawn by [`proptest`]: algorithms, shapes of the launch, warp widths,
+//! schedules, memory models, bits of versions, sizes of the table of locks, and
+//! whatever the closure draws for its input. In each of them
+//!
+//! 1. every attempt of every transaction must have seen a state that existed
+//!    ([`crate::opacity`]);
+//! 2. the arrays that the closure has named must hold what the commits have left;
+//! 3. no lane may run for ever, and none may access memory wrongly;
+//! 4. the closure must return without an error.
+//!
+//! A case that fails is made smaller, and the message ends with one line that
+//! replays it ([`Case`]).
+//!
+//! [The crate](crate) begins with an example. The variables `STM_REPLAY`, with the
+//! line of a case, `STM_CASES`, with a number, and `STM_PAGE`, with a file, change
+//! what [`Check::run`] does.
+
+mod attend;
+mod case;
+mod failure;
+mod found;
+mod quiet;
+mod run;
+mod strategy;
+
+pub use attend::Launched;
+pub use case::Case;
+pub use failure::{Failure, FailureKind};
+pub use found::{Found, Report};
+pub use run::Run;
+
+use crate::error::Error;
+use crate::rng::Rng;
+use crate::sim::{Sim, SimConfig, with_sim};
+use attend::{Recorder, State};
+use failure::Broken;
+use proptest::test_runner::{
+    Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
+};
+use std::cell::{Cell, RefCell};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::rc::Rc;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+use strategy::Ranges;
+
+/// What the closure of a check returns; `?` takes any error.
+pub type Checked = Result<(), Box<dyn std::error::Error>>;
+
+/// The variable with the line of the one case to run.
+pub const REPLAY: &str = "STM_REPLAY";
+/// The variable with the number of cases.
+pub const CASES: &str = "STM_CASES";
+/// The variable with the file that shows a failure as a page.
+pub const PAGE: &str = "STM_PAGE";
+
+/// Words of each lane's recording buffer in the first attempt at a case.
+const RECORD_WORDS: u64 = 512;
+/// Simulations that each smaller case is tried with.
+const TRIES: u64 = 40;
+/// The most smaller cases, and the most milliseconds for them.
+const SHRINKS_MAX: u32 = 600;
+const SHRINK_MS_MAX: u32 = 20_000;
+
+/// A check of a kernel: see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Check<F> {
+    body: F,
+    ranges: Ranges,
+    capacity: Capacity,
+    cases: u32,
+    seed: Option<u64>,
+    page: Option<PathBuf>,
+}
+
+/// What a run without a failure did.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    launches: u64,
+    attempts: u64,
+    transactions: u64,
+    steps: u64,
+    unfair: bool,
+}
+
+impl<F> Check<F>
+where
+    F: Fn(&Sim, &mut Run) -> Checked,
+{
+    /// Makes a check of what `body` launches on the device that it gets. It is
+    /// called once for each run and must do the same each time, but for what
+    /// [`Run`] says.
+    pub fn new(body: F) -> Self {
+        Self {
+            body,
+            ranges: Ranges {
+                algorithms: vec![Variant::Fast],
+                defect: None,
+                blocks: 1..=3,
+                threads: 1..=8,
+                warp_widths: Ranges::DEFAULT_WARP_WIDTHS.to_vec(),
+                transactions: 1..=24,
+                stale_percents: Ranges::DEFAULT_STALE_PERCENTS.to_vec(),
+                steps_max: Case::STEPS_MAX,
+            },
+            capacity: Capacity::DEFAULT,
+            cases: 256,
+            seed: None,
+            page: None,
+        }
+    }
+
+    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` if
+    /// this is not called.
+    ///
+    /// # Panics
+    /// It panics if there are none.
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: &[Variant]) -> Self {
+        assert!(!algorithms.is_empty(), "a check needs an algorithm");
+        self.ranges.algorithms = algorithms.to_vec();
+        self
+    }
+
+    /// Sets how many cases are run, 256 if this is not called. The variable
+    /// `STM_CASES` goes before it.
+    #[must_use]
+    pub const fn cases(mut self, cases: u32) -> Self {
+        self.cases = cases;
+        self
+    }
+
+    /// Sets the seed from which cases are drawn. Without it they are others each
+    /// time.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not
+    /// called.
+    #[must_use]
+    pub const fn transactions(mut self, transactions: RangeInclusive<u64>) -> Self {
+        self.ranges.transactions = transactions;
+        self
+    }
+
+    /// Sets the numbers of blocks, 1 to 3 if this is not called.
+    #[must_use]
+    pub const fn blocks(mut self, blocks: RangeInclusive<u32>) -> Self {
+        self.ranges.blocks = blocks;
+        self
+    }
+
+    /// Sets the numbers of threads of a block, 1 to 8 if this is not called.
+    #[must_use]
+    pub const fn threads(mut self, threads: RangeInclusive<u32>) -> Self {
+        self.ranges.threads = threads;
+        self
+    }
+
+    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 if
+    /// this is not called.
+    ///
+    /// # Panics
+    /// It panics if there are none.
+    #[must_use]
+    pub fn warp_widths(mut self, widths: &[u32]) -> Self {
+        assert!(!widths.is_empty(), "a check needs a width of its warps");
+        self.ranges.warp_widths = widths.to_vec();
+        self
+    }
+
+    /// Sets the sizes of the transactions' sets.
+    #[must_use]
+    pub const fn capacity(mut self, capacity: Capacity) -> Self {
+        self.capacity = capacity;
+        self
+    }
+
+    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as
+    /// whoever asks whether all wait must see the marks of all, and a launch may
+    /// take ten times as many operations.
+    #[must_use]
+    pub fn with_waiting(mut self) -> Self {
+        self.ranges.stale_percents = vec![5, 10];
+        self.ranges.steps_max = 10 * Case::STEPS_MAX;
+        self
+    }
+
+    /// Switches on a seeded defect of the library, to see whether the check
+    /// would find it.
+    #[must_use]
+    pub const fn defect(mut self, defect: Mutant) -> Self {
+        self.ranges.defect = Some(defect);
+        self
+    }
+
+    /// Sets the file that shows a failure as a page ([`crate::page`]). The
+    /// variable `STM_PAGE` goes before it.
+    #[must_use]
+    pub fn page(mut self, file: impl Into<PathBuf>) -> Self {
+        self.page = Some(file.into());
+        self
+    }
+
+    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has.
+    ///
+    /// # Panics
+    /// It panics with what was found and the line that replays it, and if the
+    /// variables have something that cannot be used.
+    pub fn run(&self) -> Report {
+        let result = match std::env::var(REPLAY) {
+            Ok(line) => self.replay(&line),
+            Err(_) => self.find(),
+        };
+        match result {
+            Ok(report) => report,
+            Err(found) => panic!("{found}"),
+        }
+    }
+
+    /// Runs one case, from the line that a failure has printed.
+    ///
+    /// # Errors
+    /// What the case finds.
+    ///
+    /// # Panics
+    /// It panics if the line is no case.
+    pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
+        let case: Case = line
+            .parse()
+            .unwrap_or_else(|error: Error| panic!("{error}"));
+        match self.once(&case) {
+            Ok(done) => {
+                let mut report = Report::default();
+                report.add(&done);
+                Ok(report)
+            }
+            Err((failure, judged)) => Err(self.shown(Found {
+                case,
+                failure,
+                judged: judged.map(|judged| *judged),
+                after: 1,
+                page: None,
+            })),
+        }
+    }
+
+    /// Runs the check.
+    ///
+    /// # Errors
+    /// The smallest case found that fails.
+    pub fn find(&self) -> Result<Report, Box<Found>> {
+        let cases = std::env::var(CASES).map_or(self.cases, |text| {
+            text.parse()
+                .unwrap_or_else(|_| panic!("{CASES}={text}: expected a number of cases"))
+        });
+        let mut runner = TestRunner::new(Config {
+            cases,
+            failure_persistence: None,
+            max_shrink_iters: SHRINKS_MAX,
+            max_shrink_time: SHRINK_MS_MAX,
+            rng_seed: self.seed.map_or(RngSeed::Random, RngSeed::Fixed),
+            ..Config::default()
+        });
+        let hunt = Hunt {
+            check: self,
+            report: Cell::default(),
+            found: RefCell::default(),
+        };
+        let result = runner.run(&strategy::cases(&self.ranges), |case| hunt.try_case(&case));
+        let report = hunt.report.get();
+        hunt.without_input();
+        match (result, hunt.found.into_inner()) {
+            (_, Some(found)) => Err(self.shown(found)),
+            (Ok(()), None) if report.says_nothing() => Err(Box::new(Found {
+                case: Case::new(self.ranges.algorithms[0], 1, 1, 1),
+                failure: Failure::new(
+                    FailureKind::NothingLaunched,
+                    format_args!("no transaction was judged in {report}"),
+                ),
+                judged: None,
+                after: 0,
+                page: None,
+            })),
+            (Ok(()), None) => Ok(report),
+            (Err(TestError::Abort(why) | TestError::Fail(why, _)), None) => {
+                panic!("the check itself failed: {why}")
+            }
+        }
+    }
+
+    /// Writes the page of a failure, if it is asked for.
+    fn shown(&self, mut found: Found) -> Box<Found> {
+        let file = std::env::var_os(PAGE).map(PathBuf::from);
+        if let Some(file) = file.or_else(|| self.page.clone()) {
+            found.page = Some(
+                found
+                    .write_page(&file)
+                    .map(|()| file)
+                    .map_err(|e| e.to_string()),
+            );
+        }
+        Box::new(found)
+    }
+
+    /// Makes one run.
+    fn once(&self, case: &Case) -> Result<Done, (Failure, Option<Box<Launched>>)> {
+        let mut words = RECORD_WORDS;
+        loop {
+            let (state, ended) = self.attempt(case, words);
+            // The same run, with more room: recording is no scheduling point.
+            match state.needed {
+                Some(needed) => words = needed.next_power_of_two(),
+                None => return conclude(state, ended),
+            }
+        }
+    }
+
+    /// Makes one run with so much room for the records of each lane.
+    fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
+        let config = SimConfig {
+            mutant: case.defect.map(|defect| defect as u32),
+            ..case.sim
+        };
+        with_sim(config, |sim| {
+            let recorder = Rc::new(Recorder::new(case, words));
+            sim.attended_by(Some(recorder.clone()));
+            let ended = quiet::catch(|| {
+                let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
+                (self.body)(sim, &mut run)
+            });
+            sim.attended_by(None);
+            (recorder.finish(), ended)
+        })
+    }
+}
+
+/// Returns what a run comes to.
+fn conclude(
+    state: State,
+    ended: Result<Checked, String>,
+) -> Result<Done, (Failure, Option<Box<Launched>>)> {
+    let done = Done {
+        launches: state.launches,
+        attempts: state.attempts,
+        transactions: state.transactions,
+        steps: state.steps,
+        unfair: state.unfair,
+    };
+    let failure = match (state.failure, ended) {
+        (Some(failure), _) => failure,
+        _ if state.unfair => return Ok(done),
+        (None, Err(panic)) => Failure::new(FailureKind::Panicked, panic),
+        (None, Ok(Err(error))) if error.is::<Broken>() => {
+            Failure::new(FailureKind::Invariant, error)
+        }
+        (None, Ok(Err(error))) => Failure::new(FailureKind::Error, error),
+        (None, Ok(Ok(()))) if state.launches == 0 => Failure::new(
+            FailureKind::NothingLaunched,
+            "the closure launched nothing on the device that it was given",
+        ),
+        (None, Ok(Ok(()))) => return Ok(done),
+    };
+    Err((failure, state.judged.map(Box::new)))
+}
+
+/// A check in progress.
+struct Hunt<'a, F> {
+    check: &'a Check<F>,
+    report: Cell<Report>,
+    /// The smallest case so far that fails.
+    found: RefCell<Option<Found>>,
+}
+
+impl<F> Hunt<'_, F>
+where
+    F: Fn(&Sim, &mut Run) -> Checked,
+{
+    fn try_case(&self, case: &Case) -> TestCaseResult {
+        let kind = self.found.borrow().as_ref().map(|found| found.failure.kind);
+        match kind {
+            None => self.first(case),
+            Some(kind) => self.smaller(case, kind),
+        }
+    }
+
+    /// Runs a new case.
+    fn first(&self, case: &Case) -> TestCaseResult {
+        let mut report = self.report.get();
+        match self.check.once(case) {
+            Ok(done) => {
+                report.add(&done);
+                self.report.set(report);
+                Ok(())
+            }
+            Err(failed) => Err(self.keep(case.clone(), failed)),
+        }
+    }
+
+    /// Runs a smaller case than the one that failed. Fewer threads run another
+    /// schedule under the same seed, so it is tried with several; only a failure
+    /// of the same kind counts.
+    fn smaller(&self, case: &Case, kind: FailureKind) -> TestCaseResult {
+        let mut rng = Rng::of_stream(case.sim.seed, 3);
+        for k in 0..TRIES {
+            let mut case = case.clone();
+            if k != 0 {
+                case.sim.seed = rng.bits();
+            }
+            match self.check.once(&case) {
+                Err(failed) if failed.0.kind == kind => return Err(self.keep(case, failed)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves the input out of the case that was found, if the run makes nothing
+    /// of it.
+    fn without_input(&self) {
+        let Some(Found { case, failure, .. }) = self.found.borrow().clone() else {
+            return;
+        };
+        let case = Case { input: 0, ..case };
+        match self.check.once(&case) {
+            Err(failed) if failed.0 == failure => {
+                let _kept = self.keep(case, failed);
+            }
+            _ => {}
+        }
+    }
+
+    fn keep(
+        &self,
+        case: Case,
+        (failure, judged): (Failure, Option<Box<Launched>>),
+    ) -> TestCaseError {
+        self.found.replace(Some(Found {
+            case,
+            failure,
+            judged: judged.map(|judged| *judged),
+            after: self.report.get().cases + 1,
+            page: None,
+        }));
+        TestCaseError::fail("a check failed")
+    }
+}

@@ -1,0 +1,145 @@
+//! What the commits of a history leave in memory.
+
+use super::{Event, History, Outcome, Rest, sum};
+use crate::named::{NamedWord, Names};
+use std::collections::HashMap;
+
+/// The values that a history's commits leave, in the order of their versions.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// The last value of each word that a commit changed; none if nobody knows it.
+    values: HashMap<u64, Option<u64>>,
+    initial: HashMap<u64, u64>,
+    rest: Rest,
+}
+
+impl Left {
+    /// Replays the commits of a history.
+    pub fn by(history: &History) -> Self {
+        let mut left = Self {
+            values: HashMap::new(),
+            initial: history.initial.words.iter().copied().collect(),
+            rest: history.initial.rest,
+        };
+        let mut commits: Vec<(u64, usize)> = (0..history.len())
+            .filter_map(|i| match history.attempt(i).outcome {
+                Outcome::Committed { version } => Some((version, i)),
+                _ => None,
+            })
+            .collect();
+        commits.sort_unstable();
+        for (_, i) in commits {
+            for event in history.events(i) {
+                let value = match event {
+                    Event::Read { .. } => continue,
+                    Event::Write { value, .. } => Some(value),
+                    Event::Add { word, delta } => left.value(word).map(|v| sum(word, v, delta)),
+                    Event::AddFloat { .. } => None,
+                };
+                left.values.insert(event.word(), value);
+            }
+        }
+        left
+    }
+
+    /// Returns whether a commit changed a word.
+    pub fn is_written(&self, word: u64) -> bool {
+        self.values.contains_key(&word)
+    }
+
+    /// Returns what a word holds after all commits, or `None` if the history does
+    /// not say it.
+    pub fn value(&self, word: u64) -> Option<u64> {
+        if let Some(&value) = self.values.get(&word) {
+            return value;
+        }
+        self.initial.get(&word).copied().or(match self.rest {
+            Rest::Value(value) => Some(value),
+            Rest::Inferred => None,
+        })
+    }
+
+    /// Compares what the transactional arrays hold now with what the commits have
+    /// left there, as far as either is known; the first difference, in words.
+    pub fn difference(
+        &self,
+        names: &Names,
+        now: impl Fn(&NamedWord) -> Option<u64>,
+    ) -> Option<String> {
+        let arrays = names.arrays().iter().filter(|array| array.transactional);
+        arrays.flat_map(|array| &array.words).find_map(|word| {
+            let (is, expected) = (now(word)?, self.value(word.word)?);
+            if is == expected {
+                return None;
+            }
+            let what = if self.is_written(word.word) {
+                "the commits leave"
+            } else {
+                "no commit changed"
+            };
+            let name = names.of(word.word);
+            Some(format!(
+                "after the launch {name} holds {is}, where {what} {expected}: does a plain \
+                 access store to it?"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Attempt, Header, InitialMemory};
+
+    #[test]
+    fn commits_count_in_the_order_of_their_versions_and_aborts_not_at_all() {
+        let initial = InitialMemory {
+            words: vec![(0x10, 5), (0x20, u64::from(u32::MAX))],
+            rest: Rest::Inferred,
+        };
+        let mut history = History::new(Header::default(), initial);
+        let mut add = |version: Option<u64>, events: &[Event]| {
+            let attempt = Attempt {
+                lane: 0,
+                begin: 0,
+                end: 9,
+                outcome: version.map_or(Outcome::Aborted { reason: 0 }, |version| {
+                    Outcome::Committed { version }
+                }),
+            };
+            history.push(attempt, events).unwrap();
+        };
+        let write = |word, value| Event::Write { word, value };
+        add(
+            Some(2),
+            &[
+                write(0x10, 8),
+                Event::Add {
+                    word: 0x20,
+                    delta: 3,
+                },
+            ],
+        );
+        add(Some(1), &[write(0x10, 7), write(0x30, 1)]);
+        add(None, &[write(0x30, 99)]);
+        add(
+            Some(3),
+            &[
+                Event::AddFloat { word: 0x40 },
+                Event::Add {
+                    word: 0x50,
+                    delta: 1,
+                },
+            ],
+        );
+        let left = Left::by(&history);
+        assert_eq!(left.value(0x10), Some(8));
+        // 32 bits wrap around.
+        assert_eq!(left.value(0x20), Some(2));
+        assert_eq!(left.value(0x30), Some(1));
+        assert_eq!(left.value(0x40), None);
+        assert_eq!(left.value(0x50), None, "nobody knows what it held before");
+        assert_eq!(left.value(0x60), None);
+        assert!(left.is_written(0x40) && !left.is_written(0x60));
+    }
+}

@@ -1,0 +1,322 @@
+//! The names of words: a finding says `accounts[17]` where the history has an
+//! address.
+//!
+//! An array of the host's side implements [`Named`]: it says how it is called,
+//! which words it has, and what they hold. [`Names`] collects arrays and finds
+//! the name of a word.
+
+use std::fmt;
+use stm_core::array::{Record, Summand};
+use stm_core::host::{self, Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
+use stm_core::{Element, Layout};
+
+/// How the words of an array are called.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// By their index: `accounts[17]`.
+    Elements,
+    /// By row and column, with this many columns: `sums[3][1]`.
+    Rows(u32),
+    /// By index and field, with these fields: `entries[3].key`.
+    Fields(Vec<&'static str>),
+}
+
+/// A word of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NamedWord {
+    /// The number by which a history names it.
+    pub word: u64,
+    /// What it holds, zero-extended.
+    pub value: u64,
+    /// The address of its value in the memory of the device.
+    pub value_at: u64,
+    /// Says whether the value has 64 bits.
+    pub wide: bool,
+}
+
+/// An array as a check of histories sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedArray {
+    /// Its name.
+    pub name: String,
+    /// How its words are called.
+    pub shape: Shape,
+    /// Its words, by ascending address.
+    pub words: Vec<NamedWord>,
+    /// Says whether transactions alone write it, so that it holds what the
+    /// commits have left; an attempt that aborts may leave something in a node.
+    pub transactional: bool,
+}
+
+/// An array whose words a history may name.
+pub trait Named {
+    /// Describes the array as it is now.
+    ///
+    /// # Errors
+    /// An error of the device, or of the array's download.
+    fn describe(&self) -> Result<NamedArray, host::Error>;
+}
+
+/// Returns a word of `T` that holds these bits.
+fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
+    // The cell of a word of 64 bits begins with its version.
+    let before = if wide && layout == Layout::Cells {
+        8
+    } else {
+        0
+    };
+    NamedWord {
+        word: bits,
+        value,
+        value_at: (bits & !1) + before,
+        wide,
+    }
+}
+
+impl<D: Device, T: Pod + Element> Named for TxArray<D, T> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        let values = self.download()?;
+        let named =
+            |(i, v): (usize, T)| word(self.word(i).bits(), v.to_bits64(), T::WIDE, self.layout());
+        Ok(NamedArray {
+            name: self.name().to_owned(),
+            shape: Shape::Elements,
+            words: values.into_iter().enumerate().map(named).collect(),
+            transactional: true,
+        })
+    }
+}
+
+impl<D: Device, T: Pod + Element> Named for Buffer<D, T> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        let start = self.as_mut_ptr().cast_const();
+        let named = |(i, v): (usize, T)| {
+            let bits = stm_core::WordAddress::of(start.wrapping_add(i)).bits();
+            word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
+        };
+        Ok(NamedArray {
+            name: self.name().to_owned(),
+            shape: Shape::Elements,
+            words: self
+                .download()?
+                .into_iter()
+                .enumerate()
+                .map(named)
+                .collect(),
+            // Plain accesses may write it too.
+            transactional: false,
+        })
+    }
+}
+
+impl<D: Device, T: Pod + Summand> Named for Sums<D, T> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        let columns = self.row_len();
+        let named = |(i, v): (usize, T)| {
+            let (row, column) = (i / columns as usize, i % columns as usize);
+            let bits = self.word(row, column as u32).bits();
+            word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
+        };
+        Ok(NamedArray {
+            name: self.name().to_owned(),
+            shape: Shape::Rows(columns),
+            words: self
+                .download()?
+                .into_iter()
+                .enumerate()
+                .map(named)
+                .collect(),
+            transactional: true,
+        })
+    }
+}
+
+impl<D: Device, R: Record> Named for Records<D, R> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        let layout = self.layout();
+        let words = self.words()?.into_iter();
+        let named = words.map(|(at, value)| word(at.bits(), value, at.bits() & 1 != 0, layout));
+        Ok(NamedArray {
+            name: self.name().to_owned(),
+            shape: Shape::Fields(Self::field_names()),
+            words: named.collect(),
+            transactional: true,
+        })
+    }
+}
+
+impl<D: Device, R: Record> Named for Nodes<D, R> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        Ok(NamedArray {
+            transactional: false,
+            ..self.records().describe()?
+        })
+    }
+}
+
+impl<D: Device, R: Record> Named for PreassignedNodes<D, R> {
+    fn describe(&self) -> Result<NamedArray, host::Error> {
+        Ok(NamedArray {
+            transactional: false,
+            ..self.records().describe()?
+        })
+    }
+}
+
+/// The arrays of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Names {
+    arrays: Vec<NamedArray>,
+}
+
+impl Names {
+    /// Adds an array. One that has a word of an array that is there already
+    /// takes its place, as it has been freed.
+    pub fn add(&mut self, array: NamedArray) {
+        let range = |array: &NamedArray| {
+            let first = array.words.first()?.word & !1;
+            Some((first, array.words.last()?.word | 1))
+        };
+        if let Some((first, last)) = range(&array) {
+            self.arrays
+                .retain(|old| range(old).is_none_or(|(from, to)| to < first || last < from));
+        }
+        self.arrays.push(array);
+    }
+
+    /// Takes what `newest` returns for the values of the words, and forgets the
+    /// arrays for which it returns nothing, which have been freed.
+    pub(crate) fn refresh(&mut self, newest: impl Fn(&NamedWord) -> Option<u64>) {
+        self.arrays.retain_mut(|array| {
+            array.words.iter_mut().all(|word| {
+                let value = newest(word);
+                word.value = value.unwrap_or(word.value);
+                value.is_some()
+            })
+        });
+    }
+
+    /// Returns all arrays.
+    pub fn arrays(&self) -> &[NamedArray] {
+        &self.arrays
+    }
+
+    /// Returns the words of all arrays, with what they held when the arrays were
+    /// added, as the initial memory of a history wants them.
+    pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let words = self.arrays.iter().flat_map(|array| &array.words);
+        words.map(|word| (word.word, word.value))
+    }
+
+    /// Returns the name of a word, or its address if no array has it.
+    pub fn of(&self, word: u64) -> WordName<'_> {
+        let found = self.arrays.iter().find_map(|array| {
+            let at = array.words.binary_search_by_key(&word, |w| w.word).ok()?;
+            Some((array, at))
+        });
+        WordName { word, found }
+    }
+}
+
+/// The name of a word, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct WordName<'a> {
+    word: u64,
+    found: Option<(&'a NamedArray, usize)>,
+}
+
+impl fmt::Display for WordName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((array, at)) = self.found else {
+            return write!(f, "word 0x{:x}", self.word);
+        };
+        let name = &array.name;
+        match &array.shape {
+            Shape::Elements => write!(f, "{name}[{at}]"),
+            Shape::Rows(columns) => {
+                let columns = *columns as usize;
+                write!(f, "{name}[{}][{}]", at / columns, at % columns)
+            }
+            Shape::Fields(fields) => {
+                let n = fields.len().max(1);
+                let field = fields.get(at % n).copied().unwrap_or_default();
+                write!(f, "{name}[{}].{field}", at / n)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::Cpu;
+
+    stm_core::record! {
+        /// A record of both widths, whose fields do not lie in their order.
+        struct Entry {
+            key: u32,
+            weight: f64,
+            next: u32,
+        }
+    }
+
+    fn text(array: &impl Named, word: u64) -> String {
+        let mut names = Names::default();
+        names.add(array.describe().unwrap());
+        names.of(word).to_string()
+    }
+
+    #[test]
+    fn words_have_the_names_that_a_user_would_write() {
+        let cpu = Cpu::new();
+        for layout in [Layout::Plain, Layout::Cells] {
+            let narrow = TxArray::from_slice(&cpu, layout, &[7_u32; 20], "accounts").unwrap();
+            assert_eq!(text(&narrow, narrow.word(17).bits()), "accounts[17]");
+            let wide = TxArray::from_slice(&cpu, layout, &[7_u64; 20], "wide").unwrap();
+            assert_eq!(text(&wide, wide.word(19).bits()), "wide[19]");
+            let entries = Records::<_, Entry>::zeroed(&cpu, layout, 5, "entries").unwrap();
+            for (bits, name) in [
+                (entries.word(3, Entry::next()).bits(), "entries[3].next"),
+                (entries.word(4, Entry::weight()).bits(), "entries[4].weight"),
+                (entries.word(0, Entry::key()).bits(), "entries[0].key"),
+            ] {
+                assert_eq!(text(&entries, bits), name);
+            }
+        }
+        let plain = Buffer::from_slice(&cpu, &[1_u64, 2], "plain").unwrap();
+        let second = plain.as_mut_ptr() as u64 + 8 + 1;
+        assert_eq!(text(&plain, second), "plain[1]");
+        let sums = Sums::<_, u32>::zeroed(&cpu, 4, 3, "sums").unwrap();
+        assert_eq!(text(&sums, sums.word(2, 1).bits()), "sums[2][1]");
+        assert_eq!(text(&sums, 0x40), "word 0x40");
+    }
+
+    #[test]
+    fn the_value_of_a_word_is_where_its_layout_says() {
+        let sim = crate::sim::Sim::new(crate::sim::SimConfig::default());
+        for layout in [Layout::Plain, Layout::Cells] {
+            let narrow = TxArray::from_slice(&sim, layout, &[3_u32, 4], "narrow").unwrap();
+            let wide = TxArray::from_slice(&sim, layout, &[5_u64, u64::MAX], "wide").unwrap();
+            for array in [narrow.describe().unwrap(), wide.describe().unwrap()] {
+                for word in array.words {
+                    assert_eq!(sim.newest(word.value_at, word.wide), Some(word.value));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_array_takes_the_place_of_a_freed_one() {
+        let cpu = Cpu::new();
+        let array = TxArray::from_slice(&cpu, Layout::Cells, &[7_u32; 4], "first").unwrap();
+        let mut names = Names::default();
+        let first = array.describe().unwrap();
+        names.add(first.clone());
+        names.add(NamedArray {
+            name: "second".into(),
+            ..first
+        });
+        assert_eq!(names.arrays().len(), 1);
+        assert_eq!(names.of(array.word(2).bits()).to_string(), "second[2]");
+    }
+}

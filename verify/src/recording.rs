@@ -1,0 +1,221 @@
+//! A user's own kernel, recorded on any device and judged: a GPU, the CPU, the
+//! simulator.
+//!
+//! A [`Recording`] has the buffers that a kernel's lanes fill, and the names and
+//! initial values of the arrays:
+//!
+//! 1. make it for the device and the shape of the launches, with words for each
+//!    lane ([`words_needed`] says how many);
+//! 2. name the arrays, when they hold what the first launch will find;
+//! 3. have the [`Stm`](stm_core::host::Stm) observed by [`Recording::probe`], and
+//!    launch, as often as one likes, while the host does not change the arrays;
+//! 4. [`Recording::judge`].
+//!
+//! For a GPU the kernel needs PTX that records, as
+//! [`Error::PtxNotBuilt`](stm_core::host::Error::PtxNotBuilt) says; the feature
+//! `cuda` of this crate adds the device. What a history from hardware proves, and
+//! what it cannot, is said in [`stm_core::observe::recorder`].
+//!
+//! ```
+//! use stm_core::prelude::*;
+//! use verify::recording::{Recording, words_needed};
+//!
+//! struct Count;
+//!
+//! #[repr(C)]
+//! #[derive(Clone, Copy)]
+//! struct Params { stm: StmRef<Fast>, counter: TCells<u32>, n: u64 }
+//!
+//! impl Kernel for Count {
+//!     const ENTRY: &'static str = "count";
+//!     type Params = Params;
+//!     fn run<L: Lane>(lane: &L, p: &Params) {
+//!         p.stm.for_each(lane, 0..p.n, |tx, _| {
+//!             let count = tx.read(&p.counter, 0)?;
+//!             tx.write(&p.counter, 0, count + 1)
+//!         });
+//!     }
+//! }
+//!
+//! let device = Cpu::new(); // or `Cuda::new(0)?`, with the feature `cuda`
+//! let counter = TxArray::from_slice(&device, stm_core::Layout::Cells, &[0_u32], "counter")?;
+//! let mut stm = Stm::new(&device, Launch::new(2, 2), StmConfig::default())?;
+//!
+//! // 250 transactions of each thread, 8 attempts at each, with up to 2 events.
+//! let words = words_needed(250 * 8, 2);
+//! let mut recording = Recording::new(&device, &stm.shape(), words)?;
+//! recording.name(&counter)?;
+//! stm.observe(recording.probe());
+//! let params = Params { stm: stm.handle(), counter: counter.view::<Fast>(), n: 1_000 };
+//! // SAFETY: the handle is of this `stm`; `counter` and `recording` outlive the launch.
+//! unsafe { stm.launch::<Count>(&params)? };
+//!
+//! let judged = recording.judge("fast", "count")?;
+//! assert!(judged.is_opaque(), "{judged}");
+//! assert_eq!(judged.difference(&counter)?, None);
+//! # Ok::<(), verify::error::Error>(())
+//! ```
+
+use crate::error::Error;
+use crate::explained::Explained;
+use crate::history::left::Left;
+use crate::history::records::Records;
+use crate::history::{Header, History, InitialMemory, Rest};
+use crate::named::{Named, Names};
+use crate::opacity;
+use crate::opacity::report::Verdict;
+use crate::page::Page;
+use std::fmt;
+use stm_core::host::{Device, Launch};
+use stm_core::observe::HostProbe;
+
+pub use stm_core::observe::history_layout::words_needed;
+
+/// The buffers of a recording in the memory of a device, and the names of what is
+/// recorded.
+#[derive(Debug)]
+pub struct Recording<D: Device> {
+    device: String,
+    records: Records<D>,
+    names: Names,
+}
+
+impl<D: Device> Recording<D> {
+    /// Allocates buffers of `words_per_lane` 64-bit words for each lane of launches
+    /// of this shape ([`words_needed`]).
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn new(device: &D, launch: &Launch, words_per_lane: u64) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.name(),
+            records: Records::new(device, launch, words_per_lane)?,
+            names: Names::default(),
+        })
+    }
+
+    /// Names the words of an array and takes what it holds now for what it held
+    /// before the first launch. What words without a name held is inferred.
+    ///
+    /// # Errors
+    /// An error of the array's download.
+    pub fn name(&mut self, array: &impl Named) -> Result<(), Error> {
+        self.names.add(array.describe()?);
+        Ok(())
+    }
+
+    /// Returns the probe for [`Stm::observe`](stm_core::host::Stm::observe). It
+    /// serves one launch at a time, while this lives.
+    pub fn probe(&self) -> HostProbe {
+        self.records.probe()
+    }
+
+    /// Judges what the launches since the last call of [`Self::clear`] have
+    /// recorded. `algorithm` and `kernel` are what reports call them.
+    ///
+    /// # Errors
+    /// [`Error::BufferFull`] says how many words a lane would have needed;
+    /// [`Error::Impossible`] and [`Error::Record`] for what no launch records; an
+    /// error of the device.
+    pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
+        let header = Header {
+            variant: algorithm.into(),
+            workload: kernel.into(),
+            device: self.device.clone(),
+            seed: String::new(),
+        };
+        let initial = InitialMemory {
+            words: self.names.values().collect(),
+            rest: Rest::Inferred,
+        };
+        let history = self.records.history(header, initial)?;
+        let verdict = opacity::check(&history)?;
+        Ok(Judged {
+            history,
+            verdict,
+            names: self.names.clone(),
+        })
+    }
+
+    /// Clears the buffers and forgets the arrays: what follows is a history of its
+    /// own, and names the arrays again.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.names = Names::default();
+        self.records.clear()
+    }
+}
+
+/// A history with the verdict on it. Its text says what is wrong, by the names of
+/// the words and the numbers of the transactions.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The history.
+    pub history: History,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The names of the words.
+    pub names: Names,
+}
+
+impl Judged {
+    /// Returns whether every attempt saw a state that existed while it ran.
+    pub fn is_opaque(&self) -> bool {
+        self.verdict.is_opaque()
+    }
+
+    /// Compares what an array holds now, after the last launch, with what the
+    /// commits have left there; the first difference, in words.
+    ///
+    /// # Errors
+    /// An error of the array's download.
+    pub fn difference(&self, array: &impl Named) -> Result<Option<String>, Error> {
+        let mut names = Names::default();
+        names.add(array.describe()?);
+        Ok(Left::by(&self.history).difference(&names, |word| Some(word.value)))
+    }
+
+    /// Returns a page that shows the history and what is wrong with it.
+    pub const fn page(&self) -> Page<'_> {
+        Page {
+            history: &self.history,
+            names: &self.names,
+            verdict: Some(&self.verdict),
+            finding: None,
+            replay: None,
+        }
+    }
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict {
+            counts,
+            violations,
+            violations_total,
+            ..
+        } = &self.verdict;
+        let attempts = counts.attempts;
+        if violations.is_empty() {
+            return write!(
+                f,
+                "opaque: all {attempts} attempts saw a state that existed"
+            );
+        }
+        writeln!(
+            f,
+            "not opaque: {violations_total} of {attempts} attempts saw no state that existed"
+        )?;
+        for violation in violations {
+            let explained = Explained {
+                violation,
+                history: &self.history,
+                names: &self.names,
+            };
+            write!(f, "{explained}")?;
+        }
+        Ok(())
+    }
+}

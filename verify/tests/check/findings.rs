@@ -1,0 +1,277 @@
+//! Kernels with an error of their own: each is found, named, made small and
+//! replayed by its line.
+
+use crate::found;
+use stm_core::algorithm::{Fast, HvSorting, Variant};
+use stm_core::host::{Buffer, Cpu, Launch, Stm, StmConfig, TxArray};
+use stm_core::kernel::Kernel;
+use stm_core::{Lane, Layout, StmRef, TArray, TCells, View};
+use verify::check::{Check, Checked, FailureKind, Run};
+use verify::sim::Sim;
+
+/// Withdrawals that look at the balance in one transaction and take the money in
+/// another.
+struct Overdraw;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Cells {
+    stm: StmRef<Fast>,
+    balances: TCells<i32>,
+    n: u64,
+}
+
+impl Kernel for Overdraw {
+    const ENTRY: &'static str = "overdraw";
+    type Params = Cells;
+
+    fn run<L: Lane>(lane: &L, p: &Cells) {
+        let mut i = lane.grid_thread();
+        while i < p.n {
+            let account = i % p.balances.len();
+            let seen = p.stm.atomically(lane, |tx| tx.read(&p.balances, account));
+            if seen.is_ok_and(|balance| balance >= 10) {
+                let taken = p.stm.atomically(lane, |tx| {
+                    let balance = tx.read(&p.balances, account)?;
+                    tx.write(&p.balances, account, balance - 10)
+                });
+                if taken.is_err() {
+                    return;
+                }
+            }
+            i += lane.grid_threads();
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_breaks_its_invariant_is_found_and_replayed() {
+    let check = Check::new(|sim, run| {
+        let balances = TxArray::from_slice(sim, Layout::Cells, &[30_i32; 2], "balances")?;
+        run.name(&balances)?;
+        let mut stm = run.stm(sim)?;
+        let params = Cells {
+            stm: stm.handle(),
+            balances: balances.view::<Fast>(),
+            n: run.transactions(),
+        };
+        // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
+        unsafe { stm.launch::<Overdraw>(&params)? };
+        let least = balances.download()?.into_iter().min().unwrap_or(0);
+        run.holds("no balance is below zero", least >= 0)
+    })
+    .cases(400);
+    let found = found(&check, FailureKind::Invariant);
+    assert_eq!(
+        found.failure.text,
+        "it does not hold that no balance is below zero"
+    );
+    // Four withdrawals from one account, by two threads, are the fewest.
+    assert!(found.case.blocks * found.case.threads <= 3, "{found}");
+    assert!(found.case.transactions <= 8, "{found}");
+}
+
+/// Payments that a plain word counts, inside of the attempts.
+struct Counted;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct WithPlain {
+    stm: StmRef<Fast>,
+    total: TCells<u32>,
+    seen: TArray<u32>,
+    n: u64,
+}
+
+impl Kernel for Counted {
+    const ENTRY: &'static str = "counted";
+    type Params = WithPlain;
+
+    fn run<L: Lane>(lane: &L, p: &WithPlain) {
+        p.stm.for_each(lane, 0..p.n, |tx, _| {
+            let total = tx.read(&p.total, 0)?;
+            tx.write(&p.total, 0, total + 1)?;
+            if let Some(word) = p.seen.get(0) {
+                // SAFETY: in range of a live array. That it is wrong to count here
+                // is the point: the attempt may abort, and others count too.
+                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_plain_access_inside_of_an_attempt_is_found() {
+    let check = Check::new(|sim, run| {
+        let total = TxArray::from_slice(sim, Layout::Cells, &[0_u32], "total")?;
+        let seen = Buffer::<_, u32>::zeroed(sim, 1, "seen")?;
+        run.name(&total)?;
+        run.name(&seen)?;
+        let mut stm = run.stm(sim)?;
+        let params = WithPlain {
+            stm: stm.handle(),
+            total: total.view::<Fast>(),
+            seen: seen.tarray(),
+            n: run.transactions(),
+        };
+        // SAFETY: the handle is of this `stm`, and both arrays outlive the launch.
+        unsafe { stm.launch::<Counted>(&params)? };
+        run.holds(
+            "each payment is counted once",
+            total.download()? == seen.download()?,
+        )
+    })
+    .cases(400);
+    let found = found(&check, FailureKind::Invariant);
+    assert_eq!(found.case.transactions, 2, "{found}");
+}
+
+/// Transfers, after which one thread puts an account right by a plain store.
+struct PutRight;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Plain {
+    stm: StmRef<HvSorting>,
+    accounts: TArray<u32>,
+    n: u64,
+}
+
+impl Kernel for PutRight {
+    const ENTRY: &'static str = "put_right";
+    type Params = Plain;
+
+    fn run<L: Lane>(lane: &L, p: &Plain) {
+        p.stm.for_each(lane, 0..p.n, |tx, i| {
+            let account = i % 2;
+            let balance = tx.read(&p.accounts, account)?;
+            tx.write(&p.accounts, account, balance + 1)
+        });
+        if lane.grid_thread() == 0
+            && let Some(word) = p.accounts.get(1)
+        {
+            // SAFETY: in range of a live array; the error that is to be found.
+            unsafe { lane.store_relaxed_32(word, 0) };
+        }
+    }
+}
+
+fn put_right(sim: &Sim, run: &mut Run) -> Checked {
+    let accounts = TxArray::from_slice(sim, run.layout(), &[7_u32; 2], "accounts")?;
+    run.name(&accounts)?;
+    let mut stm = run.stm(sim)?;
+    let params = Plain {
+        stm: stm.handle(),
+        accounts: accounts.view::<HvSorting>(),
+        n: run.transactions(),
+    };
+    // SAFETY: the handle is of this `stm`, and `accounts` outlives the launch.
+    unsafe { stm.launch::<PutRight>(&params)? };
+    Ok(())
+}
+
+#[test]
+fn a_plain_store_to_a_transactional_word_is_found_and_the_word_is_named() {
+    let check = Check::new(put_right).algorithms(&[Variant::HvSorting]);
+    // By one thread, after all transactions: only the memory shows it.
+    let alone = check.clone().blocks(1..=1).threads(1..=1);
+    let found_alone = found(&alone, FailureKind::Memory);
+    assert_eq!(
+        found_alone.failure.text,
+        "after the launch accounts[1] holds 0, where no commit changed 7: \
+         does a plain access store to it?"
+    );
+    assert_eq!(found_alone.case.input, 0, "nothing is drawn");
+    // Beside others, which read what nobody has committed.
+    let beside = check.blocks(2..=3).transactions(12..=24).cases(400).seed(1);
+    let found = beside.find().unwrap_err();
+    let kinds = [FailureKind::Memory, FailureKind::NotOpaque];
+    assert!(kinds.contains(&found.failure.kind), "{found}");
+    assert!(found.failure.text.contains("accounts[1]"), "{found}");
+    assert!(
+        found.failure.text.contains("does a plain access"),
+        "{found}"
+    );
+}
+
+/// Waits, by plain loads, for what nobody does.
+struct Spin;
+
+impl Kernel for Spin {
+    const ENTRY: &'static str = "spin";
+    type Params = Cells;
+
+    fn run<L: Lane>(lane: &L, p: &Cells) {
+        let _written = p.stm.atomically(lane, |tx| tx.write(&p.balances, 0, 1));
+        while p.n > 3 && p.balances.peek(lane, 0) != Some(2) {
+            lane.pause(10);
+        }
+        assert!(p.n != 3, "three is too many");
+        if p.n == 2 {
+            let _read = p.stm.atomically(lane, |tx| tx.read(&p.balances, 99));
+        }
+    }
+}
+
+#[test]
+fn kernels_that_hang_panic_or_fail_are_findings_of_their_kinds() {
+    let launched = |sim: &_, n| -> Checked {
+        let balances = TxArray::from_slice(sim, Layout::Cells, &[0_i32; 2], "balances")?;
+        let mut stm = Stm::new(sim, Launch::new(1, 2), StmConfig::default())?;
+        let params = Cells {
+            stm: stm.handle(),
+            balances: balances.view::<Fast>(),
+            n,
+        };
+        // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
+        unsafe { stm.launch::<Spin>(&params)? };
+        Ok(())
+    };
+    for (n, kind, part) in [
+        (4, FailureKind::Livelock, "memory did not change"),
+        (3, FailureKind::Panicked, "three is too many"),
+        (2, FailureKind::Error, "index 99 of an array of 2"),
+    ] {
+        let check = Check::new(|sim, _| launched(sim, n))
+            .warp_widths(&[1])
+            .cases(20);
+        let found = found(&check, kind);
+        assert!(found.failure.text.contains(part), "{found}");
+    }
+    Check::new(|sim, _| launched(sim, 1)).cases(20).run();
+}
+
+#[test]
+fn an_assertion_in_the_closure_is_a_finding_with_its_place() {
+    let check = Check::new(|_, run| {
+        assert_eq!(run.transactions(), 0, "not empty");
+        Ok(())
+    });
+    let found = found(&check, FailureKind::Panicked);
+    assert!(found.failure.text.contains("findings.rs"), "{found}");
+    assert!(found.failure.text.contains("not empty"), "{found}");
+}
+
+#[test]
+fn a_check_that_checks_nothing_fails() {
+    // On another device than the one that is given.
+    let check = Check::new(|_, _| {
+        let array = TxArray::from_slice(&Cpu::new(), Layout::Cells, &[0_u32], "elsewhere")?;
+        assert_eq!(array.download()?, [0]);
+        Ok(())
+    });
+    found(&check, FailureKind::NothingLaunched);
+    // Launches without any transaction.
+    let check = Check::new(|sim, run| {
+        sim.run(&run.shape(), |lane| assert!(lane.warp_mask() != 0))?;
+        Ok(())
+    })
+    .cases(10);
+    let found = check.find().unwrap_err();
+    assert_eq!(found.failure.kind, FailureKind::NothingLaunched);
+    assert!(
+        found.failure.text.contains("10 cases with 10 launches"),
+        "{found}"
+    );
+}
