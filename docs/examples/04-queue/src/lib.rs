@@ -11,6 +11,9 @@ pub const APPENDED: u64 = 1;
 /// Even transactions append their number, odd ones take a value and return it.
 /// `counts` has two words, [`TAKEN`] and [`APPENDED`].
 ///
+/// The number of threads is even, so that each thread has one role: a thread that
+/// waits does none of its other transactions meanwhile.
+///
 /// A transaction that must wait calls `retry`: it gives the attempt up, owns
 /// nothing, and is tried again when a word that it has read has changed.
 #[kernel]
