@@ -1,5 +1,6 @@
 //! `cargo xtask`: builds and checks the PTX, and runs what CI runs.
 
+mod book;
 mod build;
 mod checkers;
 mod ci;
@@ -20,7 +21,8 @@ cargo xtask ptx --observed  build the kernels that record, take times or have a
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack
 cargo xtask docs            write the figures of the documents, from docs/results
-cargo xtask docs --check    compare the documents with docs/results
+cargo xtask docs --check    compare the documents with docs/results, and check their links
+cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
@@ -70,6 +72,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         }
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
+        ["book"] => book::build(&tree),
         ["circles"] => circles::check(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),
