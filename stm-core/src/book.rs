@@ -21,6 +21,6 @@ struct Locks;
 #[doc = include_str!("../../docs/book/src/opacity.md")]
 struct Opacity;
 
-/// From an error's text to its mend; the same.
+/// From an error's text to its fix; the same.
 #[doc = include_str!("../../docs/book/src/troubleshooting.md")]
 struct Troubleshooting;
