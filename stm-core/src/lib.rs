@@ -160,6 +160,9 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
+#[cfg(all(doctest, feature = "host"))]
+mod book;
+
 /// Compiles and runs the program of the README as a test.
 #[cfg(all(doctest, feature = "host"))]
 #[doc = include_str!("../../README.md")]

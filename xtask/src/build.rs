@@ -1,7 +1,8 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
+use crate::command::cargo;
 use crate::error::Error;
-use crate::{Tree, ci, ptxas};
+use crate::{Tree, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -128,7 +129,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 /// Runs the golden tests on the files of `dir` instead of the committed ones.
 fn golden(tree: &Tree, dir: &Path) -> Result<(), Error> {
     let arguments = "test --package stm-kernels --test golden_ptx";
-    ci::cargo(tree, arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
+    cargo(tree, arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
 /// Any difference between what is committed and what was built is an error.

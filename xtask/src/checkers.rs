@@ -10,9 +10,10 @@
 //! | `cargo xtask package` | nothing |
 
 use crate::Tree;
+use crate::command::run;
 use crate::error::Error;
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through.
@@ -47,18 +48,7 @@ fn nightly(
         .args(arguments.split_ascii_whitespace())
         .env("CARGO_TARGET_DIR", tree.target.join(folder))
         .env(environment.0, environment.1);
-    run(tree, command, arguments)
-}
-
-fn run(tree: &Tree, mut command: Command, what: &str) -> Result<(), Error> {
-    command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command
-        .status()
-        .map_err(|source| Error::start(command.get_program().into(), source))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Error::failed(format!("cargo {what}"), status))
+    run(tree, command, &format!("cargo {arguments}"))
 }
 
 /// Interprets the core paths of the CPU device, which finds undefined behaviour
@@ -78,7 +68,7 @@ pub(crate) fn tsan(tree: &Tree) -> Result<(), Error> {
 pub(crate) fn deny(tree: &Tree) -> Result<(), Error> {
     let mut command = clean(Command::new("cargo"));
     command.args(DENY.split(' '));
-    run(tree, command, DENY)
+    run(tree, command, &format!("cargo {DENY}"))
 }
 
 /// Makes the packages that a user depends on, builds each from its package
@@ -88,7 +78,7 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
     command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
     command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
     command.env("CARGO_TARGET_DIR", &tree.target);
-    run(tree, command, "package")?;
+    run(tree, command, "cargo package")?;
     let folder = tree.target.join("package");
     let mut wrong = String::new();
     for name in PACKAGES {
@@ -153,5 +143,5 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
         "stm-core-build",
     ]);
     command.args(["--all-features", "--baseline-rev", &revision]);
-    run(tree, command, "semver-checks")
+    run(tree, command, "cargo semver-checks")
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: every check.
 
+use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
 use crate::{Tree, build, checkers, circles, docs, examples, ptxas};
-use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use stm_core_build::Toolchain;
@@ -126,7 +126,7 @@ fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error
     let path = tree.target.join("debug").join(name);
     let mut command = Command::new(&path);
     command.args(arguments.split(' '));
-    run(tree, command, format!("{name} {arguments}"))
+    run(tree, command, &format!("{name} {arguments}"))
 }
 
 /// What the command line asks for.
@@ -221,37 +221,6 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
         }
     }
     Ok(found)
-}
-
-/// The cargo that runs this program.
-fn cargo_program() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// Runs the cargo that runs this program, with `environment` added to its own.
-pub(crate) fn cargo(
-    tree: &Tree,
-    arguments: &str,
-    environment: &[(&str, &OsStr)],
-) -> Result<(), Error> {
-    let mut command = Command::new(cargo_program());
-    command
-        .args(arguments.split(' '))
-        .envs(environment.iter().copied());
-    run(tree, command, format!("cargo {arguments}"))
-}
-
-/// Runs a command in the tree, without input.
-fn run(tree: &Tree, mut command: Command, what: String) -> Result<(), Error> {
-    command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command
-        .status()
-        .map_err(|source| Error::start(command.get_program().into(), source))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Error::failed(what, status))
-    }
 }
 
 #[cfg(test)]

@@ -13,13 +13,15 @@
 //!
 //! `cargo xtask docs` writes what the data say; with `--check` it reports each
 //! place that says something else. In documents of results a figure or a table
-//! without a marker is an error: [`lint`].
+//! without a marker is an error: [`lint`]. So is, in any document, a link that
+//! leads nowhere: [`links`].
 
 mod claims;
 mod data;
 mod expression;
 mod format;
 mod goals;
+mod links;
 mod lint;
 mod markers;
 mod paper;
@@ -27,6 +29,7 @@ mod speed;
 mod tables;
 
 use crate::Tree;
+use crate::book;
 use crate::error::Error;
 use data::Data;
 use std::path::{Path, PathBuf};
@@ -47,7 +50,8 @@ pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
     outcome(&errors)
 }
 
-/// Fails if a document says something that the data do not.
+/// Fails if a document says something that the data do not, or if a link leads
+/// nowhere.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let mut problems = Vec::new();
     for (_, name, page) in render_all(tree)? {
@@ -57,6 +61,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     if !problems.is_empty() {
         problems.push("`cargo xtask docs` writes what the data say".to_owned());
     }
+    problems.extend(links::problems(&tree.root)?);
     outcome(&problems)
 }
 
@@ -83,13 +88,15 @@ fn render_all(tree: &Tree) -> Result<Vec<(PathBuf, String, markers::Page)>, Erro
     Ok(pages)
 }
 
-/// The documents: those of the root, of `docs` and of `docs/lab-notes`.
+/// The documents with figures: those of the root, of `docs` and of
+/// `docs/lab-notes`, and the chapters of the book.
 fn documents(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for directory in [
         root.to_owned(),
         root.join("docs"),
         root.join("docs/lab-notes"),
+        root.join(book::FOLDER).join("src"),
     ] {
         let failed = |source| Error::file(directory.clone(), source);
         for entry in std::fs::read_dir(&directory).map_err(failed)? {

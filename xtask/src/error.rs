@@ -19,6 +19,9 @@ pub(crate) enum Error {
         "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
     )]
     NoPtxas,
+    /// The program that builds the book is not installed.
+    #[error("mdbook is not installed: `cargo install mdbook --locked`")]
+    NoMdbook,
     /// `STM_PTXAS` names something that is not a file.
     #[error("STM_PTXAS is {0}, which is not a file: correct or unset it")]
     BadPtxas(PathBuf),
@@ -54,6 +57,7 @@ impl Error {
             | Self::Build(stm_core_build::Error::NoToolchain)
             | Self::NoComponent(_)
             | Self::NoPtxas
+            | Self::NoMdbook
             | Self::BadPtxas(_) => 2,
             _ => 1,
         }

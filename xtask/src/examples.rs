@@ -2,8 +2,9 @@
 //! package of its own, outside of the workspace: its tests, its program on the
 //! CPU, and its PTX, built and assembled.
 
+use crate::command::cargo;
 use crate::error::Error;
-use crate::{Tree, ci, ptxas};
+use crate::{Tree, ptxas};
 use std::path::{Path, PathBuf};
 use stm_core_build::Toolchain;
 use stm_core_build::files::read;
@@ -50,8 +51,8 @@ pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
             root: folder,
             target: target.clone(),
         };
-        ci::cargo(&here, "test --quiet", &environment)?;
-        ci::cargo(&here, "run --quiet", &environment)?;
+        cargo(&here, "test --quiet", &environment)?;
+        cargo(&here, "run --quiet", &environment)?;
         if has_compiler && ptxas::find(tree).is_ok() {
             let texts = target.join("stm-ptx").join(&package);
             ptxas::command(&texts, &[ptxas::REPORTED], tree)?;

@@ -1,9 +1,11 @@
 //! `cargo xtask`: builds and checks the PTX, and runs what CI runs.
 
+mod book;
 mod build;
 mod checkers;
 mod ci;
 mod circles;
+mod command;
 mod docs;
 mod error;
 mod examples;
@@ -23,6 +25,8 @@ cargo xtask ptxas [--arch sm_75,sm_90]
 cargo xtask docs            write the figures of the documents, from docs/results
 cargo xtask docs --check    compare the documents with docs/results
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
+cargo xtask docs --check    compare the documents with docs/results, and check their links
+cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
@@ -76,6 +80,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["examples"] => examples::command(&tree),
+        ["book"] => book::build(&tree),
         ["circles"] => circles::check(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),

@@ -177,7 +177,10 @@ fn instruction(statement: &Statement, defined: &BTreeSet<String>) -> Option<Stri
     let base = opcode.split('.').next().unwrap_or("");
     let any = |parts: &[&str]| parts.iter().any(|p| statement.has(p));
     let why = match base {
-        "trap" | "brkpt" => "ends the whole CUDA context",
+        "trap" | "brkpt" => {
+            "ends the whole CUDA context; a panic becomes this, such as that of an index or of a \
+             division or remainder by a variable: use `get`, `checked_div`, `checked_rem`"
+        }
         "membar" => "names no order: use fence with an order and a scope",
         _ if any(&["sys"]) => "is system-scoped",
         "ld" | "st" if any(&["volatile"]) => "is volatile, which is relaxed at system scope",

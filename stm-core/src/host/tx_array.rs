@@ -15,11 +15,8 @@ use std::vec::Vec;
 /// `len` elements of `T` in the memory of a device, for transactions of any
 /// algorithm: the layout is a value and can be changed.
 ///
-/// The versions of cells belong to one [`Stm`](super::Stm). Before another one
-/// accesses them, write the data anew ([`Self::upload`], [`Self::clear`] or
-/// [`Self::arrange`]), which makes the cells older than every transaction.
-/// Otherwise the cells may be newer than the other `Stm`'s clock, and its
-/// transactions abort for ever.
+/// Cells may go from one [`Stm`](super::Stm) to another as they are, from launch
+/// to launch; two launches at a time must not share them.
 #[derive(Debug)]
 pub struct TxArray<D: Device, T> {
     device: D,

@@ -10,6 +10,9 @@ const FIGURES_MARKED: [&str; 4] = [
     "docs/verification.md",
 ];
 
+/// The book, in whose chapters it needs one as well.
+const BOOK: &str = "docs/book/";
+
 /// Documents in which every table is made from data.
 const TABLES_MARKED: [&str; 2] = ["docs/evaluation.md", "docs/performance.md"];
 
@@ -20,7 +23,7 @@ const UNITS: [&str; 9] = [
 
 /// The bare figures and tables of a document.
 pub(super) fn check(name: &str, text: &str) -> Vec<Problem> {
-    let figures = FIGURES_MARKED.contains(&name);
+    let figures = FIGURES_MARKED.contains(&name) || name.starts_with(BOOK);
     let tables = TABLES_MARKED.contains(&name);
     let (mut fenced, mut made) = (false, false);
     let mut found = Vec::new();

@@ -1,0 +1,336 @@
+//! Links of the documents: what a relative link names must be there, and so must
+//! the heading that its anchor names.
+//!
+//! Checked are the Markdown files of the root and all below `docs`. A heading's
+//! anchor is its text in lower case without punctuation, with hyphens for blanks;
+//! the second of the same text ends in `-1`. GitHub and mdBook agree on that.
+//! Links to other hosts are not followed.
+//!
+//! The pages of the book are published without the rest of the repository, so a
+//! link in a chapter stays inside of the book, and its table of contents names
+//! every chapter.
+
+use crate::book;
+use crate::error::Error;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use stm_core_build::files::read;
+
+/// What a document links to and can be linked by.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outline {
+    /// The targets of its links and images, each with its line, counted from 1.
+    links: Vec<(usize, String)>,
+    /// The names that an anchor may have.
+    anchors: BTreeSet<String>,
+}
+
+/// Finds the links that lead nowhere, one line each.
+pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
+    let mut documents = BTreeMap::new();
+    for path in
+        below(root, Path::new(""), false)?
+            .into_iter()
+            .chain(below(root, Path::new("docs"), true)?)
+    {
+        let text = read(&root.join(&path))?;
+        documents.insert(path, outline(&text));
+    }
+    let mut found = Vec::new();
+    for (from, outline) in &documents {
+        for (line, target) in &outline.links {
+            if let Err(what) = follow(root, &documents, from, target) {
+                found.push(format!("{}:{line}: {what}", from.display()));
+            }
+        }
+    }
+    found.extend(unlisted(&documents));
+    Ok(found)
+}
+
+/// The Markdown files of a folder of the root, by path below the root. Build
+/// directories of examples are left out.
+fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec<PathBuf>, Error> {
+    let full = root.join(folder);
+    let failed = |source| Error::file(full.clone(), source);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&full).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = folder.join(entry.file_name());
+        if !entry.file_type().map_err(failed)?.is_dir() {
+            if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        } else if folders_too && entry.file_name() != "target" {
+            found.extend(below(root, &path, true)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Collects the links and the anchors of a document.
+fn outline(text: &str) -> Outline {
+    let mut outline = Outline::default();
+    let mut heading: Option<String> = None;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        let line = 1 + text[..range.start].matches('\n').count();
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => {
+                outline.add_heading(&heading.take().unwrap_or_default());
+            }
+            Event::Text(part) | Event::Code(part) => {
+                if let Some(heading) = &mut heading {
+                    *heading += &part;
+                }
+            }
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                outline.links.push((line, dest_url.to_string()));
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let links = attributes(&html, "href").chain(attributes(&html, "src"));
+                let links = links.map(|link| (line, link.to_owned()));
+                outline.links.extend(links);
+                let anchors = attributes(&html, "id").map(str::to_owned);
+                outline.anchors.extend(anchors);
+            }
+            _ => {}
+        }
+    }
+    outline
+}
+
+impl Outline {
+    /// Adds the anchor of a heading.
+    fn add_heading(&mut self, text: &str) {
+        let slug: String = text
+            .trim()
+            .chars()
+            .filter_map(|c| match c {
+                _ if c.is_whitespace() => Some('-'),
+                '-' | '_' => Some(c),
+                _ if c.is_alphanumeric() => Some(c),
+                _ => None,
+            })
+            .flat_map(char::to_lowercase)
+            .collect();
+        let numbered = (1..).map(|n| format!("{slug}-{n}"));
+        let free = std::iter::once(slug.clone())
+            .chain(numbered)
+            .find(|anchor| !self.anchors.contains(anchor));
+        self.anchors.extend(free);
+    }
+}
+
+/// The values of an attribute in a piece of HTML, which quotes them.
+fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let opening = format!(" {name}=\"");
+    let mut rest = html;
+    std::iter::from_fn(move || {
+        let (_, value) = rest.split_once(&opening)?;
+        let (value, after) = value.split_once('"')?;
+        rest = after;
+        Some(value)
+    })
+}
+
+/// Says what is wrong with a link.
+fn follow(
+    root: &Path,
+    documents: &BTreeMap<PathBuf, Outline>,
+    from: &Path,
+    target: &str,
+) -> Result<(), String> {
+    if has_scheme(target) {
+        return Ok(());
+    }
+    let (path, anchor) = match target.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor)),
+        None => (target, None),
+    };
+    let to = if path.is_empty() {
+        from.to_owned()
+    } else {
+        let folder = from.parent().unwrap_or(Path::new(""));
+        resolve(folder, path)
+            .ok_or_else(|| format!("`{target}` is not a path inside of the repository"))?
+    };
+    if !root.join(&to).exists() {
+        return Err(format!("`{target}`: there is no {}", to.display()));
+    }
+    let book = Path::new(book::FOLDER);
+    if from.starts_with(book) && !to.starts_with(book) {
+        return Err(format!(
+            "`{target}` leads out of the book, whose pages are published alone: name the file as code"
+        ));
+    }
+    let Some(anchor) = anchor else { return Ok(()) };
+    let there = match documents.get(&to) {
+        Some(document) => document.anchors.contains(anchor),
+        None => std::fs::read_to_string(root.join(&to))
+            .is_ok_and(|text| attributes(&text, "id").any(|id| id == anchor)),
+    };
+    if there {
+        return Ok(());
+    }
+    Err(format!(
+        "`{target}`: {} has no heading `#{anchor}`",
+        to.display()
+    ))
+}
+
+/// Whether a link names a protocol, such as `https:`.
+fn has_scheme(target: &str) -> bool {
+    target.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// The path that a link in a document of `folder` names, below the root.
+fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
+    let mut path = folder.to_owned();
+    for part in Path::new(link).components() {
+        match part {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !path.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(path)
+}
+
+/// The chapters of the book that its table of contents does not name.
+fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
+    let chapters = Path::new(book::FOLDER).join("src");
+    let contents = chapters.join("SUMMARY.md");
+    let listed: BTreeSet<PathBuf> = documents
+        .get(&contents)
+        .into_iter()
+        .flat_map(|outline| &outline.links)
+        .filter_map(|(_, link)| resolve(&chapters, link))
+        .collect();
+    let of_book = documents.keys().filter(|path| path.starts_with(&chapters));
+    of_book
+        .filter(|path| **path != contents && !listed.contains(*path))
+        .map(|path| format!("{}: SUMMARY.md does not name it", path.display()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with these files.
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("docs")).unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    fn problems_of(files: &[(&str, &str)]) -> Vec<String> {
+        problems(tree(files).path()).unwrap()
+    }
+
+    #[test]
+    fn headings_have_the_anchors_of_github_and_mdbook() {
+        let text = "# What `fast` costs, in accesses\n\n## A_b - c\n\n## Twice\n\n## *Twice*\n\n\
+                    <a id=\"by-hand\"></a>\n";
+        let anchors = outline(text).anchors;
+        let expected = [
+            "a_b---c",
+            "by-hand",
+            "twice",
+            "twice-1",
+            "what-fast-costs-in-accesses",
+        ];
+        assert!(anchors.iter().eq(&expected), "{anchors:?}");
+    }
+
+    #[test]
+    fn links_are_found_in_text_tables_html_and_by_reference_but_not_in_code() {
+        let text = "[a](a.md) ![b](b.svg)\n\n| [c](c.md#x) |\n| --- |\n\n[d][r]\n\n\
+                    <img src=\"e.svg\">\n\n`[f](f.md)`\n\n```\n[g](g.md)\n```\n\n\
+                    <!-- [h](h.md) -->\n\n[r]: d.md\n";
+        let links = outline(text).links;
+        let targets: Vec<(usize, &str)> = links.iter().map(|(l, t)| (*l, t.as_str())).collect();
+        let expected = [
+            (1, "a.md"),
+            (1, "b.svg"),
+            (3, "c.md#x"),
+            (6, "d.md"),
+            (8, "e.svg"),
+        ];
+        assert_eq!(targets, expected);
+    }
+
+    #[test]
+    fn links_that_lead_somewhere_pass() {
+        let found = problems_of(&[
+            (
+                "README.md",
+                "# Top\n[a](docs/a.md#the-part) [b](#top) [c](docs) [d](https://example.org/x#y) \
+                 [e](docs/p.html#f)",
+            ),
+            ("docs/a.md", "## The part\n[up](../README.md) [f](./x/f.md)"),
+            ("docs/x/f.md", "[a](../a.md)"),
+            ("docs/p.html", "<p id=\"f\">"),
+            ("docs/x/target/g.md", "[none](none.md)"),
+        ]);
+        assert_eq!(found, [""; 0]);
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_found_with_their_line() {
+        for (link, part) in [
+            ("none.md", "there is no docs/none.md"),
+            ("../docs/x/none.svg", "there is no docs/x/none.svg"),
+            ("#none", "has no heading `#none`"),
+            ("../README.md#Top", "has no heading `#Top`"),
+            ("p.html#f", "has no heading `#f`"),
+            ("../../README.md", "not a path inside"),
+            ("/README.md", "not a path inside"),
+        ] {
+            let text = format!("# Page\n\nsee [there]({link})\n");
+            let found = problems_of(&[
+                ("README.md", "# Top\n"),
+                ("docs/a.md", &text),
+                ("docs/p.html", "<p>"),
+            ]);
+            assert_eq!(found.len(), 1, "{link}: {found:?}");
+            assert!(found[0].starts_with("docs/a.md:3: "), "{}", found[0]);
+            assert!(found[0].contains(part), "{}", found[0]);
+        }
+    }
+
+    #[test]
+    fn a_chapter_stays_inside_of_the_book_and_is_listed() {
+        let found = problems_of(&[
+            ("docs/a.md", "[chapter](book/src/one.md)"),
+            ("docs/book/src/SUMMARY.md", "- [One](one.md)"),
+            ("docs/book/src/one.md", "[two](two.md) [out](../../a.md)"),
+            ("docs/book/src/two.md", "[one](one.md)"),
+        ]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].starts_with("docs/book/src/one.md:1: "),
+            "{}",
+            found[0]
+        );
+        assert!(found[0].contains("out of the book"), "{}", found[0]);
+        assert_eq!(
+            found[1],
+            "docs/book/src/two.md: SUMMARY.md does not name it"
+        );
+    }
+}
