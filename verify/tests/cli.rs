@@ -2,6 +2,9 @@
 
 use std::process::{Command, Output};
 use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+use verify::program::directed::Directed;
+use verify::program::{self, FailureKind};
 
 fn verify(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_verify"))
@@ -250,4 +253,59 @@ fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
         rows[0]["launches_repeated"].as_u64() > Some(0)
     });
     assert!(repeated, "no attempt of any run aborted");
+}
+
+#[test]
+fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let page = file("page.html");
+    let shown = || std::fs::read_to_string(&page).unwrap();
+    let torn = Directed::named("torn-pair").unwrap();
+    let failing = (1..5000)
+        .map(|seed| torn.case(Variant::HvSorting, Some(Mutant::LockedStripeRead), seed))
+        .find(|case| program::run(case).is_err_and(|f| f.kind == FailureKind::NotOpaque))
+        .unwrap();
+    let replayed = verify(&["replay", &failing.to_string(), "--page", &page]);
+    assert_eq!(
+        replayed.status.code(),
+        Some(1),
+        "{}",
+        text(&replayed.stderr)
+    );
+    assert!(shown().contains("<h1>Not opaque</h1>"), "{failing}");
+    assert!(shown().contains("words[") && shown().contains("transaction 0"));
+    let silent = Directed::named("silent-torn-pair").unwrap();
+    let silent = silent.case(Variant::Fast, None, 1).to_string();
+    let refused = verify(&["replay", &silent, "--page", &page]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("the case is silent"));
+    let right = verify(&[
+        "replay",
+        "fast 2x1 each u32 init=0,0 : r0 w1=1 / r1 w0=1 : sim:w1,random,weak50,seed=0x2a",
+        "--page",
+        &page,
+    ]);
+    assert_eq!(right.status.code(), Some(0), "{}", text(&right.stderr));
+    assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
+    // A history from a file has no names.
+    let out = verify(&[
+        "record",
+        "--workload",
+        "ra",
+        "--variant",
+        "fast",
+        "--transactions",
+        "200",
+        "--out",
+        &file("histories"),
+    ]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let history = file("histories/ra-fast-0.history");
+    let checked = verify(&["check", &history, "--page", &page]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("word 0x"));
+    let two = verify(&["check", &history, &history, "--page", &page]);
+    assert_eq!(two.status.code(), Some(2));
+    assert!(text(&two.stderr).contains("give one file"));
 }

@@ -48,14 +48,17 @@ pub(super) struct State {
 /// Attends the launches of one run.
 pub(super) struct Recorder {
     case: Case,
+    /// What the history calls the run.
+    name: String,
     words_per_lane: u64,
     state: RefCell<State>,
 }
 
 impl Recorder {
-    pub(super) fn new(case: &Case, words_per_lane: u64) -> Self {
+    pub(super) fn new(case: &Case, name: String, words_per_lane: u64) -> Self {
         Self {
             case: case.clone(),
+            name,
             words_per_lane,
             state: RefCell::default(),
         }
@@ -111,7 +114,7 @@ impl Attendant for Recorder {
         }
         let header = Header {
             variant: self.case.algorithm.to_string(),
-            workload: super::found::test_name().unwrap_or_default(),
+            workload: self.name.clone(),
             device: sim.name(),
             seed: self.case.to_string(),
         };

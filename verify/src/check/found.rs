@@ -3,11 +3,23 @@
 use super::attend::Launched;
 use super::case::Case;
 use super::failure::Failure;
-use super::{Done, REPLAY};
 use crate::error::Error;
 use crate::page::Page;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// The variable with the line of the one case to run.
+pub const REPLAY: &str = "STM_REPLAY";
+
+/// What a run without a failure did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    pub(super) launches: u64,
+    pub(super) attempts: u64,
+    pub(super) transactions: u64,
+    pub(super) steps: u64,
+    pub(super) unfair: bool,
+}
 
 /// What a check did that found nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

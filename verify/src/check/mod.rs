@@ -31,7 +31,7 @@ mod strategy;
 pub use attend::Launched;
 pub use case::Case;
 pub use failure::{Failure, FailureKind};
-pub use found::{Found, Report};
+pub use found::{Found, REPLAY, Report};
 pub use run::Run;
 
 use crate::error::Error;
@@ -39,6 +39,7 @@ use crate::rng::Rng;
 use crate::sim::{Sim, SimConfig, with_sim};
 use attend::{Recorder, State};
 use failure::Broken;
+use found::{Done, test_name};
 use proptest::test_runner::{
     Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
 };
@@ -46,6 +47,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -54,8 +56,6 @@ use strategy::Ranges;
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
-/// The variable with the line of the one case to run.
-pub const REPLAY: &str = "STM_REPLAY";
 /// The variable with the number of cases.
 pub const CASES: &str = "STM_CASES";
 /// The variable with the file that shows a failure as a page.
@@ -65,9 +65,9 @@ pub const PAGE: &str = "STM_PAGE";
 const RECORD_WORDS: u64 = 512;
 /// Simulations that each smaller case is tried with.
 const TRIES: u64 = 40;
-/// The most smaller cases, and the most milliseconds for them.
+/// The most smaller cases, and the most time for them.
 const SHRINKS_MAX: u32 = 600;
-const SHRINK_MS_MAX: u32 = 20_000;
+const SHRINK_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A check of a kernel: see the [module](self).
 #[derive(Clone, Debug)]
@@ -78,16 +78,6 @@ pub struct Check<F> {
     cases: u32,
     seed: Option<u64>,
     page: Option<PathBuf>,
-}
-
-/// What a run without a failure did.
-#[derive(Clone, Copy, Debug, Default)]
-struct Done {
-    launches: u64,
-    attempts: u64,
-    transactions: u64,
-    steps: u64,
-    unfair: bool,
 }
 
 impl<F> Check<F>
@@ -268,7 +258,6 @@ where
             cases,
             failure_persistence: None,
             max_shrink_iters: SHRINKS_MAX,
-            max_shrink_time: SHRINK_MS_MAX,
             rng_seed: self.seed.map_or(RngSeed::Random, RngSeed::Fixed),
             ..Config::default()
         });
@@ -276,6 +265,7 @@ where
             check: self,
             report: Cell::default(),
             found: RefCell::default(),
+            since: Cell::default(),
         };
         let result = runner.run(&strategy::cases(&self.ranges), |case| hunt.try_case(&case));
         let report = hunt.report.get();
@@ -332,8 +322,9 @@ where
             mutant: case.defect.map(|defect| defect as u32),
             ..case.sim
         };
+        let name = test_name().unwrap_or_default();
         with_sim(config, |sim| {
-            let recorder = Rc::new(Recorder::new(case, words));
+            let recorder = Rc::new(Recorder::new(case, name, words));
             sim.attended_by(Some(recorder.clone()));
             let ended = quiet::catch(|| {
                 let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
@@ -380,6 +371,8 @@ struct Hunt<'a, F> {
     report: Cell<Report>,
     /// The smallest case so far that fails.
     found: RefCell<Option<Found>>,
+    /// When the search for a smaller one began.
+    since: Cell<Option<Instant>>,
 }
 
 impl<F> Hunt<'_, F>
@@ -412,7 +405,12 @@ where
     /// of the same kind counts.
     fn smaller(&self, case: &Case, kind: FailureKind) -> TestCaseResult {
         let mut rng = Rng::of_stream(case.sim.seed, 3);
+        let since = self.since.get().unwrap_or_else(Instant::now);
+        self.since.set(Some(since));
         for k in 0..TRIES {
+            if since.elapsed() > SHRINK_TIME_MAX {
+                break;
+            }
             let mut case = case.clone();
             if k != 0 {
                 case.sim.seed = rng.bits();

@@ -36,17 +36,19 @@
 //! | --- | --- |
 //! | lane | varint |
 //! | begin sample | delta from the begin of the record before (0 at the chunk's start) |
-//! | outcome | one byte: 0 update, 1 read-only commit, 2 abort, 3 running; 128 more if there are additions |
+//! | outcome | one byte: 0 update, 1 read-only commit, 2 abort, 3 running; 64 more if the transaction's number is known, 128 more if there are additions |
 //! | end sample | delta from the begin; absent when running |
 //! | version, if an update | delta from the begin |
 //! | reason, if an abort | one byte |
+//! | number, if it is known | varint, as records have it (`layout::number`) |
 //! | events | varint number, then runs of reads and of writes in turn, reads first |
 //! | additions, if there are any | varint number, 1 or more, then for each a varint: twice the events between it and the addition before (or the first event), and 1 more for an addition of floats |
 //! | a run | varint length, 0 only for the first; then for each event a delta of the word from the event before (0 at the chunk's start) and a varint value |
 //!
 //! An addition is listed among the writes, with what is added for a value, or 0
 //! for floats; the list of additions after all runs says which of the writes they
-//! are. So a history without additions is what it was before there were any.
+//! are. So a history without additions is what it was before there were any, and
+//! one without numbers too.
 //!
 //! All `INIT` chunks stand before the first `ATTS` chunk. Chunks do not depend
 //! on one another, so that a reader needs no more memory than the largest.
@@ -76,6 +78,9 @@ pub(crate) const READ_ONLY: u8 = 1;
 pub(crate) const ABORT: u8 = 2;
 /// Outcome byte of an attempt without an end.
 pub(crate) const RUNNING: u8 = 3;
+
+/// In the outcome byte of an attempt whose transaction's number is known.
+pub(crate) const NUMBERED: u8 = 0x40;
 
 /// In the outcome byte of an attempt with additions.
 pub(crate) const ADDITIONS: u8 = 0x80;

@@ -296,10 +296,14 @@ impl History {
 
     /// Returns the number of the transaction that attempt `i` belongs to: the
     /// index in its loop (`StmRef::for_each`), or the number of the thread for a
-    /// transaction outside of loops. Attempts that never ended have none, and
-    /// neither have those of a history that was read from a file.
+    /// transaction outside of loops. Attempts that never ended have none.
     pub fn transaction(&self, i: usize) -> Option<u64> {
-        self.numbers.get(i).copied().and_then(layout::transaction)
+        layout::transaction(self.number(i))
+    }
+
+    /// Returns that number as records have it, 0 if it is not known.
+    pub(crate) fn number(&self, i: usize) -> u64 {
+        self.numbers.get(i).copied().unwrap_or(0)
     }
 
     /// Takes all attempts out, keeping the space for new ones.

@@ -46,10 +46,16 @@ impl History {
                 }
                 (
                     Record::Attempt {
-                        attempt, events, ..
+                        attempt,
+                        number,
+                        events,
+                        ..
                     },
                     Some(history),
-                ) => history.push(attempt, events)?,
+                ) => {
+                    history.push(attempt, events)?;
+                    history.number_last(number);
+                }
                 (_, None) => unreachable!("the header is read first"),
             }
             Ok(())
@@ -87,6 +93,8 @@ enum Record<'a> {
     Attempt {
         offset: u64,
         attempt: Attempt,
+        /// The number of its transaction, 0 if it is not known.
+        number: u64,
         events: &'a [Event],
     },
 }
@@ -229,7 +237,7 @@ fn read_attempts(
         begin = cursor.delta(begin, "a begin sample")?;
         let outcome_offset = cursor.offset();
         let byte = cursor.byte("an outcome")?;
-        let code = byte & !file::ADDITIONS;
+        let code = byte & !(file::ADDITIONS | file::NUMBERED);
         let end = if code == file::RUNNING {
             u64::MAX
         } else {
@@ -252,6 +260,11 @@ fn read_attempts(
                 ));
             }
         };
+        let number = if byte & file::NUMBERED == 0 {
+            0
+        } else {
+            cursor.varint("the number of a transaction")?
+        };
         read_events(cursor, &mut word, &mut events)?;
         if byte & file::ADDITIONS != 0 {
             read_additions(cursor, &mut events)?;
@@ -267,6 +280,7 @@ fn read_attempts(
         sink(Record::Attempt {
             offset,
             attempt,
+            number,
             events: &events,
         })?;
     }

@@ -126,6 +126,16 @@ impl HistoryWriter {
         attempt: Attempt,
         events: impl ExactSizeIterator<Item = Event>,
     ) -> Result<(), Error> {
+        self.numbered_attempt(attempt, 0, events)
+    }
+
+    /// Writes an attempt of the transaction with this number, 0 if it is not known.
+    fn numbered_attempt(
+        &mut self,
+        attempt: Attempt,
+        number: u64,
+        events: impl ExactSizeIterator<Item = Event>,
+    ) -> Result<(), Error> {
         if self.chunk_kind != file::CHUNK_ATTEMPTS {
             self.flush_chunk()?;
             self.chunk_kind = file::CHUNK_ATTEMPTS;
@@ -157,6 +167,10 @@ impl HistoryWriter {
                 out.push(reason);
             }
             Outcome::Running => out.push(file::RUNNING),
+        }
+        if number != 0 {
+            put_varint(out, number);
+            out[outcome_at] |= file::NUMBERED;
         }
         self.events += events.len() as u64;
         if self.put_events(events) {
@@ -308,7 +322,7 @@ impl History {
             writer.initial(word, value)?;
         }
         for i in 0..self.len() {
-            writer.attempt(self.attempt(i), self.events(i))?;
+            writer.numbered_attempt(self.attempt(i), self.number(i), self.events(i))?;
         }
         writer.finish()
     }

@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const ATTEMPTS_MAX: usize = 160;
 /// The most threads shown.
 const THREADS_MAX: usize = 16;
+/// Threads that a screen has room for; of more, those that explain the finding
+/// come first.
+const THREADS_SEEN: usize = 4;
 
 /// An attempt's place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,13 +70,19 @@ impl Layout {
         let band_of = |clock: u64| clocks.partition_point(|&other| other < clock);
         let last = clocks.len().saturating_sub(1);
         let threads: BTreeSet<u32> = shown.iter().map(|&i| history.attempt(i).lane).collect();
-        let threads: Vec<u32> = threads.into_iter().collect();
+        let mut threads: Vec<u32> = threads.into_iter().collect();
+        if threads.len() > THREADS_SEEN {
+            let explain: BTreeSet<u32> =
+                marks.attempts().map(|i| history.attempt(i).lane).collect();
+            threads.sort_by_key(|thread| !explain.contains(thread));
+        }
         // The rows that a column has used in a band.
         let mut used: HashMap<(usize, usize), usize> = HashMap::new();
         let mut places = Vec::new();
         for &attempt in &shown {
             let lane = history.attempt(attempt).lane;
-            let column = threads.partition_point(|&other| other < lane);
+            let column = threads.iter().position(|&other| other == lane);
+            let column = column.unwrap_or_default();
             let (begin, end) = samples(attempt);
             let from = band_of(begin);
             let to = end.map_or(last, band_of).max(from);

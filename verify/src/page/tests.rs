@@ -160,6 +160,29 @@ fn a_page_needs_no_other_file_and_leads_nowhere_else() {
 }
 
 #[test]
+fn of_many_threads_those_that_explain_the_finding_come_first() {
+    let mut history = torn();
+    for lane in 1..=5 {
+        let attempt = Attempt {
+            lane,
+            begin: 2,
+            end: 2,
+            outcome: Outcome::CommittedReadOnly,
+        };
+        history.push(attempt, &[]).unwrap();
+    }
+    let page = page(&history);
+    let threads = between(&page, "<div class=\"thread\"", "</div>");
+    let titles: Vec<&str> = threads
+        .iter()
+        .map(|t| t.split(' ').next_back().unwrap())
+        .collect();
+    assert_eq!(titles, ["0", "7", "1", "2", "3", "4", "5", "9"]);
+    let wrong = between(&page, "<article id=\"a2\"", ">")[0];
+    assert!(wrong.contains("grid-column: 3;"), "{wrong}");
+}
+
+#[test]
 fn text_is_text_whatever_it_has() {
     let page = page(&torn());
     assert!(

@@ -65,11 +65,12 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
         section.why {
             h2 { "Why" }
             p {
-                "The bars show when memory held what the attempt read. "
+                "The bars show when memory held what the attempt read, and the frame where in the order of "
+                "commits the attempt must have its place. "
                 @if reads.len() == 1 {
-                    "The bar does not meet the frame, in which the attempt must have its place."
+                    "No bar meets the frame."
                 } @else {
-                    "No point of the clock inside the frame, in which the attempt must have its place, has all of them."
+                    "No point of the clock inside the frame has a bar in every row."
                 }
             }
             div.bars {

@@ -60,7 +60,8 @@ fn a_kernel_that_breaks_its_invariant_is_found_and_replayed() {
         let least = balances.download()?.into_iter().min().unwrap_or(0);
         run.holds("no balance is below zero", least >= 0)
     })
-    .cases(400);
+    .cases(400)
+    .seed(2);
     let found = found(&check, FailureKind::Invariant);
     assert_eq!(
         found.failure.text,
@@ -122,7 +123,8 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
             total.download()? == seen.download()?,
         )
     })
-    .cases(400);
+    .cases(400)
+    .seed(2);
     let found = found(&check, FailureKind::Invariant);
     assert_eq!(found.case.transactions, 2, "{found}");
 }

@@ -8,6 +8,7 @@ mod bank;
 mod browser;
 mod findings;
 mod lines;
+mod recorded;
 mod structures;
 
 /// Returns what a check finds, which is a failure of this kind, after it has found

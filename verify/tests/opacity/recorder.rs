@@ -192,4 +192,9 @@ fn records_name_the_transaction_of_each_attempt_that_ended() {
     let found: Vec<_> = (0..history.len()).map(|i| history.transaction(i)).collect();
     assert_eq!(found, [Some(7), Some(0), None, None, None]);
     assert_eq!(history.attempt(0).outcome, Outcome::Aborted { reason: 3 });
+    // A file keeps them.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("numbered.history");
+    history.save(&file).unwrap();
+    assert_eq!(verify::history::History::load(&file).unwrap(), history);
 }
