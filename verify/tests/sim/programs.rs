@@ -78,6 +78,7 @@ fn a_million_transactions_have_no_violation() {
             variants: Variant::ALL.to_vec(),
             mutant: None,
             seed: 0x5eed,
+            version_bits: None,
             transactions: Some(1 << 20),
             time: None,
             threads: 2,
@@ -90,6 +91,29 @@ fn a_million_transactions_have_no_violation() {
     assert!(total.transactions >= 1 << 20);
     // Runs that say nothing must stay the exception.
     assert!(total.unfair * 100 < total.schedules, "{report}");
+}
+
+#[test]
+fn the_bits_of_versions_can_be_chosen_and_nothing_else_changes() {
+    let mut config = Config {
+        variants: vec![Variant::Fast],
+        mutant: None,
+        seed: 1,
+        version_bits: None,
+        transactions: None,
+        time: None,
+        threads: 1,
+    };
+    let drawn: Vec<Case> = (0..500).map(|k| fuzz::case(&config, k)).collect();
+    config.version_bits = Some(3..=8);
+    let mut bits = BTreeSet::new();
+    for (k, mut case) in (0..).zip(drawn) {
+        let narrow = fuzz::case(&config, k);
+        bits.insert(narrow.sim.version_bits);
+        case.sim.version_bits = narrow.sim.version_bits;
+        assert_eq!(narrow, case);
+    }
+    assert_eq!(bits, (3..=8).collect());
 }
 
 #[test]
@@ -132,6 +156,7 @@ fn fuzzing_finds_a_defect_and_stops() {
             variants: vec![Variant::HvSorting],
             mutant: Some(Mutant::LockedStripeRead),
             seed: 3,
+            version_bits: None,
             transactions: Some(10_000_000),
             time: None,
             threads: 2,
