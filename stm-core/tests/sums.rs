@@ -3,11 +3,12 @@
 //! does not fit is an error that the host sees.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use core::marker::PhantomData;
 use stm_core::Capacity;
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
+use stm_core::algorithm::{Algorithm, Fast, FastTable};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
 use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums};
 
@@ -33,6 +34,7 @@ enum Job {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Params<A: Algorithm, T> {
     stm: StmRef<A>,
     sums: TSums<T>,
@@ -42,12 +44,6 @@ struct Params<A: Algorithm, T> {
     transactions: u64,
     job: Job,
 }
-impl<A: Algorithm, T> Clone for Params<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T> Copy for Params<A, T> {}
 
 struct Adds<A, T>(PhantomData<(A, T)>);
 
@@ -181,19 +177,6 @@ fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
     Ok((sums.download()?, wrong.download()?[0], statistics))
 }
 
-macro_rules! with_all {
-    ($check:ident) => {{
-        $check::<Cgl>();
-        $check::<Egpgv>();
-        $check::<Vbv>();
-        $check::<TbvSorting>();
-        $check::<HvSorting>();
-        $check::<HvBackoff>();
-        $check::<Fast>();
-        $check::<FastTable>();
-    }};
-}
-
 /// Returns the elements that the transactions of a job leave.
 fn moved(rows: u64, len: u64, transactions: u64, looks: bool) -> Vec<i64> {
     let mut expected = vec![0; (rows * len) as usize];
@@ -232,7 +215,7 @@ fn moves<A: Algorithm>() {
 
 #[test]
 fn what_threads_add_is_there_in_the_end() {
-    with_all!(moves);
+    under_all!(moves);
 }
 
 fn looks<A: Algorithm>() {
@@ -256,7 +239,7 @@ fn looks<A: Algorithm>() {
 
 #[test]
 fn what_a_transaction_reads_meanwhile_existed() {
-    with_all!(looks);
+    under_all!(looks);
 }
 
 fn reads_and_adds<A: Algorithm>() {
@@ -268,7 +251,7 @@ fn reads_and_adds<A: Algorithm>() {
 
 #[test]
 fn a_transaction_that_adds_what_it_reads_demands_is_alone() {
-    with_all!(reads_and_adds);
+    under_all!(reads_and_adds);
 }
 
 /// Uses more rows and additions than the stack has room for.
@@ -279,7 +262,7 @@ fn beyond_the_stack<A: Algorithm>() {
 
 #[test]
 fn rows_and_additions_beyond_the_stack_are_in_the_logs() {
-    with_all!(beyond_the_stack);
+    under_all!(beyond_the_stack);
 }
 
 #[test]
@@ -309,7 +292,7 @@ fn misses<A: Algorithm>() {
 
 #[test]
 fn an_addition_past_the_end_is_an_error_with_its_index() {
-    with_all!(misses);
+    under_all!(misses);
 }
 
 #[test]

@@ -25,6 +25,7 @@ enum Job {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u32>,
@@ -32,13 +33,6 @@ struct Params<A: Algorithm> {
     transactions: u64,
     job: Job,
 }
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm> Clone for Params<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm> Copy for Params<A> {}
 
 struct Many<A>(PhantomData<A>);
 

@@ -8,6 +8,7 @@ use crate::record::input;
 use clap::{Arg, Args, Parser, Subcommand};
 use stamp_ports::workloads::options::WorkloadArgs;
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -57,6 +58,7 @@ Counts may be written 100_000, 100K, 10M or 2^20 (powers of 1024).
 Examples:
   verify fuzz --variant hv-sorting --minutes 10 --seed 7
   verify fuzz --transactions 100M --log fuzz.txt
+  verify fuzz --variant fast --version-bits 3..8 --minutes 5
   verify fuzz --mutant no-e5 --variant hv-sorting --minutes 1")]
     Fuzz(FuzzArgs),
     /// Try every seeded defect, and the right code on ten times as much
@@ -125,6 +127,11 @@ pub struct FuzzArgs {
     /// Seed of all programs and simulations
     #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
     pub seed: u64,
+    /// Give packed versions so many bits, 3 to 31, where each run draws its own:
+    /// with few of them, versions wrap around often [default: 31 in one half of
+    /// the runs, 3 to 8 in the other]
+    #[arg(long, value_name = "N..M", value_parser = parse_version_bits)]
+    pub version_bits: Option<RangeInclusive<u32>>,
     /// Switch a seeded defect on
     #[arg(long, value_name = "NAME", value_parser = parse_mutant)]
     pub mutant: Option<Mutant>,
@@ -301,6 +308,17 @@ fn parse_threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// `5`, or `3..8` for 3 to 8.
+fn parse_version_bits(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) if 3 <= from && from <= to && to <= 31 => Ok(from..=to),
+        _ => Err(format!(
+            "{text:?} are no bits of a version: give 5 or 3..8, from 3 to 31"
+        )),
+    }
+}
+
 fn parse_minutes(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
@@ -415,6 +433,8 @@ mod tests {
             (&["fuzz", "--minutes", "0"], "\"0\""),
             (&["fuzz", "--mutant", "no-e9"], "\"no-e9\""),
             (&["fuzz", "--threads", "0"], "\"0\""),
+            (&["fuzz", "--version-bits", "2..8"], "\"2..8\""),
+            (&["fuzz", "--version-bits", "8..3"], "\"8..3\""),
             (&["record", "--workload", "rx"], "\"rx\": did you mean ra?"),
             (&["record", "--workload", "ra,"], "\"\""),
             (

@@ -104,6 +104,7 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
         variants: args.variant.clone(),
         mutant: args.mutant,
         seed: args.seed,
+        version_bits: args.version_bits.clone(),
         transactions: args.transactions,
         time: args.minutes,
         threads: args.threads.unwrap_or_else(|| {
@@ -122,10 +123,17 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
     if let Some(path) = &args.log {
         let names: Vec<&str> = args.variant.iter().map(|v| v.name()).collect();
         let text = format!(
-            "verify {} fuzz --variant {} --seed {:#x}{}\n\n{report}",
+            "verify {} fuzz --variant {} --seed {:#x}{}{}\n\n{report}",
             env!("CARGO_PKG_VERSION"),
             names.join(","),
             args.seed,
+            args.version_bits
+                .as_ref()
+                .map_or_else(String::new, |bits| format!(
+                    " --version-bits {}..{}",
+                    bits.start(),
+                    bits.end()
+                )),
             args.mutant
                 .map_or_else(String::new, |m| format!(" --mutant {}", m.name())),
         );

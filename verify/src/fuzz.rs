@@ -11,6 +11,7 @@ use crate::program::{Case, Done, Failure, directed, generate, run};
 use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,6 +29,9 @@ pub struct Config {
     pub mutant: Option<Mutant>,
     /// The seed of every run.
     pub seed: u64,
+    /// The bits of a packed version in each run, drawn from these; `None` leaves
+    /// them as the case has them.
+    pub version_bits: Option<RangeInclusive<u32>>,
     /// The run stops when so many transactions have committed.
     pub transactions: Option<u64>,
     /// The run stops after this time.
@@ -178,6 +182,15 @@ impl fmt::Display for Report {
 
 /// Returns the case of run `k` of a configuration.
 pub fn case(config: &Config, k: u64) -> Case {
+    let mut case = drawn_case(config, k);
+    if let Some(bits) = &config.version_bits {
+        let choices = u64::from(bits.end() - bits.start()) + 1;
+        case.sim.version_bits = bits.start() + (draw(config.seed, k, 6) % choices) as u32;
+    }
+    case
+}
+
+fn drawn_case(config: &Config, k: u64) -> Case {
     let variant = config.variants[(k % config.variants.len() as u64) as usize];
     let bits = draw(config.seed, k, 5);
     if bits.is_multiple_of(8) {

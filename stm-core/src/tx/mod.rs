@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | [`attempt`] | `Tx`, the attempt of one lane; `sums`, `record` and `pool` add its operations on sums, on records and on nodes |
+//! | [`attempt`] | `Tx`, the attempt of one lane; `write`, `sums`, `record` and `pool` add its writes and its operations on sums, on records and on nodes |
 //! | [`compose`] | `retry`, `or_else`, and transactions inside of others |
 //! | [`team`] | `TeamTx`, the attempt of a team |
 //! | [`actions`] | the actions that an attempt defers until it has committed or aborted |
@@ -22,3 +22,4 @@ mod record;
 pub(crate) mod stm_ref;
 mod sums;
 pub(crate) mod team;
+mod write;

@@ -16,6 +16,9 @@
 //! commit. If two lanes write one word, or one reads a word that another
 //! writes, the commit detects it: [`Abort::TeamOverlap`], a fault. Any number
 //! of lanes may read a word that none writes.
+//!
+//! Teams have words, actions and alternatives. They have no sums, no nodes of
+//! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::View;
@@ -31,6 +34,10 @@ use crate::tx::stm_ref::StmRef;
 /// it. [`StmRef::team`] and [`StmRef::for_each_team`] pass it to their closure,
 /// and with the threads of a block as the crew, so do [`StmRef::team_of_block`]
 /// and [`StmRef::for_each_block_team`].
+///
+/// A team reads and writes words, defers actions and runs alternatives. It has no
+/// operations on sums and on records, allocates and frees no nodes of pools, has
+/// no preassigned nodes, and runs no transaction inside of another one.
 pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
     /// The lanes of the team.

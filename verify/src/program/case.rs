@@ -1,6 +1,7 @@
 //! The data: a program, its transactions, and the case that says how they are
 //! run.
 
+use super::alternatives;
 use super::silent::Invariant;
 use crate::sim::SimConfig;
 use std::collections::BTreeSet;
@@ -78,6 +79,15 @@ pub enum Op {
     /// Does something with the node of a pool that a word names
     /// ([`Invariant::Nodes`]).
     Node(u8, NodeOp),
+    /// Reads a word, which is not the value last read from then on, and retries
+    /// if the word is odd (`true`) or if it is even.
+    RetryIf(u8, bool),
+    /// Begins a first alternative (`Tx::or_else`).
+    Either,
+    /// Ends the first alternative and begins the second one.
+    OrElse,
+    /// Ends the second alternative.
+    End,
 }
 
 /// What is done with the node of a word.
@@ -104,7 +114,9 @@ impl Op {
             | Self::Remove(word)
             | Self::Put(word)
             | Self::Take(word)
-            | Self::Node(word, _) => std::slice::from_ref(word),
+            | Self::Node(word, _)
+            | Self::RetryIf(word, _) => std::slice::from_ref(word),
+            Self::Either | Self::OrElse | Self::End => &[],
         }
     }
 
@@ -275,10 +287,14 @@ impl Program {
     /// Returns whether a transaction of launch `k` reads or writes more distinct
     /// words than its sets hold, those of a lane of the team that runs it; the
     /// launch then fails with `CapacityExceeded`. Where additions are no writes,
-    /// sums are taken to fit.
+    /// sums are taken to fit. A transaction with alternatives always fits
+    /// (`Program::check`).
     pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
         let mut transactions = self.transactions[self.launch(k)].iter().enumerate();
         transactions.any(|(i, ops)| {
+            if alternatives::any(ops) {
+                return false;
+            }
             let lanes = match self.calls {
                 Loop::Team | Loop::Block => self.team(width, i).1,
                 Loop::Each | Loop::Own => 1,
@@ -328,7 +344,15 @@ impl Program {
                 }
                 // These are run with sets that are large enough
                 // (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) | Op::Put(_) | Op::Take(_) | Op::Node(..) => {}
+                Op::Insert(_)
+                | Op::Remove(_)
+                | Op::Put(_)
+                | Op::Take(_)
+                | Op::Node(..)
+                | Op::RetryIf(..)
+                | Op::Either
+                | Op::OrElse
+                | Op::End => {}
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

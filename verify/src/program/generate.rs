@@ -5,7 +5,12 @@
 //! or two stripes, in at most four transactions: what needs a word to change and
 //! change back shows only there. A part of the unique ones has long
 //! transactions over many words, which leave the sets on the stack.
+//!
+//! What was added later is drawn from streams of its own: teams (4), sums (5) and
+//! alternatives (7; of silent programs 8). So a program of a seed that gets none
+//! of them is what it was before they existed.
 
+mod alternatives;
 mod silent;
 
 pub use silent::silent_case;
@@ -266,6 +271,11 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         width = in_teams(&mut of_teams, &mut program);
     } else if of_sums.chance(30) {
         with_sums(&mut of_sums, &mut program);
+    }
+    let mut of_alternatives = Rng::of_stream(seed, 7);
+    // Programs with small sets are about those.
+    if program.sets.0 > 5 && of_alternatives.chance(25) {
+        alternatives::with_alternatives(&mut of_alternatives, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);
     Case {

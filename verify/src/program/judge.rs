@@ -1,9 +1,12 @@
 //! The history against the program: every attempt did what its transaction
 //! says, every transaction committed once, and memory is what the commits leave.
+//! An alternative that has retried has read what it has read, and left nothing
+//! else.
 //!
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
+use super::alternatives::parts;
 use super::case::{Case, Op, Program, Value};
 use super::failure::{Failure, FailureKind};
 use super::kernel::together;
@@ -39,148 +42,258 @@ pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     memory_is_replay(case, left)
 }
 
-/// The state of an attempt while its events are matched with its transaction.
-struct Follower<'a> {
-    addresses: &'a [u64],
+/// How far an attempt came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// To the end of its operations.
+    Through,
+    /// To where its events end.
+    Cut,
+    /// To an operation that retries.
+    Retried,
+}
+
+/// What an attempt has done so far.
+#[derive(Clone)]
+struct State {
     /// Values of the attempt's own writes, by word.
     own: Vec<Option<u64>>,
+    /// What an alternative that is undone has added, by word: it read that too,
+    /// and its records are without it.
+    unrecorded: Vec<u64>,
+    last: u64,
+    /// All values of `last` so far, joined by or.
+    any: u64,
+    /// Events matched.
+    at: usize,
+}
+
+/// An attempt while its events are matched with its transaction.
+struct Follower<'a> {
+    state: State,
+    events: &'a [Event],
+    addresses: &'a [u64],
     /// The first sum among the words.
     first_sum: usize,
     /// Sums of a row.
     row: u32,
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
-    last: u64,
-    /// All values of `last` so far, joined by or.
-    any: u64,
     program: &'a Program,
+    /// A bit for each pair of alternatives met: whether the first one is taken
+    /// to be kept, or undone.
+    kept: u32,
+    met: u32,
 }
 
+/// The pairs of alternatives of one attempt of which both cases are tried.
+const MET_MAX: u32 = 10;
+
 impl Follower<'_> {
-    /// Matches the events of an attempt. Returns whether it came to the end of
-    /// its transaction, or what is wrong.
-    fn follow(&mut self, ops: &[Op], events: &[Event]) -> Result<bool, String> {
-        let mut events = events.iter().copied();
-        let mut ops = ops.iter().peekable();
-        while let Some(op) = ops.next() {
-            match *op {
-                Op::ReadSums(words) => {
-                    for &sum in words.as_slice() {
-                        let at = self.first_sum + usize::from(sum);
-                        if !self.read(op, at, &mut events)? {
-                            return Ok(false);
-                        }
-                    }
-                    self.any |= self.last;
-                }
-                Op::Add(first, value) => {
-                    let mut additions = vec![(first, value)];
-                    if let Some(Op::Add(next, value)) = ops.peek()
-                        && together(self.row, &[first, *next])
-                    {
-                        additions.push((*next, *value));
-                        ops.next();
-                    }
-                    if !self.add(op, &additions, &mut events)? {
-                        return Ok(false);
-                    }
-                }
-                Op::Read(words) => {
-                    for &word in words.as_slice() {
-                        if !self.read(op, usize::from(word), &mut events)? {
-                            return Ok(false);
-                        }
-                    }
-                    self.any |= self.last;
-                }
-                // They are not recorded (`Program::check`).
-                Op::Insert(_) | Op::Remove(_) | Op::Put(_) | Op::Take(_) | Op::Node(..) => {
-                    return Err(format!("{op} was recorded"));
-                }
-                Op::Write(word, value) => {
-                    let mask = self.program.mask(word.into());
-                    let value = value.after(self.last, self.any) & mask;
-                    let expected = Event::Write {
-                        word: self.addresses[usize::from(word)],
-                        value,
-                    };
-                    match events.next() {
-                        None => return Ok(false),
-                        Some(event) if event == expected => {
-                            self.own[usize::from(word)] = Some(value);
-                        }
-                        Some(other) => {
-                            return Err(format!("{op} should write {value} and wrote {other:?}"));
-                        }
-                    }
-                }
+    /// Matches all events of an attempt, with each first alternative kept or
+    /// undone: an attempt that ended when it read a word of its own, which is no
+    /// event, can look like either. Returns whether it came to the end of its
+    /// transaction, as it must have if it has `committed`, or what is wrong.
+    fn follow(&mut self, ops: &[Op], committed: bool) -> Result<bool, String> {
+        let start = self.state.clone();
+        let (mut wrong, mut furthest) = (String::new(), None);
+        let (mut kept, mut cases) = (0, 1);
+        while kept < cases {
+            self.state = start.clone();
+            (self.kept, self.met) = (kept, 0);
+            let what = match self.follow_once(ops) {
+                Ok(false) if committed => "it committed before its end".to_owned(),
+                Ok(through) => return Ok(through),
+                Err(what) => what,
+            };
+            if furthest.is_none_or(|at| at < self.state.at) {
+                (wrong, furthest) = (what, Some(self.state.at));
             }
+            cases = cases.max(1 << self.met.min(MET_MAX));
+            kept += 1;
         }
-        match events.next() {
+        Err(wrong)
+    }
+
+    fn follow_once(&mut self, ops: &[Op]) -> Result<bool, String> {
+        match self.block(ops, false)? {
+            End::Cut => return Ok(false),
+            End::Retried => return Err("nothing of it may retry".to_owned()),
+            End::Through => {}
+        }
+        match self.events.get(self.state.at) {
             None => Ok(true),
             Some(extra) => Err(format!("{extra:?} after the transaction's last operation")),
         }
     }
 
-    /// Matches a read of one word; `false` if the attempt ended before.
-    fn read(
-        &mut self,
-        op: &Op,
-        at: usize,
-        events: &mut impl Iterator<Item = Event>,
-    ) -> Result<bool, String> {
-        if let Some(value) = self.own[at] {
-            self.last = value;
-            return Ok(true);
+    fn event(&mut self) -> Option<Event> {
+        let event = self.events.get(self.state.at).copied();
+        self.state.at += usize::from(event.is_some());
+        event
+    }
+
+    /// Matches operations. Those of an alternative that is `undone` have left no
+    /// writes and no additions.
+    fn block(&mut self, mut ops: &[Op], undone: bool) -> Result<End, String> {
+        while let [op, rest @ ..] = ops {
+            ops = rest;
+            let end = match *op {
+                Op::ReadSums(words) => {
+                    let first = self.first_sum;
+                    let mut sums = words.as_slice().iter().map(|&sum| first + usize::from(sum));
+                    self.read_all(op, &mut sums)?
+                }
+                Op::Read(words) => {
+                    let mut words = words.as_slice().iter().map(|&word| usize::from(word));
+                    self.read_all(op, &mut words)?
+                }
+                Op::Add(first, value) => {
+                    let mut additions = vec![(first, value)];
+                    if let Some(Op::Add(next, value)) = rest.first()
+                        && together(self.row, &[first, *next])
+                    {
+                        additions.push((*next, *value));
+                        ops = &rest[1..];
+                    }
+                    self.add(op, &additions, undone)?
+                }
+                Op::Write(word, value) => self.write(op, word, value, undone)?,
+                Op::RetryIf(word, odd) => {
+                    let last = self.state.last;
+                    let end = self.read(op, word.into())?;
+                    let found = std::mem::replace(&mut self.state.last, last);
+                    if end == End::Through && found & 1 == u64::from(odd) {
+                        End::Retried
+                    } else {
+                        end
+                    }
+                }
+                Op::Either => {
+                    let (first, second, after) = parts(rest);
+                    ops = after;
+                    self.alternatives(first, second, undone)?
+                }
+                // They are not recorded, or belong to `Either` (`Program::check`).
+                Op::Insert(_)
+                | Op::Remove(_)
+                | Op::Put(_)
+                | Op::Take(_)
+                | Op::Node(..)
+                | Op::OrElse
+                | Op::End => return Err(format!("{op} was recorded")),
+            };
+            if end != End::Through {
+                return Ok(end);
+            }
         }
-        match events.next() {
-            None => Ok(false),
+        Ok(End::Through)
+    }
+
+    /// Matches two alternatives. If the first one is undone, its reads alone must
+    /// lead to where it retries; if it is kept, it must not come there.
+    fn alternatives(&mut self, first: &[Op], second: &[Op], undone: bool) -> Result<End, String> {
+        let kept = self.kept >> self.met.min(MET_MAX) & 1 != 0;
+        self.met += u32::from(!undone);
+        if kept && !undone {
+            return match self.block(first, false)? {
+                End::Retried if self.state.at == self.events.len() => Ok(End::Cut),
+                End::Retried => Err("an alternative retried and was not undone".to_owned()),
+                end => Ok(end),
+            };
+        }
+        let (own, unrecorded) = (self.state.own.clone(), self.state.unrecorded.clone());
+        match self.block(first, true)? {
+            End::Retried => {
+                self.state.own = own;
+                self.state.unrecorded = unrecorded;
+                self.block(second, undone)
+            }
+            end if undone => Ok(end),
+            _ => Err("an alternative was undone and did not retry".to_owned()),
+        }
+    }
+
+    fn read_all(&mut self, op: &Op, at: &mut dyn Iterator<Item = usize>) -> Result<End, String> {
+        for at in at {
+            if self.read(op, at)? == End::Cut {
+                return Ok(End::Cut);
+            }
+        }
+        self.state.any |= self.state.last;
+        Ok(End::Through)
+    }
+
+    /// Matches a read of one word.
+    fn read(&mut self, op: &Op, at: usize) -> Result<End, String> {
+        if let Some(value) = self.state.own[at] {
+            self.state.last = value;
+            return Ok(End::Through);
+        }
+        match self.event() {
+            None => Ok(End::Cut),
             Some(Event::Read { word, value }) if word == self.addresses[at] => {
-                self.last = value;
-                Ok(true)
+                self.state.last = sum(word, value, self.state.unrecorded[at]);
+                Ok(End::Through)
             }
             Some(other) => Err(format!("{op} was recorded as {other:?}")),
         }
     }
 
-    /// Matches additions that are made together; `false` if the attempt ended
-    /// before.
-    fn add(
-        &mut self,
-        op: &Op,
-        additions: &[(u8, Value)],
-        events: &mut impl Iterator<Item = Event>,
-    ) -> Result<bool, String> {
+    /// Matches a write.
+    fn write(&mut self, op: &Op, word: u8, value: Value, undone: bool) -> Result<End, String> {
+        let at = usize::from(word);
+        let value = value.after(self.state.last, self.state.any) & self.program.mask(at);
+        let expected = Event::Write {
+            word: self.addresses[at],
+            value,
+        };
+        let found = if undone { Some(expected) } else { self.event() };
+        match found {
+            None => Ok(End::Cut),
+            Some(event) if event == expected => {
+                self.state.own[at] = Some(value);
+                Ok(End::Through)
+            }
+            Some(other) => Err(format!("{op} should write {value} and wrote {other:?}")),
+        }
+    }
+
+    /// Matches additions that are made together.
+    fn add(&mut self, op: &Op, additions: &[(u8, Value)], undone: bool) -> Result<End, String> {
         // Where an addition is a read and a write, all are read first.
-        let last = self.last;
+        let last = self.state.last;
         let mut found = vec![0; additions.len()];
         if !self.adds {
             for (&(to, _), found) in additions.iter().zip(&mut found) {
-                if !self.read(op, self.first_sum + usize::from(to), events)? {
-                    return Ok(false);
+                if self.read(op, self.first_sum + usize::from(to))? == End::Cut {
+                    return Ok(End::Cut);
                 }
-                *found = self.last;
+                *found = self.state.last;
             }
         }
-        self.last = last;
+        self.state.last = last;
         for (&(to, value), found) in additions.iter().zip(found) {
             let at = self.first_sum + usize::from(to);
-            let delta = value.after(last, self.any) & self.program.mask(at);
+            let delta = value.after(last, self.state.any) & self.program.mask(at);
             let word = self.addresses[at];
             let expected = if self.adds {
+                if undone {
+                    self.state.unrecorded[at] = sum(word, self.state.unrecorded[at], delta);
+                }
                 Event::Add { word, delta }
             } else {
                 let value = sum(word, found, delta);
-                self.own[at] = Some(value);
+                self.state.own[at] = Some(value);
                 Event::Write { word, value }
             };
-            match events.next() {
-                None => return Ok(false),
+            match if undone { Some(expected) } else { self.event() } {
+                None => return Ok(End::Cut),
                 Some(event) if event == expected => {}
                 Some(other) => return Err(format!("{op} should be {expected:?} and is {other:?}")),
             }
         }
-        Ok(true)
+        Ok(End::Through)
     }
 }
 
@@ -207,28 +320,30 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         events.clear();
         events.extend(left.history.events(at));
         let mut follower = Follower {
+            state: State {
+                own: vec![None; left.addresses.len()],
+                unrecorded: vec![0; left.addresses.len()],
+                last: 0,
+                any: 0,
+                at: 0,
+            },
+            events: &events,
             addresses: left.addresses,
-            own: vec![None; left.addresses.len()],
             first_sum: program.initial.len(),
             row: program.row,
             adds: case.variant.has_sums(),
-            last: 0,
-            any: 0,
             program,
+            kept: 0,
+            met: 0,
         };
         let committed = matches!(
             attempt.outcome,
             Outcome::Committed { .. } | Outcome::CommittedReadOnly
         );
-        match follower.follow(ops, &events) {
+        match follower.follow(ops, committed) {
             Err(what) => {
                 return wrong(format!(
                     "attempt {at} of lane {lane} at transaction {number}: {what}"
-                ));
-            }
-            Ok(false) if committed => {
-                return wrong(format!(
-                    "attempt {at} of lane {lane} committed transaction {number} before its end"
                 ));
             }
             Ok(_) => next[lane] += usize::from(committed),

@@ -17,8 +17,10 @@
 //! written as a value; or `i` or `d` and a node of a list to be inserted or
 //! removed; or `n`, `m`, `u` or `v` and a word whose node of the pool is
 //! allocated or freed, replaced, updated or visited ([`NodeOp`]); or `p` or `t`
-//! and a word that is put or taken, which may wait. Numbers of
-//! words, sums and nodes are digits in base 36. Then the simulation.
+//! and a word that is put or taken, which may wait. `( r0 e1 w0=1 | w0=2 )` are
+//! two alternatives: the second one runs if the first retries, by `e` and a word
+//! if that is even, or by `o` if it is odd. Numbers of words, sums and nodes are
+//! digits in base 36. Then the simulation.
 
 use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
 use super::silent::Invariant;
@@ -60,6 +62,11 @@ impl fmt::Display for Op {
             Self::Put(word) => write!(f, "p{}", Digit(*word)),
             Self::Take(word) => write!(f, "t{}", Digit(*word)),
             Self::Node(word, op) => write!(f, "{}{}", op.letter(), Digit(*word)),
+            Self::RetryIf(word, false) => write!(f, "e{}", Digit(*word)),
+            Self::RetryIf(word, true) => write!(f, "o{}", Digit(*word)),
+            Self::Either => f.write_str("("),
+            Self::OrElse => f.write_str("|"),
+            Self::End => f.write_str(")"),
         }
     }
 }
@@ -191,8 +198,8 @@ fn op(text: &str) -> Result<Op, Error> {
         bad(
             text,
             "an operation such as r0, r012, w0=1, w0+1, w0~ or w0? on words from 0 to z, s01, a0=1, \
-             a0+1 or a0~ on sums, i3 or d3 on nodes of a list, or n0, m0, u0 or v0 on a word's \
-             node",
+             a0+1 or a0~ on sums, i3 or d3 on nodes of a list, n0, m0, u0 or v0 on a word's \
+             node, e0 or o0, or ( | )",
         )
     };
     let word = |c: char| {
@@ -201,6 +208,12 @@ fn op(text: &str) -> Result<Op, Error> {
             .filter(|_| !c.is_ascii_uppercase());
         digit.map(|d| d as u8).ok_or_else(bad)
     };
+    match text {
+        "(" => return Ok(Op::Either),
+        "|" => return Ok(Op::OrElse),
+        ")" => return Ok(Op::End),
+        _ => {}
+    }
     let (kind, operand) = text.split_at_checked(1).ok_or_else(bad)?;
     if kind == "r" || kind == "s" {
         let words: Vec<u8> = operand.chars().map(word).collect::<Result<_, _>>()?;
@@ -221,6 +234,8 @@ fn op(text: &str) -> Result<Op, Error> {
         ("d", "") => return Ok(Op::Remove(target)),
         ("p", "") => return Ok(Op::Put(target)),
         ("t", "") => return Ok(Op::Take(target)),
+        ("e", "") => return Ok(Op::RetryIf(target, false)),
+        ("o", "") => return Ok(Op::RetryIf(target, true)),
         (letter, "") => {
             let known = NodeOp::ALL.into_iter().find(|op| op.letter() == letter);
             return known.map(|op| Op::Node(target, op)).ok_or_else(bad);
@@ -319,6 +334,7 @@ impl Program {
             return Err(bad("launches=", "1 to 16"));
         }
         self.check_silent()?;
+        self.check_alternatives()?;
         for op in self.transactions.iter().flatten() {
             let (what, len) = if op.is_of_sums() {
                 ("sum", self.sums.len())

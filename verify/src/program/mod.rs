@@ -2,13 +2,15 @@
 //! they fail, run on the simulator and judged whole.
 //!
 //! A [`Program`] is a launch shape, a few shared words with their stripes and
-//! locks, and a list of transactions, each a list of [`Op`]s without branches.
+//! locks, and a list of transactions, each a list of [`Op`]s without branches
+//! other than alternatives.
 //! A [`Case`] adds the variant, a seeded defect if any, and the simulation: it
 //! is everything that decides a run, and its text replays it.
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `case.rs` | the data |
+//! | `alternatives.rs` | alternatives inside transactions |
 //! | `line.rs` | a case as one line of text |
 //! | `kernel.rs` | the kernel that interprets a program |
 //! | `run.rs` | a run on the simulator |
@@ -19,6 +21,7 @@
 //! | `directed.rs` | a program for every known hole |
 //! | `shrink.rs` | smaller cases that fail as well |
 
+mod alternatives;
 pub mod case;
 pub mod directed;
 pub mod failure;

@@ -5,6 +5,7 @@
 //! becomes the new case. That is why `proptest`, which changes one value at a
 //! time and runs once, only draws the cases here.
 
+use super::alternatives::resolved;
 use super::case::{Case, Loop, Op, Widths, Words};
 use super::failure::Failure;
 use super::run::run;
@@ -72,6 +73,9 @@ fn candidates(case: &Case) -> Vec<Case> {
         with(&|c| c.program.transactions[i].clear());
     }
     for (i, ops) in transactions.iter().enumerate() {
+        for smaller in resolved(ops) {
+            with(&|c| c.program.transactions[i].clone_from(&smaller));
+        }
         for (k, op) in ops.iter().enumerate() {
             with(&|c| {
                 c.program.transactions[i].remove(k);

@@ -12,7 +12,7 @@
 //! remains was read from memory and belongs to one state, whatever the attempt
 //! has buffered.
 
-use super::case::{Op, Program};
+use super::case::Program;
 use super::failure::{Failure, FailureKind};
 use std::cell::RefCell;
 
@@ -188,9 +188,15 @@ struct State {
     /// lane that leads.
     seen: Vec<Seen>,
     /// The nodes that the last attempt at each transaction inserted (`true`) or
-    /// removed, in its order.
+    /// removed, in its order, or the words that it put or took.
     changes: Vec<Vec<(u8, bool)>>,
     broken: Option<String>,
+}
+
+/// What an attempt had written when an alternative began.
+pub(super) struct Saved {
+    own: Vec<bool>,
+    changes: usize,
 }
 
 /// The values that the transactions of a run report, in the host's memory.
@@ -300,7 +306,39 @@ impl Watch {
         seen.before[at] = seen.known[at].take().or(seen.before[at]);
     }
 
-    /// Notes that an attempt has inserted a node, or removed one.
+    /// Returns what an attempt has written, when an alternative begins.
+    pub(super) fn save(&self, leader: u64, transaction: usize) -> Saved {
+        let state = self.state.borrow();
+        Saved {
+            own: state.seen[leader as usize].own.clone(),
+            changes: state.changes[transaction].len(),
+        }
+    }
+
+    /// Notes that an alternative has retried, and is undone: it has read what it
+    /// has read, and written nothing. Of a team, each lane notes this about the
+    /// words that are `mine`.
+    pub(super) fn undo(
+        &self,
+        leader: u64,
+        transaction: usize,
+        saved: &Saved,
+        mine: impl Fn(usize) -> bool,
+    ) {
+        let state = &mut *self.state.borrow_mut();
+        let seen = &mut state.seen[leader as usize];
+        seen.waits = false;
+        for (at, own) in seen.own.iter_mut().enumerate() {
+            if *own && !saved.own[at] && mine(at) {
+                *own = false;
+                seen.known[at] = seen.before[at].take();
+            }
+        }
+        state.changes[transaction].truncate(saved.changes);
+    }
+
+    /// Notes that an attempt has inserted a node, or removed one, or has put a
+    /// word or taken it.
     pub(super) fn changed(&self, transaction: usize, node: u8, inserted: bool) {
         let state = &mut *self.state.borrow_mut();
         state.changes[transaction].push((node, inserted));
@@ -318,47 +356,39 @@ impl Watch {
         if let Err(what) = self.invariant.check(&self.program, &values) {
             return broken(format!("the launch left that {what}"));
         }
+        // How much more often the transactions before `done` inserted or put it
+        // than they removed or took it.
+        let balance = |of: usize| {
+            let changes = state.changes[..done].iter().flatten();
+            let sign = |&(n, inserted): &(u8, bool)| match inserted {
+                _ if usize::from(n) != of => 0,
+                true => 1,
+                false => -1,
+            };
+            changes.map(sign).sum::<i32>()
+        };
         if self.invariant == Invariant::Turns {
-            return self.judge_turns(memory, done);
+            for (word, (&first, &last)) in self.program.initial.iter().zip(memory).enumerate() {
+                let turns = first as i64 + i64::from(balance(word));
+                if turns != last as i64 {
+                    return broken(format!(
+                        "word {word} is {last}, and its turns leave {turns}"
+                    ));
+                }
+            }
         }
         if self.invariant != Invariant::Sorted {
             return Ok(());
         }
         let (before, after) = (members(&self.program.initial), members(memory));
         for node in 1..memory.len() {
-            let changes = state.changes[..done].iter().flatten();
-            let sign = |&(n, inserted): &(u8, bool)| match inserted {
-                _ if usize::from(n) != node => 0,
-                true => 1,
-                false => -1,
-            };
-            let balance = i32::from(before[node]) + changes.map(sign).sum::<i32>();
+            let balance = i32::from(before[node]) + balance(node);
             if balance != i32::from(after[node]) {
                 return broken(format!(
                     "node {node} was inserted {balance} times more often than removed, and the \
                      list has it {} times",
                     i32::from(after[node])
                 ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Watch {
-    /// Checks that each word was put and taken as often as the transactions
-    /// before `done` say.
-    fn judge_turns(&self, memory: &[u64], done: usize) -> Result<(), Failure> {
-        for (word, (&first, &last)) in self.program.initial.iter().zip(memory).enumerate() {
-            let ops = self.program.transactions[..done].iter().flatten();
-            let turns = ops.fold(first as i64, |sum, op| match op {
-                Op::Put(w) if usize::from(*w) == word => sum + 1,
-                Op::Take(w) if usize::from(*w) == word => sum - 1,
-                _ => sum,
-            });
-            if turns != last as i64 {
-                let text = format!("word {word} is {last}, and its turns leave {turns}");
-                return Err(Failure::new(FailureKind::Invariant, text));
             }
         }
         Ok(())

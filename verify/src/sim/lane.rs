@@ -160,15 +160,11 @@ impl<'a> SimLane<'a> {
         let result = machine
             .word::<true>(lane, at, shared::<true>())
             .map(|found| {
-                let history = if machine.weak {
-                    machine.space.beside(found)
-                } else {
-                    0
-                };
-                if history == 0 {
-                    machine.space.load::<true>(found)
-                } else {
+                if machine.weak {
+                    let history = machine.history::<true>(found);
                     machine.views.oldest_visible(history, lane) as u64
+                } else {
+                    machine.space.load::<true>(found)
                 }
             });
         self.or_leave(result)

@@ -303,6 +303,9 @@ impl Machine {
     /// Notes that a lane's fibre has returned.
     pub(super) fn ended(&mut self, lane: u32) -> Result<(), Over> {
         self.live -= 1;
+        if self.weak {
+            self.views.ended(lane);
+        }
         self.last_end = self.counts.steps;
         self.lanes[lane as usize].state = State::Ended;
         self.schedule.sleep(lane);

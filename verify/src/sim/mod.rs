@@ -18,7 +18,7 @@
 //! | `meet.rs` | warp operations and barriers |
 //! | `schedule.rs`, `rounds.rs` | who runs next |
 //! | `space.rs` | allocations, addresses, widths and owners |
-//! | `views.rs` | weak memory |
+//! | `views.rs`, `views/archive.rs` | weak memory |
 //! | `error.rs`, `report.rs`, `op.rs` | what went wrong, in whose words |
 //!
 //! # What is simulated, and what is not

@@ -18,9 +18,13 @@
 //! that happens before the load, or that some load read which happens before it
 //! (coherence of reads). Words never written in this launch have no history,
 //! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
-//! taken to be seen by all, which only forbids behaviours.
+//! taken to be seen by all, which only forbids behaviours. The oracle, which
+//! samples the clock for the recorder, does not take them so (`archive.rs`).
+
+mod archive;
 
 use crate::rng::Rng;
+use archive::Archive;
 
 /// Stores kept for each word.
 const KEPT: usize = 8;
@@ -47,6 +51,8 @@ struct Store {
 struct History {
     first: u32,
     len: u32,
+    /// The number of the archive, or 0 if the word is not sampled.
+    archive: u32,
     ring: [Store; KEPT],
 }
 
@@ -74,6 +80,10 @@ pub(super) struct Views {
     released: Vec<u32>,
     /// Whether each lane's next fence has something to join.
     pending: Vec<bool>,
+    /// Whether each lane goes on.
+    live: Vec<bool>,
+    /// The older stores of the words that are sampled.
+    archives: Vec<Archive>,
     stale_percent: u32,
     /// Loads that returned another store than the newest.
     pub(super) stale: u64,
@@ -102,6 +112,8 @@ impl Views {
             histories: Vec::new(),
             released: Vec::new(),
             pending: Vec::new(),
+            live: Vec::new(),
+            archives: Vec::new(),
             stale_percent: 0,
             stale: 0,
         }
@@ -123,6 +135,9 @@ impl Views {
         self.released.resize(lanes as usize, NONE);
         self.pending.clear();
         self.pending.resize(lanes as usize, false);
+        self.live.clear();
+        self.live.resize(lanes as usize, true);
+        self.archives.clear();
         for lane in 0..lanes as usize {
             self.rows[lane * self.stride + lane] = 1;
         }
@@ -227,11 +242,7 @@ impl Views {
             view: NONE,
             readers: NONE,
         };
-        self.histories.push(History {
-            first: 0,
-            len: 1,
-            ring: [store; KEPT],
-        });
+        self.histories.push(History::new(store));
         self.histories.len() as u32
     }
 
@@ -259,13 +270,19 @@ impl Views {
                 != 0
     }
 
+    /// Returns whether the lane may see nothing older than the store.
+    #[inline]
+    fn sees(&self, store: Store, lane: u32) -> bool {
+        self.before(store, lane) || self.read_before(store, lane)
+    }
+
     /// Returns the position of the oldest store that the lane may see.
     #[inline]
     fn floor(&mut self, number: u32, lane: u32) -> u32 {
         let mut floor = self.history(number).len - 1;
         while floor != 0 {
             let store = *self.history(number).at(floor);
-            if self.before(store, lane) || self.read_before(store, lane) {
+            if self.sees(store, lane) {
                 break;
             }
             floor -= 1;
@@ -273,13 +290,7 @@ impl Views {
         floor
     }
 
-    /// Returns the value at the lane's floor, and changes nothing.
-    pub(super) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
-        let floor = self.floor(number, lane);
-        self.history(number).at(floor).value
-    }
-
-    /// The lane reads the store at position `i`, above its floor.
+    /// The lane reads the store at position `i`, above what it has seen.
     fn note_reader(&mut self, number: u32, i: u32, lane: u32) {
         let mut readers = self.history(number).at(i).readers;
         if readers == NONE {
@@ -317,7 +328,11 @@ impl Views {
                 store = *self.history(number).at(chosen);
                 self.stale += 1;
             }
-            if chosen != floor {
+            // The oldest store that is kept may be above what the lane has seen,
+            // which only the oracle can tell.
+            if chosen != floor
+                || floor == 0 && self.history(number).archive != 0 && !self.sees(store, lane)
+            {
                 self.note_reader(number, chosen, lane);
             }
         }
@@ -330,7 +345,7 @@ impl Views {
         let newest = self.history(number).len - 1;
         let store = *self.history(number).at(newest);
         self.take_view(store.view, lane, acquire);
-        if newest != 0 && !self.before(store, lane) && !self.read_before(store, lane) {
+        if newest != 0 && !self.sees(store, lane) {
             self.note_reader(number, newest, lane);
         }
     }
@@ -338,10 +353,10 @@ impl Views {
     fn push(&mut self, number: u32, value: u128, lane: u32, view: u32) {
         let time = self.time(lane);
         let history = self.history(number);
-        let mut evicted = (NONE, NONE);
+        let archive = history.archive;
+        let mut evicted = None;
         if history.len as usize == KEPT {
-            let oldest = history.at(0);
-            evicted = (oldest.view, oldest.readers);
+            evicted = Some(*history.at(0));
             history.first = (history.first + 1) % KEPT as u32;
             history.len -= 1;
         }
@@ -354,8 +369,12 @@ impl Views {
             readers: NONE,
         };
         history.len += 1;
-        self.let_go(evicted.0);
-        self.let_go(evicted.1);
+        if let Some(oldest) = evicted {
+            self.let_go(oldest.view);
+            if !self.archive(archive, oldest) {
+                self.let_go(oldest.readers);
+            }
+        }
     }
 
     /// Stores to a word.

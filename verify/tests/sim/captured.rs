@@ -3,7 +3,7 @@
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
-use crate::recorded::recorded;
+use crate::recorded::{configs, recorded};
 use std::marker::PhantomData;
 use stm_core::Capacity;
 use stm_core::RetryLimits;
@@ -15,7 +15,7 @@ use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
 use stm_core::{Lane, Preassigned, StmRef, TArray, TPreassigned, Tx, TxResult, View, record};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Sim, SimConfig};
 
 /// Transactions; every second one has two nodes.
 const NODES: u64 = 24;
@@ -160,28 +160,6 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
         opaque: run.verdict.is_opaque(),
         empty: empty.download().unwrap()[0],
     }
-}
-
-/// Configurations without end, all different.
-fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: [Schedule; 4] = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::Random,
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
-    ];
-    (0..).map(move |k: u64| SimConfig {
-        warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
-        schedule: SCHEDULES[k as usize % 4],
-        memory: MemoryModel::Weak { stale_percent: 30 },
-        votes_order: (k / 16).is_multiple_of(2),
-        seed: k,
-        mutant: mutant.map(|mutant| mutant as u32),
-        ..SimConfig::default()
-    })
 }
 
 fn all<A: Algorithm>(runs: usize) {

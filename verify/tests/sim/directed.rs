@@ -97,6 +97,9 @@ directed_programs! {
     block_skew: "block-skew";
     block_stripe: "block-stripe";
     block_stripe_torn: "block-stripe-torn";
+    or_else: "or-else";
+    or_else_skew: "or-else-skew";
+    team_or_else: "team-or-else";
     silent_torn_pair: "silent-torn-pair";
     silent_late_extension: "silent-late-extension";
     silent_two_launches: "silent-two-launches";
@@ -111,4 +114,6 @@ directed_programs! {
     silent_sums: "silent-sums";
     silent_team_pair: "silent-team-pair";
     silent_block_pair: "silent-block-pair";
+    silent_or_else: "silent-or-else";
+    silent_node_or_else: "silent-node-or-else";
 }

@@ -3,7 +3,7 @@
 //! algorithm, in narrow and wide warps and with weak memory. And each seeded
 //! defect of the pool is found by them.
 
-use crate::recorded::recorded;
+use crate::recorded::{configs, recorded};
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use stm_core::algorithm::{
@@ -16,7 +16,7 @@ use stm_core::observe::Mutant;
 use stm_core::{Capacity, Lane, Node, RetryLimits, StmRef, TArray, TNodes, View};
 use stm_kernels::chain::{ChainNode, ChainPlan, INSERTED, Operation, operate};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 /// The seeded defects that kernels of this file find, and no program.
 pub(crate) const CAUGHT: [Mutant; 3] = [
@@ -253,28 +253,6 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
         aborted: run.history.len() - run.statistics.commits as usize,
         wrong,
     }
-}
-
-/// Configurations without end, all different.
-fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: [Schedule; 4] = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::Random,
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
-    ];
-    (0..).map(move |k: u64| SimConfig {
-        warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
-        schedule: SCHEDULES[k as usize % 4],
-        memory: MemoryModel::Weak { stale_percent: 30 },
-        votes_order: (k / 16).is_multiple_of(2),
-        seed: k,
-        mutant: mutant.map(|mutant| mutant as u32),
-        ..SimConfig::default()
-    })
 }
 
 fn all<A: Algorithm>(runs: usize) {

@@ -78,6 +78,7 @@ fn a_million_transactions_have_no_violation() {
             variants: Variant::ALL.to_vec(),
             mutant: None,
             seed: 0x5eed,
+            version_bits: None,
             transactions: Some(1 << 20),
             time: None,
             threads: 2,
@@ -90,6 +91,47 @@ fn a_million_transactions_have_no_violation() {
     assert!(total.transactions >= 1 << 20);
     // Runs that say nothing must stay the exception.
     assert!(total.unfair * 100 < total.schedules, "{report}");
+}
+
+#[test]
+fn the_bits_of_versions_can_be_chosen_and_nothing_else_changes() {
+    let mut config = Config {
+        variants: vec![Variant::Fast],
+        mutant: None,
+        seed: 1,
+        version_bits: None,
+        transactions: None,
+        time: None,
+        threads: 1,
+    };
+    let drawn: Vec<Case> = (0..500).map(|k| fuzz::case(&config, k)).collect();
+    config.version_bits = Some(3..=8);
+    let mut bits = BTreeSet::new();
+    for (k, mut case) in (0..).zip(drawn) {
+        let narrow = fuzz::case(&config, k);
+        bits.insert(narrow.sim.version_bits);
+        case.sim.version_bits = narrow.sim.version_bits;
+        assert_eq!(narrow, case);
+    }
+    assert_eq!(bits, (3..=8).collect());
+}
+
+/// A lane loads its snapshot and does nothing until eight stores to the clock
+/// have come after. `fuzz --version-bits 3..8` found that its sample was newer.
+#[test]
+fn a_sample_of_the_clock_is_no_newer_than_the_snapshot_of_a_lane_that_was_suspended() {
+    for bits in [5, 7, 31] {
+        let line = format!(
+            "fast 1x3 each u32 stripe=1 locks=8 sets=8/8 retry_limits=2/8 init=0,0,0 : \
+             r1 / - / - / - / w0=4 / r0 r2 / - / w0=5 / - / - / w1=1 w2=1 / - / - / - / - / - / - \
+             / - / - / - / - / - / - / - / - / w0=1 / - / - / w1=2 w2=2 / - / - / w0=3 / - / - / \
+             w0=4 / - / - / w1=1 w2=1 / - / - / w0=5 / - / - / w0=6 : \
+             sim:w1,pct5x90,weak70,votes=relaxed,versions={bits},seed=0x92a95596af8bb639,\
+             steps=1000000,idle=300000"
+        );
+        let case: Case = line.parse().unwrap();
+        run(&case).unwrap_or_else(|failure| panic!("{failure}\n{line}"));
+    }
 }
 
 #[test]
@@ -132,6 +174,7 @@ fn fuzzing_finds_a_defect_and_stops() {
             variants: vec![Variant::HvSorting],
             mutant: Some(Mutant::LockedStripeRead),
             seed: 3,
+            version_bits: None,
             transactions: Some(10_000_000),
             time: None,
             threads: 2,
@@ -220,6 +263,12 @@ fn a_bad_line_is_refused_with_the_bad_part() {
             "node 2 is followed by 1",
         ),
         ("hv-sorting 1x1 : r0 : sim:w77", "w32"),
+        ("fast 1x1 : r0 ( w0=1 | : sim:w1", "its )"),
+        ("fast 1x1 : r0 w0=1 | r0 ) : sim:w1", "( before"),
+        ("fast 1x1 : r0 e0 : sim:w1", "first alternative"),
+        ("fast 1x1 : r0 ( r0 | o0 ) : sim:w1", "first alternative"),
+        ("fast 1x1 : ( w0=1 e0 | ) : sim:w1", "reads before"),
+        ("fast 1x1 sets=2/2 : ( r0 e0 | w0=1 ) : sim:w1", "sets=3/3"),
     ] {
         let error = line.parse::<Case>().unwrap_err().to_string();
         assert!(error.contains(part), "{line}: {error}");
@@ -258,6 +307,16 @@ fn random_cases_come_in_every_kind() {
         let [recorded, silent] = count(&|case| case.program.silent == Some(invariant));
         assert!(recorded == 0 && silent > 200, "{invariant:?}: {silent}");
     }
+    let alternatives = |case: &Case| {
+        let mut ops = case.program.transactions.iter().flatten();
+        ops.any(|op| *op == Op::Either)
+    };
+    for kind in [
+        count(&|case| alternatives(case) && !case.program.calls.is_of_teams()),
+        count(&|case| alternatives(case) && case.program.calls.is_of_teams()),
+    ] {
+        assert!(kind.iter().all(|&n| n > 40), "alternatives: {kind:?}");
+    }
     let teams = count(&|case| case.program.calls.is_of_teams());
     assert!(teams.iter().all(|&n| n > 100), "{teams:?}");
 }
@@ -278,6 +337,57 @@ fn a_silent_program_reports_what_its_transactions_saw() {
             .find_map(|case| run(&case).err());
         let kind = failure.map(|failure| failure.kind);
         assert_eq!(kind, Some(FailureKind::Invariant), "{name}");
+    }
+}
+
+#[test]
+fn random_programs_of_both_kinds_find_an_alternative_that_keeps_its_writes() {
+    let mutant = Mutant::OrElseKeepsWrites;
+    for (variant, case) in [
+        (
+            Variant::Fast,
+            generate::case as fn(Variant, Option<Mutant>, u64) -> Case,
+        ),
+        (Variant::Fast, generate::silent_case),
+        (Variant::FastTable, generate::case),
+        (Variant::FastTable, generate::silent_case),
+    ] {
+        let (case, failure) = (0..500)
+            .map(|seed: u64| case(variant, Some(mutant), seed.wrapping_mul(0x9E37_79B9)))
+            .find_map(|case| run(&case).err().map(|failure| (case, failure)))
+            .unwrap();
+        let (small, failure) = shrink(&case, failure);
+        let ops = || small.program.transactions.iter().flatten();
+        assert!(ops().any(|op| *op == Op::Either), "{small}");
+        let right = Case {
+            mutant: None,
+            ..small.clone()
+        };
+        // Names of nodes depend on the pools that the process has made before.
+        let kind = run(&small).map_err(|failure| failure.kind);
+        assert_eq!(kind, Err(failure.kind), "{small}");
+        assert!(run(&right).is_ok(), "{right}");
+    }
+}
+
+#[test]
+fn an_alternative_is_undone_and_read_again_under_every_variant() {
+    // What the first alternatives write would be seen in the last transaction,
+    // and the second ones must see what was there before.
+    for variant in Variant::ALL {
+        for transactions in [
+            "r0 ( w0=7 r0 o0 | r0 w1+1 ) / r0 r1",
+            "r0 ( w0=7 ( w1=9 r01 o1 | w1=8 e1 ) | r01 w1+1 ) / r0 r1",
+            "r0 ( a0=5 s0 e0 | s0 w1+1 ) / s0 r1",
+        ] {
+            let line = format!(
+                "{variant} 1x1 own init=0,0 sums=1 row=1 sets=16/16 : {transactions} : sim:w1"
+            );
+            let case: Case = line.parse().unwrap();
+            let done = run(&case).unwrap_or_else(|failure| panic!("{line}: {failure}"));
+            assert_eq!(done.transactions, 2, "{line}");
+            assert_eq!(done.attempts, 2, "{line}");
+        }
     }
 }
 

@@ -1,12 +1,14 @@
-//! A launch of a test's own kernel on the simulator, recorded and judged.
+//! A launch of a test's own kernel on the simulator, recorded and judged, and
+//! the simulations of such tests.
 
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Launch, Statistics, Stm, StmConfig};
+use stm_core::observe::Mutant;
 use stm_core::{Kernel, StmRef};
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};
-use verify::sim::Sim;
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Words of a lane's recording buffer.
 const WORDS_PER_LANE: u64 = 1 << 14;
@@ -52,4 +54,26 @@ pub(crate) unsafe fn recorded<K: Kernel, A: Algorithm>(
         history,
         verdict,
     }
+}
+
+/// Configurations without end, all different.
+pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
+    const SCHEDULES: [Schedule; 4] = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 3,
+            length: 4000,
+        },
+    ];
+    (0..).map(move |k: u64| SimConfig {
+        warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
+        schedule: SCHEDULES[k as usize % 4],
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        votes_order: (k / 16).is_multiple_of(2),
+        seed: k,
+        mutant: mutant.map(|mutant| mutant as u32),
+        ..SimConfig::default()
+    })
 }

@@ -99,10 +99,15 @@ fn mutants(data: &Data) -> Result<String, String> {
 /// Random programs on the simulator, a row a run.
 fn fuzz(data: &Data) -> Result<String, String> {
     let mut rows = Vec::new();
-    for file in ["simulator/fuzz-100m.txt", "simulator/fuzz-fast.txt"] {
+    for file in [
+        "simulator/fuzz-100m.txt",
+        "simulator/fuzz-fast.txt",
+        "simulator/fuzz-narrow.txt",
+    ] {
         let all = |column: &str| data.number(&format!("{file}:[variant=all].{column}"));
         let text = data.text(file)?;
-        let command = text.lines().next().unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default();
+        let command = first.split(", of the source").next().unwrap_or_default();
         let violations = text
             .lines()
             .find_map(|line| line.strip_suffix(" violations"))

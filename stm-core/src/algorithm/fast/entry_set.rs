@@ -31,6 +31,7 @@ use crate::memory::bloom::Bloom;
 use crate::memory::word::WordAddress;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
+
 /// The flag of [`EntrySet::hint`] while an alternative is open.
 pub(super) const OPEN: u32 = 1 << 31;
 
@@ -86,7 +87,7 @@ impl EntrySet {
     /// Returns the last written entry of a word, and its first entry of any
     /// kind.
     #[inline(always)]
-    fn find<L: Lane, const N: usize>(
+    pub(super) fn find<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,
         address: WordAddress,
@@ -457,45 +458,5 @@ impl EntrySet {
         self.written.insert(word_of(entry));
         // The hint only moves forward; see `find` about words with two entries.
         self.hint = self.hint.max(i + 1);
-    }
-
-    /// Removes duplicates: keeps one entry for each word.
-    ///
-    /// # Errors
-    /// [`Abort::ReadStale`] if a word was seen differently by two reads.
-    #[inline(always)]
-    fn compact<L: Lane, const N: usize>(&mut self, at: Entries<'_, L, N>) -> Result<(), Abort> {
-        let mut kept = Self {
-            len: 0,
-            writes: 0,
-            blind: 0,
-            hint: 0,
-            ..*self
-        };
-        for i in 0..self.len {
-            // SAFETY: below the count, as what is kept is.
-            unsafe {
-                let [entry, seen, value] =
-                    [Column::Address, Column::Seen, Column::Value].map(|column| at.get(column, i));
-                let (written, first) = kept.find(at, word_of(entry));
-                if let Some(k) = written.or(first) {
-                    if at.get(Column::Seen, k) != seen {
-                        return Err(Abort::ReadStale);
-                    }
-                    if entry & WRITTEN != 0 {
-                        let old = at.get(Column::Address, k);
-                        kept.mark(at, k, old, value);
-                    }
-                } else {
-                    at.store(kept.len, entry, seen, value);
-                    kept.len += 1;
-                    kept.writes += u32::from(entry & WRITTEN != 0);
-                    kept.blind += u32::from(entry & BLIND != 0);
-                }
-            }
-        }
-        kept.hint = kept.len;
-        *self = kept;
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@
 //! | teams | `team`, `team_commit` |
 //! | waiting | `changed` |
 //! | alternatives | `alternative` |
-//! | read and write set | `entry_set`, on top of `entries` |
+//! | read and write set | `entry_set` and `compaction`, on top of `entries` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
@@ -19,6 +19,7 @@ pub(crate) mod age;
 mod alternative;
 pub(crate) mod changed;
 pub(crate) mod commit;
+mod compaction;
 pub(crate) mod entries;
 pub(crate) mod entry_set;
 pub(crate) mod pairs;

@@ -384,4 +384,31 @@ pub const ALL: &[Directed] = &[
     )
     .stripes(2, 8)
     .blocks(2),
+    Directed::new(
+        "or-else",
+        "an alternative that has retried and leaves what it has written",
+        &[
+            "r0 ( w1=1 w2=1 e0 | w2=2 ) / r0 ( w2=3 ( w1=3 o0 | e0 ) | w1=4 )",
+            "w0=1 / w0=2 / w0=3",
+            "r12 / r2 r1",
+        ],
+        &[0, 0, 0],
+    ),
+    Directed::new(
+        "or-else-skew",
+        "write skew between transactions of which each has read the other's word only in an \
+         alternative that has retried",
+        &["( e0 | w1=1 )", "( e1 | w0=1 )"],
+        &[0, 0],
+    ),
+    Directed::new(
+        "team-or-else",
+        "an alternative of a team in which one lane retries and all have written",
+        &[
+            "r0 ( w1=1 w2=1 e0 | w2=2 ) / r0 ( e0 w1=3 | )",
+            "r0 ( w0=1 w3=1 o0 | w0=2 )",
+        ],
+        &[0, 0, 0, 0],
+    )
+    .teams(2),
 ];

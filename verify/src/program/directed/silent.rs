@@ -142,4 +142,28 @@ pub const SILENT: &[Directed] = &[
     )
     .blocks(2)
     .silent(Invariant::Equal),
+    Directed::new(
+        "silent-or-else",
+        "a transfer that is given up in its midst for another one, or for none",
+        &[
+            "( r0 w0+1 e2 r1 w1+18446744073709551615 | r2 ) / \
+             ( r1 w1+2 o2 r0 w0+18446744073709551614 | )",
+            "r2 w2+1 r1 w1+18446744073709551615 / r2 w2+1 r0 w0+18446744073709551615",
+            "r0 r1 r2 / r210",
+        ],
+        &[5, 5, 5],
+    )
+    .silent(Invariant::Total),
+    Directed::new(
+        "silent-node-or-else",
+        "nodes that are allocated and freed in alternatives that are undone",
+        &[
+            "( m0 e1 | m1 ) / ( n0 n1 o0 | m0 )",
+            "( m1 e0 | n0 ) / ( m0 m1 e1 | )",
+            "v0 v1 / u0 / v1",
+        ],
+        &[0, 0],
+    )
+    .silent(Invariant::Nodes)
+    .sets(40, 40),
 ];

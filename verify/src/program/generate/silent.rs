@@ -1,6 +1,7 @@
 //! Random silent programs: transactions that keep an invariant, whatever order
 //! they commit in, and others that only look.
 
+use super::alternatives::with_whole_alternatives;
 use super::{in_teams, launches, simulation, widths};
 use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
 use crate::program::silent::Invariant;
@@ -263,6 +264,10 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
         );
     if variant.has_teams() && !alone && rng.chance(25) {
         width = in_teams(&mut rng, &mut program);
+    }
+    let mut of_alternatives = Rng::of_stream(seed, 8);
+    if of_alternatives.chance(25) {
+        with_whole_alternatives(&mut of_alternatives, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);
     Case {

@@ -1,7 +1,9 @@
 //! The transactions that lanes run alone.
 
 use super::{Params, stretches, together};
+use crate::program::alternatives::parts;
 use crate::program::case::{Op, Program, Words};
+use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, Summand, TSums, Tx, TxResult};
 
@@ -111,14 +113,58 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         if let Some(watch) = self.params.program.watch() {
             watch.begin(self.lane, self.lane, self.number);
         }
-        let mut ops = program.transactions[self.number].iter().peekable();
-        while let Some(op) = ops.next() {
-            let next = ops.peek().copied();
-            if self.operation(program, op, next)? {
-                ops.next();
+        self.block(program, &program.transactions[self.number])
+    }
+
+    /// Does operations one after the other.
+    #[inline(never)]
+    fn block(&mut self, program: &Program, mut ops: &[Op]) -> TxResult<()> {
+        while let [op, rest @ ..] = ops {
+            ops = rest;
+            if *op == Op::Either {
+                let (first, second, after) = parts(rest);
+                self.alternatives(program, first, second)?;
+                ops = after;
+            } else if self.operation(program, op, rest.first())? {
+                ops = &rest[1..];
             }
         }
         Ok(())
+    }
+
+    /// Does the operations of one of two alternatives. What the first one has
+    /// read last stays so.
+    #[inline(never)]
+    fn alternatives(&mut self, program: &Program, first: &[Op], second: &[Op]) -> TxResult<()> {
+        let (params, number, lane) = (self.params, self.number, self.lane);
+        let watch = params.program.watch();
+        let before = watch.map(|watch| (watch, watch.save(lane, number)));
+        let values = Cell::new((self.last, self.any));
+        let run = |tx: &mut Tx<'_, L, A>, ops: &[Op]| {
+            let (last, any) = values.get();
+            let mut part = Single {
+                tx,
+                params,
+                number,
+                lane,
+                last,
+                any,
+            };
+            let result = part.block(program, ops);
+            values.set((part.last, part.any));
+            result
+        };
+        let result = self.tx.or_else(
+            |tx| run(tx, first),
+            |tx| {
+                if let Some((watch, before)) = &before {
+                    watch.undo(lane, number, before, |_| true);
+                }
+                run(tx, second)
+            },
+        );
+        (self.last, self.any) = values.get();
+        result
     }
 
     /// Does an operation, and the next one with it if it can; then it returns
@@ -181,6 +227,15 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             Op::Node(word, op) => self.node(*word, *op)?,
             Op::Put(word) => self.turn(*word, 1)?,
             Op::Take(word) => self.turn(*word, 0)?,
+            Op::RetryIf(word, odd) => {
+                let last = self.last;
+                self.read(Words::new(&[*word]))?;
+                let found = std::mem::replace(&mut self.last, last);
+                if found & 1 == u64::from(*odd) {
+                    return self.tx.retry();
+                }
+            }
+            Op::Either | Op::OrElse | Op::End => {} // `block` has them
         }
         Ok(false)
     }
@@ -271,7 +326,9 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     fn turn(&mut self, word: u8, value: u64) -> TxResult<()> {
         self.read(Words::new(&[word]))?;
         if self.last != value {
-            return self.write([word; 2], [value, 0], 1);
+            self.write([word; 2], [value, 0], 1)?;
+            self.changed(word, value == 1);
+            return Ok(());
         }
         if let Some(watch) = self.params.program.watch() {
             watch.waits(self.lane);

@@ -1,0 +1,143 @@
+//! Writes of an attempt: one word, several together, and captured ones.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::View;
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mark::mark;
+use crate::observe::probe::Event;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
+    /// Writes `array[i]`; the write takes effect when the transaction commits.
+    ///
+    /// # Errors
+    /// A full write set, or an index past the end: pass it on with `?`.
+    #[inline(always)]
+    pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let word = self.locate(array, i)?;
+        self.put(word, value.to_bits64())
+    }
+
+    /// Buffers a write.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
+        let buffered = A::buffer(self, address, value);
+        self.checked(buffered)?;
+        mark!(self, Buffering);
+        self.observe(|_| Event::Write(address, value));
+        Ok(())
+    }
+
+    /// Writes the first `count` of several elements. It has the effect of
+    /// writing one after the other, and is faster for elements that were the
+    /// last ones read, together and in this order.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::write`]; some of the elements may then
+    /// be written.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    pub fn write_many<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        values: [T; N],
+        count: u32,
+    ) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k]));
+        let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
+        let mut inside = count as usize <= N;
+        for k in 0..N {
+            inside &= k as u32 >= count || i[k] < array.len();
+        }
+        if inside && self.put_together(words, bits, count, false) {
+            return Ok(());
+        }
+        if N <= 4 {
+            let mut end = Ok(());
+            for k in 0..N {
+                if (k as u32) < count && end.is_ok() {
+                    end = self.write(array, i[k], values[k]);
+                }
+            }
+            return end;
+        }
+        // These are copies, so that the arrays themselves stay in registers.
+        let (mut at, mut new) = ([0; N], [0; N]);
+        for k in 0..N {
+            (at[k], new[k]) = (i[k], bits[k]);
+        }
+        let mut k = 0;
+        let mut end = Ok(());
+        while k < count as usize && end.is_ok() {
+            let (Some(&at), Some(&new)) = (at.get(k), new.get(k)) else {
+                break;
+            };
+            end = self.write(array, at, T::from_bits64(new));
+            k += 1;
+        }
+        end
+    }
+
+    /// Writes the first `count` of several words together, if the algorithm can;
+    /// `captured` ones are stored at once. Otherwise it returns `false` and
+    /// changes nothing.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[inline(always)]
+    fn put_together<const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        bits: [u64; N],
+        count: u32,
+        captured: bool,
+    ) -> bool {
+        let done = captured && A::init_many(self, words, bits, count)
+            || A::buffer_many(self, words, bits, count);
+        if done {
+            mark!(self, Buffering);
+            for k in 0..N {
+                if (k as u32) < count {
+                    self.observe(|_| Event::Write(words[k], bits[k]));
+                }
+            }
+        }
+        done
+    }
+
+    /// Writes the first `count` of several words that exist. If they are
+    /// `captured`, another attempt reaches them only by reading a word that this
+    /// one writes, and no two of them are the same.
+    #[inline(always)]
+    pub(crate) fn put_words<const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        bits: [u64; N],
+        count: u32,
+        captured: bool,
+    ) -> TxResult<()> {
+        mark!(self, Native);
+        if let Some(abort) = self.failed {
+            return Err(abort);
+        }
+        if self.put_together(words, bits, count, captured) {
+            return Ok(());
+        }
+        let mut end = Ok(());
+        for k in 0..N {
+            if (k as u32) < count && end.is_ok() {
+                end = self.put(words[k], bits[k]);
+            }
+        }
+        end
+    }
+}

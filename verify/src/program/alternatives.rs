@@ -1,0 +1,153 @@
+//! Alternatives inside a transaction: `( first | second )` in its list of
+//! operations.
+//!
+//! The second alternative runs if the first one retries, as if the first had
+//! written nothing. Only [`Op::RetryIf`] retries in a program that is recorded,
+//! and it stands inside a first alternative, so no such transaction waits.
+
+use super::case::{Op, Program};
+use crate::error::Error;
+
+/// Splits what follows an [`Op::Either`] into the first alternative, the second
+/// one, and what comes after both. There is nothing to split if an end is
+/// missing.
+pub(super) fn split(ops: &[Op]) -> Option<(&[Op], &[Op], &[Op])> {
+    let (mut depth, mut middle) = (0u32, None);
+    for (i, op) in ops.iter().enumerate() {
+        match op {
+            Op::Either => depth += 1,
+            Op::OrElse if depth == 0 && middle.is_none() => middle = Some(i),
+            Op::End if depth == 0 => {
+                let middle = middle?;
+                return Some((&ops[..middle], &ops[middle + 1..i], &ops[i + 1..]));
+            }
+            Op::End => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Splits as [`split`] does, in a program that [`Program::check`] has passed.
+pub(super) fn parts(ops: &[Op]) -> (&[Op], &[Op], &[Op]) {
+    let Some(parts) = split(ops) else {
+        unreachable!("the alternatives of a program are complete (`Program::check`)")
+    };
+    parts
+}
+
+/// Returns whether an operation only says where alternatives begin and end.
+pub(super) const fn is_bracket(op: &Op) -> bool {
+    matches!(op, Op::Either | Op::OrElse | Op::End)
+}
+
+/// Returns whether a transaction has alternatives.
+pub(super) fn any(ops: &[Op]) -> bool {
+    ops.iter().any(is_bracket)
+}
+
+/// Returns the entries of each set that a transaction needs, of a program with
+/// so many words: while an alternative is open, each access may take one.
+pub(super) fn room(ops: &[Op], words: usize) -> u32 {
+    let of = |op: &Op| match op {
+        Op::Read(list) | Op::ReadSums(list) => list.as_slice().len() as u32,
+        Op::Write(..) | Op::RetryIf(..) => 1,
+        Op::Add(..) | Op::Put(_) | Op::Take(_) => 2,
+        // A walk along the list, and two links.
+        Op::Insert(_) | Op::Remove(_) => words as u32 + 4,
+        // The word twice, and the fields of two nodes.
+        Op::Node(..) => 8,
+        Op::Either | Op::OrElse | Op::End => 0,
+    };
+    ops.iter().map(of).sum()
+}
+
+/// Returns the part of a list of operations that a message names.
+fn complete(ops: &[Op], in_first: bool) -> Result<(), &'static str> {
+    let mut rest = ops;
+    while let [op, after @ ..] = rest {
+        rest = after;
+        match op {
+            Op::Either => {
+                let (first, second, after) = split(after).ok_or("( with its | and its )")?;
+                complete(first, true)?;
+                complete(second, in_first)?;
+                rest = after;
+            }
+            Op::OrElse | Op::End => return Err("( before | and )"),
+            Op::RetryIf(..) if !in_first => return Err("e and o in a first alternative only"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl Program {
+    /// Checks what alternatives need: that they are complete, that whoever
+    /// retries has read something, and sets with room for every access.
+    pub(super) fn check_alternatives(&self) -> Result<(), Error> {
+        let bad = |what: &str| Err(Error::Usage(format!("replay line: expected {what}")));
+        for ops in &self.transactions {
+            if let Err(what) = complete(ops, false) {
+                return bad(what);
+            }
+            if !any(ops) {
+                continue;
+            }
+            if !begins_with_read(ops) {
+                return bad("a transaction with alternatives that reads before it writes");
+            }
+            let room = room(ops, self.initial.len());
+            if self.sets.0 < room || self.sets.1 < room {
+                return bad(&format!(
+                    "sets={room}/{room} or more, as a transaction has alternatives"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether the first access of a transaction, if it has one, is a read.
+pub(super) fn begins_with_read(ops: &[Op]) -> bool {
+    let first = ops.iter().find(|op| !is_bracket(op));
+    !matches!(first, Some(Op::Write(..) | Op::Add(..)))
+}
+
+/// Returns the transactions that have one of the two alternatives in the place
+/// of both, without what retries outside of a first alternative.
+pub(super) fn resolved(ops: &[Op]) -> Vec<Vec<Op>> {
+    let mut all = Vec::new();
+    for (i, op) in ops.iter().enumerate() {
+        if *op == Op::Either
+            && let Some((first, second, after)) = split(&ops[i + 1..])
+        {
+            for one in [first, second] {
+                let ops = [&ops[..i], one, after].concat();
+                all.push(without_retries(&ops, false));
+            }
+        }
+    }
+    all
+}
+
+fn without_retries(ops: &[Op], in_first: bool) -> Vec<Op> {
+    let (mut kept, mut rest) = (Vec::new(), ops);
+    while let [op, after @ ..] = rest {
+        rest = after;
+        match op {
+            Op::Either => {
+                let (first, second, after) = parts(after);
+                kept.push(Op::Either);
+                kept.extend(without_retries(first, true));
+                kept.push(Op::OrElse);
+                kept.extend(without_retries(second, in_first));
+                kept.push(Op::End);
+                rest = after;
+            }
+            Op::RetryIf(..) if !in_first => {}
+            op => kept.push(*op),
+        }
+    }
+    kept
+}
