@@ -86,7 +86,7 @@ impl Page<'_> {
                     }
                     main {
                         @if !details.is_empty() {
-                            section.finding { pre { (details) } }
+                            section.finding.right[self.is_right()] { pre { (details) } }
                         }
                         @if let Some(violation) = violation {
                             (why::why(violation, self.names))
@@ -103,6 +103,11 @@ impl Page<'_> {
             }
         };
         page.into_string()
+    }
+
+    /// Returns whether nothing was found.
+    fn is_right(&self) -> bool {
+        self.finding.is_none() && self.verdict.is_some_and(Verdict::is_opaque)
     }
 
     /// Returns the heading and what follows it.

@@ -199,6 +199,7 @@ fn a_right_history_and_an_empty_one_are_shown_without_a_contradiction() {
     let empty = page(&history);
     assert!(empty.contains("<h1>Opaque</h1>") && empty.contains("No transaction was attempted"));
     assert!(!empty.contains("<section class=\"why\">"));
+    assert!(empty.contains("<section class=\"finding right\">"));
 }
 
 #[test]
