@@ -111,6 +111,8 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         // Programs have no such operations; a kernel of its own catches it
         // (`tests/sim/waiting.rs`).
         Mutant::OrElseKeepsWrites => (Fast, &[]),
+        // Only containers release words (`tests/sim/collections`).
+        Mutant::WitnessReleased | Mutant::RemovalUnmarked => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -53,6 +53,7 @@
 
 mod buffer;
 mod check;
+pub(crate) mod collections;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
