@@ -108,11 +108,11 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoA2 | Mutant::NoA3 | Mutant::NoA4 => (FastTable, &["torn-row", "torn-rows"]),
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
-        // Programs have no such operations; a kernel of its own catches it
-        // (`tests/sim/waiting.rs`).
-        Mutant::OrElseKeepsWrites => (Fast, &[]),
-        // Only containers release words (`tests/sim/collections`).
-        Mutant::WitnessReleased | Mutant::RemovalUnmarked => (Fast, &[]),
+        // Programs have no such operations; kernels of their own catch these
+        // (`tests/sim/waiting.rs`, `tests/collections`).
+        Mutant::OrElseKeepsWrites | Mutant::WitnessReleased | Mutant::RemovalUnmarked => {
+            (Fast, &[])
+        }
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -126,17 +126,15 @@ impl Model {
                 let moved = map.remove(&key)?;
                 self.maps[to].insert(key, moved).map(|old| (key, old))
             }
-            Kind::MoveOrInsert => match map.remove(&key) {
-                Some(moved) => {
-                    self.maps[to].insert(key + 1, value);
-                    self.maps[to].insert(key, moved);
-                    Some((key, moved))
-                }
-                None => {
+            Kind::MoveOrInsert => {
+                let Some(moved) = map.remove(&key) else {
                     map.insert(key, value);
-                    None
-                }
-            },
+                    return None;
+                };
+                self.maps[to].insert(key + 1, value);
+                self.maps[to].insert(key, moved);
+                Some((key, moved))
+            }
             Kind::Push => {
                 if self.queue.len() == PLACES {
                     return None;
