@@ -51,6 +51,10 @@
 //! | `first`, `next_after` of an ordered map | 3 and 5 for each branch | | |
 //! | of a queue | 3 | 2 | |
 
+// What takes a `Tx` is inlined on a GPU, so that the transaction stays in
+// registers. Elsewhere the larger functions of this module are not: a kernel that
+// calls some of them would take minutes to compile for all algorithms.
+
 mod item;
 mod list;
 mod lists;
