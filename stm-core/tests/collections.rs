@@ -256,3 +256,77 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
     assert_eq!(queue.counts().unwrap(), [u32::MAX - 1, 1]);
 }
+
+/// Looks up each key of a list, and moves each third one behind all others.
+struct Walk<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct WalkParams<A: Algorithm> {
+    stm: StmRef<A>,
+    list: TList<A, u32, u32>,
+    keys: u32,
+}
+
+impl<A: Algorithm> Kernel for Walk<A> {
+    const ENTRY: &'static str = "walk_list";
+    type Params = WalkParams<A>;
+
+    fn run<L: Lane>(lane: &L, p: &WalkParams<A>) {
+        p.stm.for_each(lane, 0..u64::from(p.keys), |tx, i| {
+            let key = i as u32;
+            assert_eq!(p.list.get(tx, key)?, Some(7 * key));
+            if key % 3 == 0 {
+                p.list.remove(tx, key)?;
+                let old = p.list.insert(tx, key + p.keys, 7 * key)?;
+                assert_eq!(old, None);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_release() {
+    fn check<A: Algorithm>() {
+        let cpu = Cpu::new();
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let keys = 300;
+        let mut list = List::new(&cpu, layout, 320, "list").unwrap();
+        list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
+        let config = StmConfig {
+            capacity: Capacity {
+                // Three walks, of 16 words each.
+                reads: 48,
+                writes: 10,
+                actions: 4,
+            },
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(&cpu, Launch::new(2, 4), config).unwrap();
+        let params = WalkParams {
+            stm: stm.handle::<A>(),
+            list: list.view::<A>(),
+            keys,
+        };
+        // SAFETY: the handle is of this memory, and the list lives.
+        let launched = unsafe { stm.launch::<Walk<A>>(&params) };
+        // `cgl` has no read set.
+        if A::RELEASES || !A::LOGS_READS {
+            launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+            let moved = |key| if key % 3 == 0 { key + keys } else { key };
+            let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
+            assert!(
+                list.download().unwrap().into_iter().eq(expected),
+                "{}",
+                A::NAME
+            );
+        } else {
+            let error = launched.unwrap_err();
+            let full = matches!(error, Error::CapacityExceeded { .. });
+            assert!(full, "{}: {error}", A::NAME);
+        }
+    }
+    for &variant in Variant::ALL {
+        with_algorithm!(variant, A => check::<A>());
+    }
+}
