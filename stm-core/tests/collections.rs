@@ -275,7 +275,7 @@ impl<A: Algorithm> Kernel for Walk<A> {
         p.stm.for_each(lane, 0..u64::from(p.keys), |tx, i| {
             let key = i as u32;
             assert_eq!(p.list.get(tx, key)?, Some(7 * key));
-            if key % 3 == 0 {
+            if key.is_multiple_of(3) {
                 p.list.remove(tx, key)?;
                 let old = p.list.insert(tx, key + p.keys, 7 * key)?;
                 assert_eq!(old, None);
@@ -313,7 +313,13 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
             launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
-            let moved = |key| if key % 3 == 0 { key + keys } else { key };
+            let moved = |key: u32| {
+                if key.is_multiple_of(3) {
+                    key + keys
+                } else {
+                    key
+                }
+            };
             let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
             assert!(
                 list.download().unwrap().into_iter().eq(expected),
