@@ -13,6 +13,7 @@ use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::list::List;
 use stamp_ports::workloads::map::Map;
+use stamp_ports::workloads::ordered::Ordered;
 use stamp_ports::workloads::pool::Pool;
 use stamp_ports::workloads::ra::Ra;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
@@ -129,9 +130,14 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
             keys,
             lookups_percent: 20,
         };
+        let ordered = Ordered {
+            keys,
+            lookups_percent: 20,
+        };
         for (locks, stripe) in MEMORIES {
             all_variants(map, SHAPES[0], locks, stripe, 400);
             all_variants(list, SHAPES[0], locks, stripe, 200);
+            all_variants(ordered, SHAPES[0], locks, stripe, 400);
         }
     }
 }

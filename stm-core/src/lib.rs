@@ -45,6 +45,7 @@
 //! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
 //! | [`memory`] | words, versions, stripes, the global metadata and the logs: where each bit lies |
 //! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |
+//! | [`collections`] | containers as functions of a transaction: maps, ordered maps and lists, queues |
 //! | `tx` | one attempt at a transaction: [`Tx`], [`TeamTx`], the handle [`StmRef`], [`Abort`] |
 //! | `run` | the loops around attempts: rounds, retries, backoff, the throttle and the queue |
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
@@ -99,6 +100,7 @@ extern crate self as stm_core;
 
 pub mod algorithm;
 pub mod array;
+pub mod collections;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
 pub mod kernel;

@@ -1,5 +1,4 @@
-//! Sorted chains of nodes from a pool, and the operations on them that `map`
-//! and `list` run.
+//! Operations on one entry of a container, which `map`, `ordered` and `list` run.
 //!
 //! Each operation is a transaction: it inserts a key, removes one, or looks one
 //! up. Kind and key follow from the seed and the operation's number. A value is
@@ -8,20 +7,6 @@
 //! removed, by one operation, or is there at the end.
 
 use crate::draw::{below, draw};
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, Node, TNodes, Tx, TxResult, record};
-
-record! {
-    /// A node of a chain.
-    pub struct ChainNode {
-        /// The key; the keys of a chain rise.
-        pub key: u32,
-        /// The link to the next node, 0 for none.
-        pub next: u32,
-        /// The value, which is never 0.
-        pub value: u32,
-    }
-}
 
 /// The operations of a run.
 #[repr(C)]
@@ -73,66 +58,10 @@ impl ChainPlan {
     }
 }
 
-/// Runs operation `i` on the chain that begins at `heads[head]`. The result is
-/// [`INSERTED`], or the value that was removed or found, or 0 if the operation
-/// found its key there, or absent, and changed nothing.
-#[inline(always)]
-pub fn operate<L: Lane, A: Algorithm>(
-    tx: &mut Tx<'_, L, A>,
-    heads: &A::Array<u32>,
-    nodes: &TNodes<A, ChainNode>,
-    head: u64,
-    (operation, key, value): (Operation, u32, u32),
-) -> TxResult<u32> {
-    let mut before = Node::NIL;
-    let mut node = Node::from_bits(tx.read(heads, head)?);
-    let (mut there, mut after) = (false, 0);
-    while !node.is_nil() {
-        let fields = [ChainNode::key(), ChainNode::next()];
-        let [at, next] = tx.get_many(nodes, node, fields)?;
-        after = next;
-        if at >= key {
-            there = at == key;
-            break;
-        }
-        before = node;
-        node = Node::from_bits(next);
-    }
-    let mut result = INSERTED;
-    if operation == Operation::Insert {
-        if there {
-            return Ok(0);
-        }
-    } else {
-        if !there {
-            return Ok(0);
-        }
-        result = tx.get(nodes, node, ChainNode::value())?;
-    }
-    let link = match operation {
-        Operation::Lookup => return Ok(result),
-        Operation::Insert => {
-            let next = node.bits();
-            tx.alloc_record(nodes, ChainNode { key, next, value })?
-        }
-        Operation::Remove => {
-            tx.free(nodes.pool(), node)?;
-            Node::from_bits(after)
-        }
-    };
-    if before.is_nil() {
-        tx.write(heads, head, link.bits())?;
-    } else {
-        tx.set(nodes, before, ChainNode::next(), link.bits())?;
-    }
-    Ok(result)
-}
-
-/// Writes the kernel of a workload of chains: the type, its parameters, and its
-/// body, in which `$key` and `$heads` name the key and the number of chains.
-macro_rules! chains {
-    ($(#[$meta:meta])* $kernel:ident, $params:ident, $name:literal,
-        |$key:ident, $heads:ident| $head:expr) => {
+/// Writes the kernel of a workload of operations on the container `$container`:
+/// the type, its parameters, and its body.
+macro_rules! operations {
+    ($(#[$meta:meta])* $kernel:ident, $params:ident, $name:literal, $container:ident) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
         pub struct $kernel<A>(core::marker::PhantomData<A>);
@@ -143,11 +72,11 @@ macro_rules! chains {
         pub struct $params<A: stm_core::algorithm::Algorithm> {
             /// The transactional memory.
             pub stm: stm_core::StmRef<A>,
-            /// The first link of each chain; one or more.
-            pub heads: A::Array<u32>,
-            /// The nodes.
-            pub nodes: stm_core::TNodes<A, $crate::chain::ChainNode>,
-            /// The result of each operation ([`operate`](crate::chain::operate)).
+            /// The container.
+            pub entries: stm_core::collections::$container<A, u32, u32>,
+            /// The result of each operation: [`INSERTED`](crate::chain::INSERTED),
+            /// or the value that was removed or found, or 0 if the operation found
+            /// its key there, or absent, and changed nothing.
             pub results: stm_core::TArray<u32>,
             /// Transactions of the launch.
             pub transactions: u64,
@@ -158,19 +87,24 @@ macro_rules! chains {
         impl<A: stm_core::algorithm::Algorithm> $kernel<A> {
             #[inline(always)]
             fn body<L: stm_core::Lane>(lane: &L, p: &$params<A>) {
+                use $crate::chain::{ChainPlan, Operation};
                 // What the lane's last attempt found; its transaction's, once
                 // that has ended.
                 let result = core::cell::Cell::new(0);
-                let $heads = stm_core::View::len(&p.heads) as u32;
                 p.stm.for_each_then(
                     lane,
                     0..p.transactions,
                     |tx, i| {
-                        let (operation, $key) = p.plan.operation(i);
-                        let value = $crate::chain::ChainPlan::value(i);
-                        let work = (operation, $key, value);
-                        let head = $head;
-                        result.set($crate::chain::operate(tx, &p.heads, &p.nodes, head, work)?);
+                        let (operation, key) = p.plan.operation(i);
+                        // All lanes of the warp search together.
+                        let mut entry = p.entries.entry(tx, key)?;
+                        result.set(match operation {
+                            Operation::Lookup => entry.get()?.unwrap_or(0),
+                            Operation::Insert => {
+                                u32::from(entry.insert_new(ChainPlan::value(i))?)
+                            }
+                            Operation::Remove => entry.remove()?.unwrap_or(0),
+                        });
                         Ok(())
                     },
                     |i| {
@@ -188,7 +122,7 @@ macro_rules! chains {
         stm_core::kernels!($kernel, $params, $name);
     };
 }
-pub(crate) use chains;
+pub(crate) use operations;
 
 #[cfg(test)]
 mod tests {

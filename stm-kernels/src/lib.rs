@@ -19,8 +19,9 @@
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
 //! | [`queue`] | bounded first-in-first-out queue, producers and consumers that try | |
-//! | [`map`] | hash table of sorted chains with nodes from a pool: insertions, removals, lookups | |
-//! | [`list`] | one such chain | |
+//! | [`map`] | hash map: insertions, removals, lookups | |
+//! | [`ordered`] | ordered map: the same | |
+//! | [`list`] | ordered list: the same | |
 //! | [`pool`] | allocation and release of nodes alone | |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
@@ -47,6 +48,7 @@ pub mod lane_ops;
 pub mod list;
 pub mod map;
 pub mod mutants;
+pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;

@@ -1,11 +1,10 @@
-//! One sorted list whose nodes come from a pool and go back to it. Each
-//! transaction inserts, removes or looks up one key; it reads all nodes before
-//! the key's place, so most pairs of operations conflict if one of them changes
-//! the list.
+//! One ordered list whose nodes come from a pool and go back to it. Each
+//! transaction inserts, removes or looks up one key, and walks to the key's
+//! place.
 
-use crate::chain::chains;
+use crate::chain::operations;
 
-chains!(
+operations!(
     /// The list kernel with transactions of algorithm `A`.
-    List, ListParams, "list", |_key, _heads| 0
+    List, ListParams, "list", TList
 );

@@ -109,6 +109,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
+        // Programs have no containers; kernels of their own catch these
+        // (`tests/collections`).
+        Mutant::WitnessReleased | Mutant::RemovalUnmarked => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

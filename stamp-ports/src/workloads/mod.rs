@@ -34,6 +34,7 @@ macro_rules! for_each_workload {
             kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
             queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
             map: Map(Map), "map: keys inserted, removed and looked up, nodes from a pool";
+            ordered: Ordered(Ordered), "ordered map: keys inserted, removed and looked up";
             list: List(List), "one sorted list, nodes from a pool";
             pool: Pool(Pool), "nodes allocated and freed, and nothing else";
         }
@@ -48,6 +49,7 @@ pub mod kmeans;
 pub mod labyrinth;
 pub mod list;
 pub mod map;
+pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;

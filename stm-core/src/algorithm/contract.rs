@@ -217,6 +217,25 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// nobody commits any more, and yes in the end if a word has changed.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
 
+    /// Whether an attempt can release words that it has read
+    /// ([`Self::release_reads`]).
+    const RELEASES: bool = false;
+
+    /// Returns how many entries the sets have, to name the words that are read
+    /// next, if they can be released.
+    #[inline(always)]
+    fn reads_held<L: Lane>(_tx: &Tx<'_, L, Self>) -> u32 {
+        0
+    }
+
+    /// Removes from the read set the entries from `from` up to, and without,
+    /// `to`, in the counting of [`Self::reads_held`], if it can: if no alternative
+    /// is open and none of the entries from `from` on is written. Those behind move up.
+    /// Whoever calls it answers for what the transaction concludes from these
+    /// words, as nothing validates them any more.
+    #[inline(always)]
+    fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32) {}
+
     /// Begins an alternative, which can be undone.
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> Self::Savepoint;
 

@@ -152,6 +152,15 @@ impl<R: Record, T: Element> Field<R, T> {
 }
 
 impl<R, T> Field<R, T> {
+    /// Names the field that has so many fields of the same width before it, and
+    /// which must be one of `T`.
+    pub(crate) const fn at(position: u32) -> Self {
+        Self {
+            position,
+            of: PhantomData,
+        }
+    }
+
     /// Returns the number of fields of the same width before it.
     pub(crate) const fn position(self) -> u32 {
         self.position

@@ -49,6 +49,7 @@ mod argument;
 mod buffer;
 mod call;
 mod check;
+pub(crate) mod collections;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;

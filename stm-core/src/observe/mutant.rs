@@ -224,6 +224,10 @@ mutants! {
     /// `fast`, pools: a node that was used before is initialised by plain
     /// stores.
     PoolReusedPrivate = "pool-reused-private",
+    /// `fast`, lists: a walk also releases the node before the place.
+    WitnessReleased = "witness-released",
+    /// `fast`, lists: a removal leaves the link of the removed node as it is.
+    RemovalUnmarked = "removal-unmarked",
 }
 
 impl Mutant {

@@ -156,7 +156,11 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Returns the index of a node's record.
     #[inline(always)]
-    fn record_of<R: Record>(&mut self, nodes: &TNodes<A, R>, node: Node) -> TxResult<u64> {
+    pub(crate) fn record_of<R: Record>(
+        &mut self,
+        nodes: &TNodes<A, R>,
+        node: Node,
+    ) -> TxResult<u64> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }

@@ -1,10 +1,10 @@
-//! Pools on the simulator: sorted lists and a stack of slots whose nodes are
-//! allocated, published, removed and freed, recorded and judged, under every
-//! algorithm, in narrow and wide warps and with weak memory. And each seeded
-//! defect of the pool is found by them.
+//! Pools on the simulator: slots whose nodes are allocated, published, removed and
+//! freed, recorded and judged, under every algorithm, in narrow and wide warps and
+//! with weak memory. And each seeded defect of the pool is found by them. Lists of
+//! nodes are tested as containers (`tests/collections`).
 
 use crate::recorded::{configs, recorded};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, Table, TbvSorting, Vbv,
@@ -13,8 +13,8 @@ use stm_core::algorithm::{
 use stm_core::host::{Buffer, Launch, Nodes, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
-use stm_core::{Capacity, Lane, Node, RetryLimits, StmRef, TArray, TNodes, View};
-use stm_kernels::chain::{ChainNode, ChainPlan, INSERTED, Operation, operate};
+use stm_core::{Capacity, Lane, Node, RetryLimits, StmRef, TArray, TNodes, View, record};
+use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Schedule, Sim, SimConfig};
 
@@ -25,11 +25,21 @@ pub(crate) const CAUGHT: [Mutant; 3] = [
     Mutant::PoolReusedPrivate,
 ];
 
+record! {
+    /// A node that a slot links to.
+    struct Entry {
+        /// Drawn for the transaction that made the node.
+        key: u32,
+        /// The value of the node that was in the slot before.
+        old: u32,
+        /// The number of that transaction, plus one.
+        value: u32,
+    }
+}
+
 /// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Job {
-    /// Inserts a key into one sorted list, removes one, or looks one up.
-    List,
     /// Puts a new node into slot `i`, as the program does that fills a node of
     /// a free list and then links to it.
     Publish,
@@ -45,11 +55,24 @@ enum Job {
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     heads: A::Array<u32>,
-    nodes: TNodes<A, ChainNode>,
-    results: TArray<u32>,
-    plan: ChainPlan,
+    nodes: TNodes<A, Entry>,
+    plan: Plan,
     job: Job,
     transactions: u64,
+}
+
+/// What the transactions put into their nodes.
+#[derive(Clone, Copy)]
+struct Plan {
+    seed: u64,
+    keys: u32,
+}
+
+impl Plan {
+    /// Returns the key of transaction `i`.
+    fn key(&self, i: u64) -> u32 {
+        below(draw(self.seed, i, 1), self.keys)
+    }
 }
 
 struct Work<A>(PhantomData<A>);
@@ -59,56 +82,44 @@ impl<A: Algorithm> Kernel for Work<A> {
     type Params = Params<A>;
 
     fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let result = std::cell::Cell::new(0);
         let slots = p.heads.len();
-        p.stm.for_each_then(
-            lane,
-            0..p.transactions,
-            |tx, i| {
-                let value = ChainPlan::value(i);
-                let (operation, key) = p.plan.operation(i);
-                if p.job == Job::List {
-                    let work = (operation, key, value);
-                    result.set(operate(tx, &p.heads, &p.nodes, 0, work)?);
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let (key, value) = (p.plan.key(i), i as u32 + 1);
+            if p.job == Job::Look {
+                let links = tx.read_many(&p.heads, [0, 1])?;
+                for node in links.map(Node::from_bits) {
+                    if !node.is_nil() {
+                        tx.read_node(&p.nodes, node)?;
+                    }
+                }
+                if i % 2 == 0 {
                     return Ok(());
                 }
-                if p.job == Job::Look {
-                    let links = tx.read_many(&p.heads, [0, 1])?;
-                    for node in links.map(Node::from_bits) {
-                        if !node.is_nil() {
-                            tx.read_node(&p.nodes, node)?;
-                        }
-                    }
-                    if i % 2 == 0 {
-                        return Ok(());
-                    }
-                }
-                let slot = if p.job == Job::Publish {
-                    i
-                } else {
-                    u64::from(key) % slots
-                };
-                let old = Node::from_bits(tx.read(&p.heads, slot)?);
-                let mut next = 0;
-                if !old.is_nil() {
-                    // A part of the old node goes into the new one.
-                    next = tx.get(&p.nodes, old, ChainNode::value())?;
-                    tx.free(p.nodes.pool(), old)?;
-                }
-                let node = ChainNode { key, next, value };
-                let new = tx.alloc_record(&p.nodes, node)?;
-                tx.write(&p.heads, slot, new.bits())?;
-                if p.job == Job::Replace && i % 3 == 2 {
-                    return tx.cancel();
-                }
-                Ok(())
-            },
-            |i| {
-                let word = p.results.get(i).unwrap();
-                // SAFETY: a live word that only this lane writes.
-                unsafe { lane.store_relaxed_32(word, result.get()) };
-            },
-        );
+            }
+            let slot = if p.job == Job::Publish {
+                i
+            } else {
+                u64::from(key) % slots
+            };
+            let old = Node::from_bits(tx.read(&p.heads, slot)?);
+            let mut before = 0;
+            if !old.is_nil() {
+                // A part of the old node goes into the new one.
+                before = tx.get(&p.nodes, old, Entry::value())?;
+                tx.free(p.nodes.pool(), old)?;
+            }
+            let node = Entry {
+                key,
+                old: before,
+                value,
+            };
+            let new = tx.alloc_record(&p.nodes, node)?;
+            tx.write(&p.heads, slot, new.bits())?;
+            if p.job == Job::Replace && i % 3 == 2 {
+                return tx.cancel();
+            }
+            Ok(())
+        });
     }
 }
 
@@ -118,66 +129,30 @@ struct Outcome {
     wrong: Option<String>,
 }
 
-/// Compares what a launch left with the results of its operations: `None` if it
-/// is right.
+/// Compares what a launch left with the nodes that its transactions made: `None`
+/// if it is right.
 fn difference(
-    job: Job,
-    plan: ChainPlan,
+    plan: Plan,
     heads: &[u32],
     index: impl Fn(Node) -> Option<u32>,
-    records: &[ChainNode],
+    records: &[Entry],
     taken: &[Node],
-    results: &[u32],
 ) -> Option<String> {
     let mut reached = HashSet::new();
-    let mut there = HashMap::new();
-    for &head in heads {
-        let mut link = head;
-        while link != 0 {
-            let Some(index) = index(Node::from_bits(link)) else {
-                return Some(format!("{link:#x} is no node"));
-            };
-            if !reached.insert(link) {
-                return Some(format!("{link:#x} is met twice"));
-            }
-            let node = records[index as usize];
-            if plan.operation(u64::from(node.value) - 1).1 != node.key {
-                return Some(format!("{node:?} was never written as a whole"));
-            }
-            there.insert(node.key, node.value);
-            link = if job == Job::List { node.next } else { 0 };
+    for &link in heads.iter().filter(|&&link| link != 0) {
+        let Some(index) = index(Node::from_bits(link)) else {
+            return Some(format!("{link:#x} is no node"));
+        };
+        if !reached.insert(link) {
+            return Some(format!("{link:#x} is met twice"));
+        }
+        let node = records[index as usize];
+        if plan.key(u64::from(node.value) - 1) != node.key {
+            return Some(format!("{node:?} was never written as a whole"));
         }
     }
     let taken: HashSet<u32> = taken.iter().map(|node| node.bits()).collect();
-    if taken != reached {
-        return Some(format!(
-            "{} nodes are taken, {} linked",
-            taken.len(),
-            reached.len()
-        ));
-    }
-    if job != Job::List {
-        return None;
-    }
-    let mut expected: HashMap<u32, u32> = HashMap::new();
-    let of = |kind| {
-        let of_kind = move |&(i, _): &(u64, u32)| plan.operation(i).0 == kind;
-        (0..).zip(results.iter().copied()).filter(of_kind)
-    };
-    for (i, result) in of(Operation::Insert) {
-        if result == INSERTED {
-            expected.insert(ChainPlan::value(i), plan.operation(i).1);
-        }
-    }
-    for (i, value) in of(Operation::Remove) {
-        if value != 0 && expected.remove(&value) != Some(plan.operation(i).1) {
-            return Some(format!(
-                "operation {i} removed {value}, which was not there"
-            ));
-        }
-    }
-    let there: HashMap<u32, u32> = there.into_iter().map(|(key, value)| (value, key)).collect();
-    (there != expected).then(|| format!("{there:?} is there, and {expected:?} should be"))
+    (taken != reached).then(|| format!("{} nodes are taken, {} linked", taken.len(), reached.len()))
 }
 
 fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
@@ -190,7 +165,6 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     };
     let lanes = u64::from(launch.blocks * launch.threads);
     let (slots, keys) = match job {
-        Job::List => (1, 5),
         Job::Publish => (transactions as usize, 0x1_0000),
         Job::Replace => (3, 0x1_0000),
         Job::Look => (2, 0x1_0000),
@@ -199,7 +173,6 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     let nodes = if job == Job::Publish { transactions } else { 5 } + lanes.min(transactions);
     let nodes = Nodes::new(&sim, layout, nodes, "nodes").unwrap();
     let heads = TxArray::<_, u32>::zeroed(&sim, layout, slots, "heads").unwrap();
-    let results = Buffer::<_, u32>::zeroed(&sim, transactions as usize, "results").unwrap();
     let settings = StmConfig {
         locks: 16,
         stripe_bytes: 4,
@@ -219,16 +192,14 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
         words: Vec::new(),
         rest: Rest::Value(0),
     };
-    let plan = ChainPlan {
+    let plan = Plan {
         seed: config.seed,
         keys,
-        lookups_percent: 20,
     };
     let params = |stm| Params::<A> {
         stm,
         heads: heads.view::<A>(),
         nodes: nodes.view::<A>(),
-        results: results.tarray(),
         plan,
         job,
         transactions,
@@ -238,13 +209,11 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     let pool = nodes.pool().view();
     let wrong = if run.verdict.is_opaque() {
         difference(
-            job,
             plan,
             &heads.download().unwrap(),
             |node| pool.index(node),
             &nodes.records().download().unwrap(),
             &nodes.pool().taken().unwrap(),
-            &results.download().unwrap(),
         )
     } else {
         Some("not opaque".into())
@@ -256,7 +225,7 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
 }
 
 fn all<A: Algorithm>(runs: usize) {
-    for job in [Job::List, Job::Publish, Job::Replace, Job::Look] {
+    for job in [Job::Publish, Job::Replace, Job::Look] {
         let mut aborted = 0;
         for config in configs(None).take(runs) {
             let run = run::<A>(job, config);
@@ -313,7 +282,7 @@ struct Reuse;
 struct ReuseParams {
     stm: StmRef<Fast>,
     heads: <Fast as Algorithm>::Array<u32>,
-    nodes: TNodes<Fast, ChainNode>,
+    nodes: TNodes<Fast, Entry>,
     flags: TArray<u32>,
 }
 
@@ -378,8 +347,8 @@ impl Kernel for Reuse {
                     p.raise(lane, ALLOCATION_BEGUN);
                     p.wait(lane, FREED);
                 }
-                let (key, next, value) = (7, 0, 77);
-                let node = tx.alloc_record(&p.nodes, ChainNode { key, next, value })?;
+                let (key, old, value) = (7, 0, 77);
+                let node = tx.alloc_record(&p.nodes, Entry { key, old, value })?;
                 if first {
                     p.raise(lane, ALLOCATED);
                 }
@@ -400,9 +369,9 @@ fn reuse(config: SimConfig) -> bool {
     let layout = <<Fast as Algorithm>::Array<u32> as View<u32>>::LAYOUT;
     let mut nodes = Nodes::new(&sim, layout, 1, "nodes").unwrap();
     let node = nodes.pool_mut().take(1).unwrap()[0];
-    let before = ChainNode {
+    let before = Entry {
         key: 1,
-        next: 2,
+        old: 2,
         value: 3,
     };
     nodes.records_mut().upload(&[before]).unwrap();

@@ -2,18 +2,19 @@
 
 use super::input::List;
 use crate::error::Result;
-use crate::workloads::map::ChainData;
+use crate::workloads::map::ContainerData;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
+use stm_core::collections;
 use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::list::{List as ListKernel, ListParams};
 
 /// The list, and what its operations noted.
-pub type ListData<D> = ChainData<D>;
+pub type ListData<D> = ContainerData<D, collections::List<D, u32, u32>>;
 
 impl Workload for List {
     type Data<D: Device> = ListData<D>;
@@ -24,57 +25,56 @@ impl Workload for List {
         device: &D,
         seed: u64,
         transactions_max: u64,
-    ) -> Result<ChainData<D>> {
+    ) -> Result<ListData<D>> {
         let plan = ChainPlan {
             seed,
             keys: self.keys,
             lookups_percent: self.lookups_percent,
         };
-        ChainData::new(device, "list", plan, 1, transactions_max)
+        ListData::new(device, "list", plan, 1, transactions_max)
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut ChainData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut ListData<D>, lanes: u64) -> Result<()> {
         data.fit(device, lanes)
     }
 
-    fn arrange<D: Device>(&self, data: &mut ChainData<D>, layout: Layout) -> Result<()> {
+    fn arrange<D: Device>(&self, data: &mut ListData<D>, layout: Layout) -> Result<()> {
         data.arrange(layout)
     }
 
-    fn watch<D: Device>(&self, data: &ChainData<D>, stm: &mut Stm<D>) {
+    fn watch<D: Device>(&self, data: &ListData<D>, stm: &mut Stm<D>) {
         data.watch(stm);
     }
 
-    fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, data: &mut ListData<D>) -> Result<()> {
         data.clear()
     }
 
-    fn reset<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut ListData<D>) -> Result<()> {
         data.clear()
     }
 
     fn verify<D: Device>(
         &self,
-        data: &mut ChainData<D>,
+        data: &mut ListData<D>,
         transactions: u64,
     ) -> Result<Option<String>> {
-        data.verify(transactions, |_| 0)
+        data.verify(transactions)
     }
 
-    fn observed<D: Device>(&self, data: &ChainData<D>) -> Vec<(&'static str, Value)> {
+    fn observed<D: Device>(&self, data: &ListData<D>) -> Vec<(&'static str, Value)> {
         data.observed()
     }
 
     fn params<D: Device, A: Algorithm>(
         &self,
-        data: &ChainData<D>,
+        data: &ListData<D>,
         stm: StmRef<A>,
         transactions: u64,
     ) -> ListParams<A> {
         ListParams {
             stm,
-            heads: data.heads.view::<A>(),
-            nodes: data.nodes.view::<A>(),
+            entries: data.entries.view::<A>(),
             results: data.results.tarray(),
             transactions,
             plan: data.plan,

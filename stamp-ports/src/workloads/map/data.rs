@@ -1,106 +1,186 @@
-//! Chains of nodes on a device, which `map` and `list` share.
+//! A container on a device with what operations on it noted, which `map`,
+//! `ordered` and `list` share.
 
 use super::check::{Found, Left};
 use crate::error::Result;
 use crate::workloads::memory::check_memory;
 use serde_json::Value;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Nodes, Stm, TxArray};
-use stm_kernels::chain::{ChainNode, ChainPlan};
+use stm_core::collections::{List, Map, OrderedMap};
+use stm_core::host::{Buffer, Device, Error, Stm};
+use stm_kernels::chain::ChainPlan;
 
-/// The chains, their nodes, and what the operations noted.
-pub struct ChainData<D: Device> {
+/// A container of `stm_core` whose keys and values have 32 bits.
+pub trait Container<D: Device>: Sized {
+    /// The number of bytes that a node takes, with its bits in the pool.
+    const NODE_BYTES: u64;
+    /// Makes an empty container of so many nodes and buckets.
+    ///
+    /// # Errors
+    /// The errors of the container.
+    fn make(
+        device: &D,
+        layout: Layout,
+        nodes: u64,
+        buckets: u32,
+        what: &'static str,
+    ) -> Result<Self, Error>;
+    /// Changes the layout.
+    ///
+    /// # Errors
+    /// The errors of the container.
+    fn arrange(&mut self, layout: Layout) -> Result<(), Error>;
+    /// Lets the check after a launch see the container's words.
+    fn watch(&self, stm: &mut Stm<D>);
+    /// Removes all entries.
+    ///
+    /// # Errors
+    /// The errors of the container.
+    fn clear(&mut self) -> Result<(), Error>;
+    /// Returns the entries, once each, if the container is whole.
+    ///
+    /// # Errors
+    /// The errors of the container.
+    fn entries(&self) -> Result<Vec<(u32, u32)>, Error>;
+}
+
+macro_rules! container {
+    ($owner:ident, $node_bytes:literal,
+        |$device:ident, $layout:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
+        impl<D: Device> Container<D> for $owner<D, u32, u32> {
+            const NODE_BYTES: u64 = $node_bytes;
+
+            fn make(
+                $device: &D,
+                $layout: Layout,
+                $nodes: u64,
+                $buckets: u32,
+                $what: &'static str,
+            ) -> Result<Self, Error> {
+                $make
+            }
+
+            fn arrange(&mut self, layout: Layout) -> Result<(), Error> {
+                self.arrange_as(layout)
+            }
+
+            fn watch(&self, stm: &mut Stm<D>) {
+                self.watch(stm);
+            }
+
+            fn clear(&mut self) -> Result<(), Error> {
+                self.clear()
+            }
+
+            fn entries(&self) -> Result<Vec<(u32, u32)>, Error> {
+                Ok(self.download()?.into_iter().collect())
+            }
+        }
+    };
+}
+
+container!(List, 13, |device, layout, nodes, _buckets, what| {
+    Self::new(device, layout, nodes, what)
+});
+container!(Map, 13, |device, layout, nodes, buckets, what| {
+    Self::with_buckets(device, layout, nodes, buckets as usize, what)
+});
+// A leaf of two words, and a branch of 18.
+container!(OrderedMap, 81, |device, layout, nodes, _buckets, what| {
+    Self::new(device, layout, nodes, what)
+});
+
+/// A container, and what the operations noted.
+pub struct ContainerData<D: Device, C> {
     pub(in crate::workloads) plan: ChainPlan,
-    pub(in crate::workloads) heads: TxArray<D, u32>,
-    pub(in crate::workloads) nodes: Nodes<D, ChainNode>,
+    pub(in crate::workloads) entries: C,
     pub(in crate::workloads) results: Buffer<D, u32>,
+    buckets: u32,
+    layout: Layout,
+    /// The nodes that there are.
+    nodes: u64,
     what: &'static str,
     /// What the last run left.
     found: Option<Found>,
 }
 
-impl<D: Device> std::fmt::Debug for ChainData<D> {
+impl<D: Device, C> std::fmt::Debug for ContainerData<D, C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChainData").finish_non_exhaustive()
+        f.debug_struct("ContainerData").finish_non_exhaustive()
     }
 }
 
-/// The number of bytes of a node of three words, with its two bits in the pool.
-const NODE_BYTES: u64 = 13;
-
-impl<D: Device> ChainData<D> {
-    /// Allocates empty chains.
+impl<D: Device, C: Container<D>> ContainerData<D, C> {
+    /// Allocates an empty container.
     pub(in crate::workloads) fn new(
         device: &D,
         what: &'static str,
         plan: ChainPlan,
-        chains: u32,
+        buckets: u32,
         operations_max: u64,
     ) -> Result<Self> {
-        let (nodes, chains) = (u64::from(plan.keys), u64::from(chains));
-        let bytes = nodes * NODE_BYTES + chains * 4 + operations_max * 4;
+        let nodes = u64::from(plan.keys);
+        let bytes = nodes * C::NODE_BYTES + u64::from(buckets) * 4 + operations_max * 4;
+        // The check holds the entries once more, and a bit for each operation.
         check_memory(
             device,
             what,
             bytes,
-            bytes + operations_max / 8,
+            bytes + nodes * 64 + operations_max / 8,
             "use fewer --keys or --transactions",
         )?;
+        let layout = Layout::Plain;
         Ok(Self {
             plan,
-            heads: TxArray::zeroed(device, Layout::Plain, chains as usize, "the chains")?,
-            nodes: Nodes::new(device, Layout::Plain, nodes, "the nodes")?,
+            entries: C::make(device, layout, nodes, buckets, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
+            buckets,
+            layout,
+            nodes,
             what,
             found: None,
         })
     }
 
-    /// Makes room for the nodes that attempts hold beside those of the chains:
+    /// Makes room for the nodes that attempts hold beside those of the container:
     /// one that was allocated and one that is being freed, for each lane.
     pub(in crate::workloads) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
         let needed = u64::from(self.plan.keys) + 2 * lanes;
-        if self.nodes.pool().nodes() != needed {
-            let name = self.nodes.pool().name();
-            let layout = self.nodes.records().layout();
-            self.nodes = Nodes::new(device, layout, needed, name)?;
+        if self.nodes != needed {
+            self.entries = C::make(device, self.layout, needed, self.buckets, self.what)?;
+            self.nodes = needed;
         }
         Ok(())
     }
 
     pub(in crate::workloads) fn arrange(&mut self, layout: Layout) -> Result<()> {
-        self.heads.arrange_as(layout)?;
-        Ok(self.nodes.records_mut().arrange_as(layout)?)
+        self.entries.arrange(layout)?;
+        self.layout = layout;
+        Ok(())
     }
 
-    /// Lets the check after a launch see the words of the chains and of the nodes.
+    /// Lets the check after a launch see the words of the container.
     pub(in crate::workloads) fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(&self.heads);
-        stm.watch_records(self.nodes.records());
+        self.entries.watch(stm);
     }
 
     pub(in crate::workloads) fn clear(&mut self) -> Result<()> {
-        self.heads.clear()?;
-        self.nodes.clear()?;
+        self.entries.clear()?;
         Ok(self.results.clear()?)
     }
 
     /// Returns what is wrong, if anything.
-    pub(in crate::workloads) fn verify(
-        &mut self,
-        operations: u64,
-        chain_of: impl Fn(u32) -> u64,
-    ) -> Result<Option<String>> {
-        let pool = self.nodes.pool().view();
+    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Result<Option<String>> {
+        let entries = match self.entries.entries() {
+            Ok(entries) => entries,
+            Err(Error::Corrupt { what }) => return Ok(Some(what)),
+            Err(error) => return Err(error.into()),
+        };
         let results = self.results.download()?;
         let left = Left {
             plan: self.plan,
             results: &results[..operations as usize],
-            heads: &self.heads.download()?,
-            records: &self.nodes.records().download()?,
-            index: &|node| pool.index(node),
-            chain_of: &chain_of,
-            taken: &self.nodes.pool().taken()?,
+            entries: &entries,
         };
         let checked = left.check();
         self.found = checked.as_ref().ok().copied();

@@ -1,6 +1,6 @@
 //! Map: the host's side.
 
-use super::data::ChainData;
+use super::data::ContainerData;
 use super::input::Map;
 use crate::error::Result;
 use crate::workloads::workload::Workload;
@@ -8,13 +8,13 @@ use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
+use stm_core::collections;
 use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
-use stm_kernels::ht::bucket_of_key;
 use stm_kernels::map::{Map as MapKernel, MapParams};
 
 /// The map, and what its operations noted.
-pub type MapData<D> = ChainData<D>;
+pub type MapData<D> = ContainerData<D, collections::Map<D, u32, u32>>;
 
 impl Workload for Map {
     type Data<D: Device> = MapData<D>;
@@ -25,59 +25,56 @@ impl Workload for Map {
         device: &D,
         seed: u64,
         transactions_max: u64,
-    ) -> Result<ChainData<D>> {
+    ) -> Result<MapData<D>> {
         let plan = ChainPlan {
             seed,
             keys: self.keys,
             lookups_percent: self.lookups_percent,
         };
-        ChainData::new(device, "map", plan, self.chains, transactions_max)
+        MapData::new(device, "map", plan, self.chains, transactions_max)
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut ChainData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut MapData<D>, lanes: u64) -> Result<()> {
         data.fit(device, lanes)
     }
 
-    fn arrange<D: Device>(&self, data: &mut ChainData<D>, layout: Layout) -> Result<()> {
+    fn arrange<D: Device>(&self, data: &mut MapData<D>, layout: Layout) -> Result<()> {
         data.arrange(layout)
     }
 
-    fn watch<D: Device>(&self, data: &ChainData<D>, stm: &mut Stm<D>) {
+    fn watch<D: Device>(&self, data: &MapData<D>, stm: &mut Stm<D>) {
         data.watch(stm);
     }
 
-    fn clear<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, data: &mut MapData<D>) -> Result<()> {
         data.clear()
     }
 
-    fn reset<D: Device>(&self, data: &mut ChainData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut MapData<D>) -> Result<()> {
         data.clear()
     }
 
     fn verify<D: Device>(
         &self,
-        data: &mut ChainData<D>,
+        data: &mut MapData<D>,
         transactions: u64,
     ) -> Result<Option<String>> {
-        data.verify(transactions, |key| {
-            u64::from(bucket_of_key(key, self.chains))
-        })
+        data.verify(transactions)
     }
 
-    fn observed<D: Device>(&self, data: &ChainData<D>) -> Vec<(&'static str, Value)> {
+    fn observed<D: Device>(&self, data: &MapData<D>) -> Vec<(&'static str, Value)> {
         data.observed()
     }
 
     fn params<D: Device, A: Algorithm>(
         &self,
-        data: &ChainData<D>,
+        data: &MapData<D>,
         stm: StmRef<A>,
         transactions: u64,
     ) -> MapParams<A> {
         MapParams {
             stm,
-            heads: data.heads.view::<A>(),
-            nodes: data.nodes.view::<A>(),
+            entries: data.entries.view::<A>(),
             results: data.results.tarray(),
             transactions,
             plan: data.plan,

@@ -6,7 +6,7 @@ mod driver;
 mod input;
 mod options;
 
-pub(super) use data::ChainData;
+pub use data::{Container, ContainerData};
 pub use driver::MapData;
 pub use input::Map;
 pub(super) use input::check_operations;

@@ -10,6 +10,7 @@
 //! | teams | `team`, `team_commit` |
 //! | waiting | `changed` |
 //! | alternatives | `alternative` |
+//! | early release | `release` |
 //! | read and write set | `entry_set` and `compaction`, on top of `entries` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
@@ -25,6 +26,7 @@ pub(crate) mod entry_set;
 pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;
+mod release;
 pub(crate) mod storage;
 pub(crate) mod sum_set;
 pub(crate) mod sums;

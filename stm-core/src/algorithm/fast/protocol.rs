@@ -82,6 +82,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
     const READ_POLLS: u32 = 1;
+    const RELEASES: bool = true;
 
     type Array<T: Element> = S::Array<T>;
     type Scratch = Inline<INLINE>;
@@ -396,6 +397,17 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         Self::commit_as_team(tx, crew)
+    }
+
+    #[inline(always)]
+    fn reads_held<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
+        tx.attempt.set.len
+    }
+
+    #[inline(always)]
+    fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32) {
+        let at = Self::entries(tx);
+        tx.attempt.set = tx.attempt.set.release(at, from, to);
     }
 
     #[inline(always)]

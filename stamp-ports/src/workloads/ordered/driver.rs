@@ -1,0 +1,83 @@
+//! Ordered: the host's side.
+
+use super::input::Ordered;
+use crate::error::Result;
+use crate::workloads::map::ContainerData;
+use crate::workloads::workload::Workload;
+use serde_json::Value;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::collections;
+use stm_core::host::{Device, Stm};
+use stm_kernels::chain::ChainPlan;
+use stm_kernels::ordered::{Ordered as OrderedKernel, OrderedParams};
+
+/// The ordered map, and what its operations noted.
+pub type OrderedData<D> = ContainerData<D, collections::OrderedMap<D, u32, u32>>;
+
+impl Workload for Ordered {
+    type Data<D: Device> = OrderedData<D>;
+    type Kernel<A: Algorithm> = OrderedKernel<A>;
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<OrderedData<D>> {
+        let plan = ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+        };
+        OrderedData::new(device, "ordered", plan, 1, transactions_max)
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut OrderedData<D>, lanes: u64) -> Result<()> {
+        data.fit(device, lanes)
+    }
+
+    fn arrange<D: Device>(&self, data: &mut OrderedData<D>, layout: Layout) -> Result<()> {
+        data.arrange(layout)
+    }
+
+    fn watch<D: Device>(&self, data: &OrderedData<D>, stm: &mut Stm<D>) {
+        data.watch(stm);
+    }
+
+    fn clear<D: Device>(&self, data: &mut OrderedData<D>) -> Result<()> {
+        data.clear()
+    }
+
+    fn reset<D: Device>(&self, data: &mut OrderedData<D>) -> Result<()> {
+        data.clear()
+    }
+
+    fn verify<D: Device>(
+        &self,
+        data: &mut OrderedData<D>,
+        transactions: u64,
+    ) -> Result<Option<String>> {
+        data.verify(transactions)
+    }
+
+    fn observed<D: Device>(&self, data: &OrderedData<D>) -> Vec<(&'static str, Value)> {
+        data.observed()
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &OrderedData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> OrderedParams<A> {
+        OrderedParams {
+            stm,
+            entries: data.entries.view::<A>(),
+            results: data.results.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The nodes of the containers, as records: a key, some links, a value.
+//!
+//! [`record!`](crate::record) makes structs whose types are known, and the
+//! containers are generic over theirs. So this file implements [`Record`] for
+//! all of them at once. As in every record, the fields of 64 bits come first:
+//!
+//! | field | place |
+//! | --- | --- |
+//! | `key` | first among the fields of its width |
+//! | `links` | the next ones of 32 bits |
+//! | `value` | last among the fields of its width |
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::record::{Field, Fields, Record};
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+/// A type of keys: `u32` or `u64`.
+pub trait Key: Element + Ord + core::fmt::Debug {
+    /// The number of bits of a key.
+    const BITS: u32;
+
+    /// Returns 32 bits that depend on all bits of the key.
+    fn hash(self) -> u32;
+}
+
+/// Mixes 32 bits: the finisher of `MurmurHash3`.
+#[inline(always)]
+const fn mix(mut bits: u32) -> u32 {
+    bits ^= bits >> 16;
+    bits = bits.wrapping_mul(0x85EB_CA6B);
+    bits ^= bits >> 13;
+    bits = bits.wrapping_mul(0xC2B2_AE35);
+    bits ^ bits >> 16
+}
+
+impl Key for u32 {
+    const BITS: u32 = 32;
+
+    #[inline(always)]
+    fn hash(self) -> u32 {
+        mix(self)
+    }
+}
+
+impl Key for u64 {
+    const BITS: u32 = 64;
+
+    #[inline(always)]
+    fn hash(self) -> u32 {
+        mix(mix(self as u32) ^ (self >> 32) as u32)
+    }
+}
+
+/// A node of a container, as the host sees it: a key, `LINKS` links to other
+/// nodes, and a value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Item<K, V, const LINKS: usize> {
+    /// The key.
+    pub key: K,
+    /// The links, 0 for none.
+    pub links: [u32; LINKS],
+    /// The value.
+    pub value: V,
+}
+
+impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
+    /// Names the key.
+    #[inline(always)]
+    pub const fn key() -> Field<Self, K> {
+        Field::at(0)
+    }
+
+    /// Names the link `k`, which must be below `LINKS`.
+    #[inline(always)]
+    pub const fn link(k: u32) -> Field<Self, u32> {
+        Field::at(!K::WIDE as u32 + k)
+    }
+
+    /// Names the value.
+    #[inline(always)]
+    pub const fn value() -> Field<Self, V> {
+        Field::at(if V::WIDE {
+            K::WIDE as u32
+        } else {
+            !K::WIDE as u32 + LINKS as u32
+        })
+    }
+}
+
+/// The fields of an [`Item`] that have 64 bits, or 32.
+#[derive(Clone, Copy, Debug)]
+pub struct Half<K, V, const LINKS: usize, const WIDE: bool> {
+    key: u64,
+    links: [u32; LINKS],
+    value: u64,
+    of: PhantomData<(K, V)>,
+}
+
+impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LINKS, WIDE> {
+    const KEYS: usize = (K::WIDE == WIDE) as usize;
+    const LINKED: usize = if WIDE { 0 } else { LINKS };
+    const VALUES: usize = (V::WIDE == WIDE) as usize;
+
+    /// Writes `N` words, which are all of this width.
+    #[inline(always)]
+    fn write_all<L: Lane, A: Algorithm, const N: usize>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+        captured: bool,
+    ) -> TxResult<()> {
+        let words = core::array::from_fn(|k| word(k as u64));
+        let bits = core::array::from_fn(|k| self.get(k));
+        tx.put_words::<N>(words, bits, N as u32, captured)
+    }
+}
+
+impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
+    for Half<K, V, LINKS, WIDE>
+{
+    const COUNT: u64 = (Self::KEYS + Self::LINKED + Self::VALUES) as u64;
+
+    #[inline(always)]
+    fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
+        let key = if Self::KEYS == 1 { field(0) } else { 0 };
+        let links = core::array::from_fn(|k| {
+            if WIDE {
+                0
+            } else {
+                field(Self::KEYS + k) as u32
+            }
+        });
+        let value = if Self::VALUES == 1 {
+            field(Self::KEYS + Self::LINKED)
+        } else {
+            0
+        };
+        Self {
+            key,
+            links,
+            value,
+            of: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> u64 {
+        if k < Self::KEYS {
+            self.key
+        } else if k < Self::KEYS + Self::LINKED {
+            let link = <[u32]>::get(&self.links, k - Self::KEYS);
+            link.map_or(0, |&link| u64::from(link))
+        } else {
+            self.value
+        }
+    }
+
+    #[inline(always)]
+    fn read<L: Lane, A: Algorithm>(
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+    ) -> TxResult<Self> {
+        // The containers read the fields that they need.
+        let mut end = Ok(());
+        let half = Self::from_fn(|k| {
+            if end.is_err() {
+                return 0;
+            }
+            let read = if WIDE {
+                tx.read_words::<u64, 1>([word(k as u64)]).map(|[bits]| bits)
+            } else {
+                tx.read_words::<u32, 1>([word(k as u64)])
+                    .map(|[bits]| u64::from(bits))
+            };
+            read.unwrap_or_else(|abort| {
+                end = Err(abort);
+                0
+            })
+        });
+        end.map(|()| half)
+    }
+
+    #[inline(always)]
+    fn write<L: Lane, A: Algorithm>(
+        self,
+        tx: &mut Tx<'_, L, A>,
+        word: impl Fn(u64) -> WordAddress,
+        captured: bool,
+    ) -> TxResult<()> {
+        match Self::COUNT {
+            0 => Ok(()),
+            1 => self.write_all::<L, A, 1>(tx, word, captured),
+            2 => self.write_all::<L, A, 2>(tx, word, captured),
+            3 => self.write_all::<L, A, 3>(tx, word, captured),
+            _ => {
+                let mut end = Ok(());
+                for k in 0..Self::COUNT {
+                    if end.is_ok() {
+                        end = tx.put_words([word(k)], [self.get(k as usize)], 1, captured);
+                    }
+                }
+                end
+            }
+        }
+    }
+}
+
+/// The most links of an item.
+const LINKS_MAX: usize = 16;
+
+impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
+    /// The names of the fields and whether each has 64 bits; what is behind them
+    /// does not count.
+    const NAMES: [(&'static str, bool); LINKS_MAX + 2] = {
+        assert!(
+            LINKS <= LINKS_MAX,
+            "the names of all links are written here"
+        );
+        let links = [
+            "link 0", "link 1", "link 2", "link 3", "link 4", "link 5", "link 6", "link 7",
+            "link 8", "link 9", "link 10", "link 11", "link 12", "link 13", "link 14", "link 15",
+        ];
+        let mut names = [("key", K::WIDE); LINKS_MAX + 2];
+        let mut i = 0;
+        while i < LINKS {
+            names[1 + i] = (links[i], false);
+            i += 1;
+        }
+        names[1 + LINKS] = ("value", V::WIDE);
+        names
+    };
+}
+
+impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
+    const FIELDS: &'static [(&'static str, bool)] = Self::NAMES.split_at(LINKS + 2).0;
+    type Wide = Half<K, V, LINKS, true>;
+    type Narrow = Half<K, V, LINKS, false>;
+
+    #[inline(always)]
+    fn split(self) -> (Self::Wide, Self::Narrow) {
+        let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
+        let wide = Half {
+            key,
+            links,
+            value,
+            of: PhantomData,
+        };
+        let narrow = Half {
+            key,
+            links,
+            value,
+            of: PhantomData,
+        };
+        (wide, narrow)
+    }
+
+    #[inline(always)]
+    fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
+        Self {
+            key: K::from_bits64(if K::WIDE { wide.key } else { narrow.key }),
+            links: narrow.links,
+            value: V::from_bits64(if V::WIDE { wide.value } else { narrow.value }),
+        }
+    }
+}

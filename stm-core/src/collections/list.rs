@@ -1,0 +1,164 @@
+//! One ordered list, in the form of [`TLists`].
+//!
+//! # Early release
+//!
+//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the
+//! read set again that it has walked past (Herlihy, Luchangco, Moir and Scherer
+//! 2003; the walk is an elastic transaction in the sense of Felber, Gramoli and
+//! Guerraoui 2009). Of the walk there remain the key and the link of the node
+//! before the place, and those of the node at the place: the *witnesses*. What
+//! makes this right:
+//!
+//! 1. A removal writes the link of the removed node as well: a link to the node
+//!    itself, which no node of a list has. So while the link of a node is as it
+//!    was seen in the list, the node is in the list.
+//! 2. The nodes of the pool belong to this list and to no other.
+//! 3. So the witnesses prove the result: in any state in which they have these
+//!    values, the node before the place is in the list, its key is less, its
+//!    link leads to the node at the place, whose key is not less.
+//!
+//! Hence nothing is given up that an elastic transaction gives up. The witnesses
+//! stay in the read set to the end, an extension of the snapshot and the commit
+//! validate them, and the operation returns what it would return at the
+//! snapshot, or at the commit. Each attempt sees results of operations that
+//! belong to one state of its containers. A transaction that inserts or removes
+//! in a part of the list that a walk has passed does not conflict with it.
+//!
+//! By induction over the walk: the first node is in the list at the snapshot,
+//! as the list's word is in the set. If the node before is, so is the one that
+//! its link leads to, which is read at the same snapshot or after an extension
+//! that validates the link of the node before. A walk ends, as the keys that it
+//! meets rise.
+//!
+//! Under `fast-table`, whose extension compares values where versions have
+//! changed, rule 1 holds for values: a node that was removed has the link to
+//! itself until an insertion into the same list writes all of it. That is what
+//! rule 2 is for.
+//!
+//! The other algorithms release nothing, nor does an attempt inside of an
+//! alternative, or one that is recorded, because a history tells of all reads.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::Node;
+use crate::collections::item::Key;
+use crate::collections::lists::{ListEntry, TLists};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+/// One ordered list, small enough to be a kernel parameter. The host's
+/// [`List`](super::List) makes one.
+///
+/// Under `fast` and `fast-table` a walk releases the words that it has passed. The
+/// transaction conflicts only with changes around the places that it came to, and
+/// its read set needs little room. Results of operations still belong to one
+/// state, as the words that stay in the read set prove them.
+#[repr(C)]
+pub struct TList<A: Algorithm, K, V>(TLists<A, K, V>);
+
+impl<A: Algorithm, K, V> Clone for TList<A, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, K, V> Copy for TList<A, K, V> {}
+
+impl<A: Algorithm, K, V> core::fmt::Debug for TList<A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("TList").field(&self.0).finish()
+    }
+}
+
+impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
+    /// Makes the view of one list.
+    ///
+    /// # Safety
+    /// As for [`TLists::from_parts`]; and there is one list.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const unsafe fn from_lists(lists: TLists<A, K, V>) -> Self {
+        Self(lists)
+    }
+
+    /// Finds the place of `key`, to use what is there or to change it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[inline(always)]
+    pub fn entry<'t, 'a, L: Lane>(
+        &self,
+        tx: &'t mut Tx<'a, L, A>,
+        key: K,
+    ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
+        self.0.find::<L, true>(tx, 0, key)
+    }
+
+    /// Returns the value of `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.get()
+    }
+
+    /// Returns whether the list has `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
+        Ok(self.entry(tx, key)?.is_there())
+    }
+
+    /// Puts `value` at `key` and returns the value that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[inline(always)]
+    pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.insert(value)
+    }
+
+    /// Removes `key` and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::remove`].
+    #[inline(always)]
+    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.remove()
+    }
+
+    /// Returns the entry with the smallest key.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
+        self.0.first(tx, 0)
+    }
+
+    /// Returns the entry with the smallest key that is greater than `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
+        let place = self.entry(tx, key)?;
+        let next = if place.is_there() {
+            Node::from_bits(place.after)
+        } else {
+            place.node
+        };
+        self.0.item(tx, next)
+    }
+
+    /// Removes the entry with the smallest key and returns it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::remove`].
+    #[inline(always)]
+    pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
+        self.0.remove_first(tx, 0, A::RELEASES)
+    }
+}

@@ -1,0 +1,377 @@
+//! Ordered lists: chains of nodes in the order of their keys.
+//!
+//! A list is a word with the link to its first node, and each node has the link
+//! to the next. An operation walks to the key's place, and every node on the
+//! way is part of what it has read. [`TMap`](super::TMap) keeps its chains
+//! short; [`TList`](super::TList) has one long chain, and its walks release what
+//! they have passed.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::{Node, TNodes};
+use crate::array::view::View;
+use crate::collections::item::{Item, Key};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+/// A node of a list: its link leads to the next node.
+pub type ListItem<K, V> = Item<K, V, 1>;
+
+/// Lists whose nodes come from one pool, numbered from 0, small enough to be a
+/// kernel parameter. The host's [`Lists`](super::Lists) makes one.
+#[repr(C)]
+pub struct TLists<A: Algorithm, K, V> {
+    heads: A::Array<u32>,
+    nodes: TNodes<A, ListItem<K, V>>,
+}
+
+impl<A: Algorithm, K, V> Clone for TLists<A, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, K, V> Copy for TLists<A, K, V> {}
+
+impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TLists")
+            .field("heads", &self.heads)
+            .field("nodes", &self.nodes)
+            .finish()
+    }
+}
+
+/// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
+/// transaction, so that nothing changes the list before the entry is used.
+pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
+    tx: &'t mut Tx<'a, L, A>,
+    lists: TLists<A, K, V>,
+    list: u64,
+    key: K,
+    /// The last node with a smaller key.
+    before: Node,
+    /// The first node with a key that is not smaller.
+    pub(super) node: Node,
+    /// The link of that node.
+    pub(super) after: u32,
+    /// Says whether that node has the key.
+    there: bool,
+    /// Says whether removals mark the node.
+    marks: bool,
+}
+
+impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'_, '_, L, A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ListEntry")
+            .field("list", &self.list)
+            .field("key", &self.key)
+            .field("there", &self.there)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The number of entries of the read set that a walk takes before it releases
+/// those that it has passed; it is less than the entries that a lane keeps on
+/// its stack.
+const WALK_ENTRIES: u32 = 12;
+
+impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
+    /// Makes a view of lists whose first links are `heads`.
+    ///
+    /// # Safety
+    /// `heads` and `nodes` are those of one owner, and no transaction reaches
+    /// them except through views made of these two.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const unsafe fn from_parts(
+        heads: A::Array<u32>,
+        nodes: TNodes<A, ListItem<K, V>>,
+    ) -> Self {
+        Self { heads, nodes }
+    }
+
+    /// Returns the number of lists.
+    #[inline(always)]
+    pub fn lists(&self) -> u64 {
+        self.heads.len()
+    }
+
+    /// Reads the key and the link of a node, with the loads in flight together
+    /// if the fields have one width.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
+        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link(0));
+        let i = tx.record_of(&self.nodes, node)?;
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        if K::WIDE {
+            let [at] = tx.read_words([records.word(i, key)])?;
+            let [next] = tx.read_words([records.word(i, link)])?;
+            return Ok((at, next));
+        }
+        let [at, next] = tx.read_words::<u32, 2>([records.word(i, key), records.word(i, link)])?;
+        Ok((K::from_bits64(u64::from(at)), next))
+    }
+
+    /// Walks to the place of `key`. If it `RELEASES`, few of the words that it
+    /// reads stay in the read set.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub(super) fn find<'t, 'a, L: Lane, const RELEASES: bool>(
+        &self,
+        tx: &'t mut Tx<'a, L, A>,
+        list: u64,
+        key: K,
+    ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
+        let begin = tx.reads_held();
+        let mut before = Node::NIL;
+        let mut node = Node::from_bits(tx.read(&self.heads, list)?);
+        let (mut there, mut after) = (false, 0);
+        while !node.is_nil() {
+            let held = tx.reads_held();
+            let (at, next) = self.step(tx, node)?;
+            after = next;
+            if at >= key {
+                there = at == key;
+                break;
+            }
+            before = node;
+            node = Node::from_bits(next);
+            if RELEASES && A::RELEASES {
+                let now = tx.reads_held();
+                // Nothing else can tell which entries are those of the node.
+                if now == held + 2 && now > begin + WALK_ENTRIES {
+                    tx.release_reads(begin, held);
+                }
+            }
+        }
+        Ok(ListEntry {
+            tx,
+            lists: *self,
+            list,
+            key,
+            before,
+            node,
+            after,
+            there,
+            marks: RELEASES && A::RELEASES,
+        })
+    }
+
+    /// Finds the place of `key` in a list, to use what is there or to change it.
+    /// Lanes of a warp that do different things with their entries walk together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`]; a number past the last list is out
+    /// of range.
+    #[inline(always)]
+    pub fn entry<'t, 'a, L: Lane>(
+        &self,
+        tx: &'t mut Tx<'a, L, A>,
+        list: u64,
+        key: K,
+    ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
+        self.find::<L, false>(tx, list, key)
+    }
+
+    /// Returns the value of `key` in a list.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, list, key)?.get()
+    }
+
+    /// Returns whether a list has `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<bool> {
+        Ok(self.entry(tx, list, key)?.is_there())
+    }
+
+    /// Puts `value` at `key` and returns the value that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
+    /// [`Tx::alloc`].
+    #[inline(always)]
+    pub fn insert<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        list: u64,
+        key: K,
+        value: V,
+    ) -> TxResult<Option<V>> {
+        self.entry(tx, list, key)?.insert(value)
+    }
+
+    /// Removes `key` and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
+    /// [`Tx::free`].
+    #[inline(always)]
+    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, list, key)?.remove()
+    }
+
+    /// Returns the entry of a list with the smallest key.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
+        let node = Node::from_bits(tx.read(&self.heads, list)?);
+        self.item(tx, node)
+    }
+
+    /// Removes the entry of a list with the smallest key and returns it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::remove`].
+    #[inline(always)]
+    pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
+        self.remove_first(tx, list, false)
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub(super) fn remove_first<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        list: u64,
+        marks: bool,
+    ) -> TxResult<Option<(K, V)>> {
+        let node = Node::from_bits(tx.read(&self.heads, list)?);
+        if node.is_nil() {
+            return Ok(None);
+        }
+        let (key, after) = self.step(tx, node)?;
+        let entry = ListEntry {
+            tx,
+            lists: *self,
+            list,
+            key,
+            before: Node::NIL,
+            node,
+            after,
+            there: true,
+            marks,
+        };
+        Ok(entry.remove()?.map(|value| (key, value)))
+    }
+
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub(super) fn item<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        node: Node,
+    ) -> TxResult<Option<(K, V)>> {
+        if node.is_nil() {
+            return Ok(None);
+        }
+        let key = tx.get(&self.nodes, node, ListItem::<K, V>::key())?;
+        let value = tx.get(&self.nodes, node, ListItem::<K, V>::value())?;
+        Ok(Some((key, value)))
+    }
+}
+
+impl<L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, '_, L, A, K, V> {
+    /// Returns whether the key is there.
+    #[inline(always)]
+    pub const fn is_there(&self) -> bool {
+        self.there
+    }
+
+    /// Returns the value, if the key is there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn get(&mut self) -> TxResult<Option<V>> {
+        if !self.there {
+            return Ok(None);
+        }
+        let value = ListItem::<K, V>::value();
+        Ok(Some(self.tx.get(&self.lists.nodes, self.node, value)?))
+    }
+
+    /// Puts a value at the key and returns the one that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
+        let old = self.get()?;
+        if self.there {
+            let nodes = &self.lists.nodes;
+            self.tx
+                .set(nodes, self.node, ListItem::<K, V>::value(), value)?;
+        } else {
+            self.add(value)?;
+        }
+        Ok(old)
+    }
+
+    /// Puts a value at the key if the key is absent, and returns whether it was.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert_new(mut self, value: V) -> TxResult<bool> {
+        if !self.there {
+            self.add(value)?;
+        }
+        Ok(!self.there)
+    }
+
+    /// Removes the key and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::remove`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn remove(mut self) -> TxResult<Option<V>> {
+        let Some(value) = self.get()? else {
+            return Ok(None);
+        };
+        if self.marks && !Mutant::RemovalUnmarked.on(self.tx.lane) {
+            let link = ListItem::<K, V>::link(0);
+            self.tx
+                .set(&self.lists.nodes, self.node, link, self.node.bits())?;
+        }
+        self.tx.free(self.lists.nodes.pool(), self.node)?;
+        self.link(self.after)?;
+        Ok(Some(value))
+    }
+
+    /// Links a new node at the place.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn add(&mut self, value: V) -> TxResult<()> {
+        let (key, links) = (self.key, [self.node.bits()]);
+        let item = Item { key, links, value };
+        let new = self.tx.alloc_record(&self.lists.nodes, item)?;
+        self.link(new.bits())
+    }
+
+    /// Writes the link that leads to the place.
+    #[inline(always)]
+    fn link(&mut self, link: u32) -> TxResult<()> {
+        if self.before.is_nil() {
+            self.tx.write(&self.lists.heads, self.list, link)
+        } else {
+            let next = ListItem::<K, V>::link(0);
+            self.tx.set(&self.lists.nodes, self.before, next, link)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The hash map: an ordered chain of nodes for each bucket, in the form of
+//! [`TLists`].
+
+use crate::algorithm::contract::Algorithm;
+use crate::collections::item::Key;
+use crate::collections::lists::{ListEntry, TLists};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+/// A hash map, small enough to be a kernel parameter. The host's
+/// [`Map`](super::Map) makes one.
+#[repr(C)]
+pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
+
+impl<A: Algorithm, K, V> Clone for TMap<A, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, K, V> Copy for TMap<A, K, V> {}
+
+impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("TMap").field(&self.0).finish()
+    }
+}
+
+/// Returns the bucket of a key among `buckets`.
+#[inline(always)]
+pub(crate) fn bucket<K: Key>(key: K, buckets: u64) -> u64 {
+    // There are fewer than 2^32.
+    (u64::from(key.hash()) * buckets) >> 32
+}
+
+impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
+    /// Makes a map whose buckets are `lists`, of which there are less than 2^32.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const fn from_lists(lists: TLists<A, K, V>) -> Self {
+        Self(lists)
+    }
+
+    /// Finds the place of `key`, to use what is there or to change it. Lanes of a
+    /// warp that do different things with their entries search together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[inline(always)]
+    pub fn entry<'t, 'a, L: Lane>(
+        &self,
+        tx: &'t mut Tx<'a, L, A>,
+        key: K,
+    ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
+        self.0.entry(tx, bucket(key, self.0.lists()), key)
+    }
+
+    /// Returns the value of `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.get()
+    }
+
+    /// Returns whether the map has `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
+        Ok(self.entry(tx, key)?.is_there())
+    }
+
+    /// Puts `value` at `key` and returns the value that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[inline(always)]
+    pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.insert(value)
+    }
+
+    /// Removes `key` and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::remove`].
+    #[inline(always)]
+    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.remove()
+    }
+}

@@ -1,0 +1,78 @@
+//! Containers: functions of a transaction.
+//!
+//! | container | host | in a kernel | structure |
+//! | --- | --- | --- | --- |
+//! | hash map | [`Map`] | [`TMap`] | a chain of nodes, in the order of their keys, for each bucket |
+//! | ordered map | [`OrderedMap`] | [`TOrderedMap`] | a radix tree of 16 ways with compressed paths |
+//! | ordered list | [`List`] | [`TList`] | one chain; a walk along it keeps few reads |
+//! | many lists | [`Lists`] | [`TLists`] | chains whose nodes come from one pool |
+//! | bounded queue | [`Queue`] | [`TQueue`] | a ring and two counts |
+//!
+//! Keys are `u32` or `u64`, values are words of any type. The host owns a
+//! container; its `view` is a kernel parameter. Every operation takes the
+//! transaction as its first argument and is a part of it: what several
+//! operations do, on one container or on several, takes effect together, an
+//! alternative of [`Tx::or_else`](crate::Tx::or_else) that gives up has changed
+//! no container, and a transaction that waits
+//! ([`Tx::retry`](crate::Tx::retry)) is woken when an operation that it has
+//! called would return something else. All work under every algorithm.
+//!
+//! ```
+//! use stm_core::collections::TMap;
+//! use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+//!
+//! /// Moves an entry to another map, and returns whether there was one.
+//! fn move_entry<L: Lane, A: Algorithm>(
+//!     tx: &mut Tx<'_, L, A>, from: &TMap<A, u32, u64>, to: &TMap<A, u32, u64>, key: u32,
+//! ) -> TxResult<bool> {
+//!     let Some(value) = from.remove(tx, key)? else {
+//!         return Ok(false);
+//!     };
+//!     to.insert(tx, key, value)?;
+//!     Ok(true)
+//! }
+//! ```
+//!
+//! # Sizes
+//!
+//! The capacity of a container is the number of its nodes. It needs one for each
+//! entry, and one more for each insertion that is in progress, as an attempt
+//! holds the nodes that it has allocated; a container that is full is
+//! [`Error::PoolExhausted`](crate::host::Error::PoolExhausted).
+//!
+//! The sets of a transaction ([`StmConfig`](crate::host::StmConfig)) must have
+//! room for the words that its operations read and write:
+//!
+//! | operation | words read | words written | deferred actions |
+//! | --- | --- | --- | --- |
+//! | of a list or a hash map | 1 and 2 for each node up to the key's place; a list under `fast` and `fast-table`: 16 at most | 5 | 1 |
+//! | `get` of an ordered map | 3 and 1 for each branch: about log16 of the entries, [`Key::BITS`] / 4 at most | | |
+//! | `insert`, `remove` of an ordered map | twice as many | 9 | 2 |
+//! | `first`, `next_after` of an ordered map | 3 and 5 for each branch | | |
+//! | of a queue | 3 | 2 | |
+
+// What takes a `Tx` is inlined on a GPU, so that the transaction stays in
+// registers. Elsewhere the larger functions of this module are not: a kernel that
+// calls some of them would take minutes to compile for all algorithms.
+
+mod item;
+mod list;
+mod lists;
+mod map;
+mod ordered;
+mod queue;
+
+pub use item::{Item, Key};
+pub use list::TList;
+pub use lists::{ListEntry, ListItem, TLists};
+pub use map::TMap;
+pub use ordered::{OrderedEntry, TOrderedMap};
+pub use queue::TQueue;
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub(crate) use map::bucket;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub(crate) use ordered::{Branch, Leaf, Link, above, digit, highest_digit};
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub use crate::host::collections::{List, Lists, Map, OrderedMap, Queue};

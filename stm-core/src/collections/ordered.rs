@@ -1,0 +1,380 @@
+//! The ordered map: a radix tree of 16 ways with compressed paths (Morrison 1968;
+//! Leis, Kemper and Neumann 2013).
+//!
+//! A key is a number of digits of four bits. A *branch* stands for the keys that
+//! agree in all digits above one, its *prefix*, and has a link for each value of
+//! that digit. A *leaf* has a key and its value. A branch exists only where two
+//! keys differ, so there are fewer branches than leaves, and the way to a leaf is
+//! about log16 of their number: one load for each branch, and nothing is ever
+//! rebalanced.
+//!
+//! | bits of a link | meaning |
+//! | --- | --- |
+//! | all 0 | no link |
+//! | 31..27 | 0 for a leaf; for a branch one more than the number of its digit, from the lowest |
+//! | 26..0 | one more than the index of the node |
+//!
+//! | field of a branch | meaning |
+//! | --- | --- |
+//! | `key` | the prefix, with zeros from the branch's digit on |
+//! | `value` | *occupied*: a bit for each link that is there |
+//! | `links` | the 16 links |
+//!
+//! # Invariants
+//!
+//! 1. A branch has two links or more; all keys below it have its prefix; below
+//!    link `d` they have the digit `d`.
+//! 2. The digits along a way fall. So every walk ends.
+//! 3. In a free branch all links and *occupied* are 0. A transaction that takes
+//!    one writes four of its words, and one that frees one clears what is left.
+//!
+//! # Operations
+//!
+//! 1. *find*: follow the key's digits to a leaf or to an empty link, and compare
+//!    the leaf's key. Prefixes are not looked at: a way that ends at another key
+//!    shows that this one is absent.
+//! 2. *insert*: the leaf's key, or the prefix of the last branch, tells the highest
+//!    digit in which the key differs. If it is the digit of the last branch, its
+//!    empty link takes the new leaf. Otherwise a new branch for that digit goes
+//!    into the way, where its digit belongs.
+//! 3. *remove*: empty the link. If one other is left, it replaces the branch.
+//! 4. *`next_after`*: follow the key's digits, and note the last branch with a
+//!    link above the key's digit. A branch with another prefix is as a whole above
+//!    the key or below it.
+//!
+//! # What conflicts
+//!
+//! A lookup reads one word of each branch, so it conflicts with what changes its
+//! own way. Two insertions conflict if they fill links of the same branch, as both
+//! write *occupied*.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::TNodes;
+use crate::array::record::Field;
+use crate::collections::item::{Item, Key};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+mod entry;
+mod link;
+
+pub use entry::OrderedEntry;
+use link::WAYS;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub(crate) use link::highest_digit;
+pub(crate) use link::{Link, above, digit};
+
+/// A leaf: a key and its value.
+pub(crate) type Leaf<K, V> = Item<K, V, 0>;
+/// A branch: the prefix, the set of occupied links, and the links.
+pub(crate) type Branch<K> = Item<K, u32, WAYS>;
+
+/// A map in the order of its keys, small enough to be a kernel parameter. The
+/// host's [`OrderedMap`](super::OrderedMap) makes one.
+#[repr(C)]
+pub struct TOrderedMap<A: Algorithm, K, V> {
+    root: A::Array<u32>,
+    leaves: TNodes<A, Leaf<K, V>>,
+    branches: TNodes<A, Branch<K>>,
+}
+
+impl<A: Algorithm, K, V> Clone for TOrderedMap<A, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, K, V> Copy for TOrderedMap<A, K, V> {}
+
+impl<A: Algorithm, K, V> core::fmt::Debug for TOrderedMap<A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TOrderedMap")
+            .field("root", &self.root)
+            .field("leaves", &self.leaves)
+            .field("branches", &self.branches)
+            .finish()
+    }
+}
+
+/// The word of a link: that of the root, or one of a branch.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The branch, or nothing for the root.
+    branch: Link,
+    digit: u32,
+}
+
+impl Place {
+    const ROOT: Self = Self {
+        branch: Link::NONE,
+        digit: 0,
+    };
+}
+
+/// What a walk along a key's digits came to.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    /// The word with the link to the last branch, if there is one.
+    before: Place,
+    /// The word with the last link.
+    last: Place,
+    /// The last link: to a leaf, or to nothing.
+    link: Link,
+}
+
+impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
+    /// Makes a view of a map.
+    ///
+    /// # Safety
+    /// The parts are those of one owner, which keeps the invariants of this file,
+    /// and no transaction reaches them except through views made of these parts.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const unsafe fn from_parts(
+        root: A::Array<u32>,
+        leaves: TNodes<A, Leaf<K, V>>,
+        branches: TNodes<A, Branch<K>>,
+    ) -> Self {
+        Self {
+            root,
+            leaves,
+            branches,
+        }
+    }
+
+    /// Reads a field of a branch.
+    #[inline(always)]
+    fn of_branch<L: Lane, T: Element>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        branch: Link,
+        field: Field<Branch<K>, T>,
+    ) -> TxResult<T> {
+        tx.read_field(&self.branches.records, branch.index().into(), field)
+    }
+
+    /// Writes a field of a branch.
+    #[inline(always)]
+    fn set_branch<L: Lane, T: Element>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        branch: Link,
+        field: Field<Branch<K>, T>,
+        value: T,
+    ) -> TxResult<()> {
+        tx.write_field(&self.branches.records, branch.index().into(), field, value)
+    }
+
+    /// Reads the link in a word.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn read_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: Place) -> TxResult<Link> {
+        if at.branch.is_none() {
+            return Ok(Link(tx.read(&self.root, 0)?));
+        }
+        let link = Branch::<K>::link(at.digit);
+        Ok(Link(self.of_branch(tx, at.branch, link)?))
+    }
+
+    /// Writes the link in a word.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn write_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: Place, link: Link) -> TxResult<()> {
+        if at.branch.is_none() {
+            return tx.write(&self.root, 0, link.0);
+        }
+        let field = Branch::<K>::link(at.digit);
+        self.set_branch(tx, at.branch, field, link.0)
+    }
+
+    /// Reads a leaf, with the loads in flight together if its fields have one
+    /// width.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn read_leaf<L: Lane>(&self, tx: &mut Tx<'_, L, A>, leaf: Link) -> TxResult<(K, V)> {
+        let (i, records) = (u64::from(leaf.index()), &self.leaves.records);
+        let (key, value) = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
+        tx.within(i, records.len())?;
+        let words = [records.word(i, key), records.word(i, value)];
+        let [key, value] = match (K::WIDE, V::WIDE) {
+            (false, false) => tx.read_words::<u32, 2>(words)?.map(u64::from),
+            (true, true) => tx.read_words::<u64, 2>(words)?,
+            _ => {
+                let [key] = tx.read_words::<K, 1>([words[0]])?;
+                let [value] = tx.read_words::<V, 1>([words[1]])?;
+                return Ok((key, value));
+            }
+        };
+        Ok((K::from_bits64(key), V::from_bits64(value)))
+    }
+
+    /// Follows the digits of `key`.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn walk<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: u64) -> TxResult<Walk> {
+        let (mut before, mut last) = (Place::ROOT, Place::ROOT);
+        let mut link = self.read_link(tx, last)?;
+        while link.is_branch() {
+            before = last;
+            last = Place {
+                branch: link,
+                digit: digit(key, link.shift()),
+            };
+            link = self.read_link(tx, last)?;
+        }
+        Ok(Walk { before, last, link })
+    }
+
+    /// Finds the place of `key`, to use what is there or to change it. Lanes of a
+    /// warp that do different things with their entries search together.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn entry<'t, 'a, L: Lane>(
+        &self,
+        tx: &'t mut Tx<'a, L, A>,
+        key: K,
+    ) -> TxResult<OrderedEntry<'t, 'a, L, A, K, V>> {
+        let walk = self.walk(tx, key.to_bits64())?;
+        let leaf = if walk.link.is_none() {
+            None
+        } else {
+            Some(self.read_leaf(tx, walk.link)?)
+        };
+        Ok(OrderedEntry {
+            tx,
+            map: *self,
+            key,
+            walk,
+            there: leaf.is_some_and(|(other, _)| other == key),
+            leaf,
+        })
+    }
+
+    /// Returns the value of `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.get()
+    }
+
+    /// Returns whether the map has `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
+        Ok(self.entry(tx, key)?.is_there())
+    }
+
+    /// Puts `value` at `key` and returns the value that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
+    /// [`Tx::alloc`].
+    #[inline(always)]
+    pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.insert(value)
+    }
+
+    /// Removes `key` and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
+    /// [`Tx::free`].
+    #[inline(always)]
+    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+        self.entry(tx, key)?.remove()
+    }
+
+    /// Returns the entry with the smallest key below a link.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn first_below<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        mut link: Link,
+    ) -> TxResult<Option<(K, V)>> {
+        while link.is_branch() {
+            let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
+            let at = Place {
+                branch: link,
+                digit: occupied.trailing_zeros() % WAYS as u32,
+            };
+            link = self.read_link(tx, at)?;
+        }
+        if link.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.read_leaf(tx, link)?))
+    }
+
+    /// Returns the entry with the smallest key.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
+        let root = self.read_link(tx, Place::ROOT)?;
+        self.first_below(tx, root)
+    }
+
+    /// Removes the entry with the smallest key and returns it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::remove`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
+        let Some((key, _)) = self.first(tx)? else {
+            return Ok(None);
+        };
+        Ok(self.remove(tx, key)?.map(|value| (key, value)))
+    }
+
+    /// Returns the entry with the smallest key that is greater than `key`.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
+        let bits = key.to_bits64();
+        let mut larger = Link::NONE;
+        let mut link = self.read_link(tx, Place::ROOT)?;
+        while link.is_branch() {
+            let shift = link.shift();
+            let prefix = (self.of_branch(tx, link, Branch::<K>::key())?).to_bits64();
+            let wanted = above(bits, shift);
+            if prefix != wanted {
+                if prefix < wanted {
+                    link = larger;
+                }
+                return self.first_below(tx, link);
+            }
+            let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
+            let here = digit(bits, shift);
+            let higher = occupied & (u32::MAX << 1) << here;
+            let at = |digit| Place {
+                branch: link,
+                digit,
+            };
+            if higher != 0 {
+                larger = self.read_link(tx, at(higher.trailing_zeros() % WAYS as u32))?;
+            }
+            link = self.read_link(tx, at(here))?;
+        }
+        if !link.is_none() {
+            let leaf = self.read_leaf(tx, link)?;
+            if leaf.0 > key {
+                return Ok(Some(leaf));
+            }
+        }
+        self.first_below(tx, larger)
+    }
+}

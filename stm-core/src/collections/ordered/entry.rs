@@ -1,0 +1,187 @@
+//! The place of a key in an ordered map, and the changes that are made there.
+
+use super::link::{Link, WAYS, above, digit, highest_digit};
+use super::{Branch, Leaf, Place, TOrderedMap, Walk};
+use crate::algorithm::contract::Algorithm;
+use crate::collections::item::Key;
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+/// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It
+/// borrows the transaction, so that nothing changes the map before the entry is
+/// used.
+pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
+    pub(super) tx: &'t mut Tx<'a, L, A>,
+    pub(super) map: TOrderedMap<A, K, V>,
+    pub(super) key: K,
+    pub(super) walk: Walk,
+    /// The leaf that the walk came to.
+    pub(super) leaf: Option<(K, V)>,
+    /// Says whether that leaf has the key.
+    pub(super) there: bool,
+}
+
+impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug
+    for OrderedEntry<'_, '_, L, A, K, V>
+{
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("OrderedEntry")
+            .field("key", &self.key)
+            .field("there", &self.there)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V> {
+    /// Returns whether the key is there.
+    #[inline(always)]
+    pub const fn is_there(&self) -> bool {
+        self.there
+    }
+
+    /// Returns the value, if the key is there.
+    ///
+    /// # Errors
+    /// It returns none, as the value was read with the key; the signature is that
+    /// of [`ListEntry::get`](crate::collections::ListEntry::get).
+    #[inline(always)]
+    pub fn get(&mut self) -> TxResult<Option<V>> {
+        Ok(self.found())
+    }
+
+    #[inline(always)]
+    fn found(&self) -> Option<V> {
+        self.leaf.filter(|_| self.there).map(|(_, value)| value)
+    }
+
+    /// Puts a value at the key and returns the one that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`TOrderedMap::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
+        let old = self.found();
+        if self.there {
+            let leaf = u64::from(self.walk.link.index());
+            let records = &self.map.leaves.records;
+            self.tx
+                .write_field(records, leaf, Leaf::<K, V>::value(), value)?;
+        } else {
+            self.add(value)?;
+        }
+        Ok(old)
+    }
+
+    /// Puts a value at the key if the key is absent, and returns whether it was.
+    ///
+    /// # Errors
+    /// The errors are those of [`TOrderedMap::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert_new(mut self, value: V) -> TxResult<bool> {
+        if !self.there {
+            self.add(value)?;
+        }
+        Ok(!self.there)
+    }
+
+    /// Inserts the key, which is absent.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn add(&mut self, value: V) -> TxResult<()> {
+        let (map, key) = (self.map, self.key.to_bits64());
+        let Place { branch, digit: at } = self.walk.last;
+        let item = Leaf {
+            key: self.key,
+            links: [],
+            value,
+        };
+        let node = self.tx.alloc_record(&map.leaves, item)?;
+        let Some(index) = map.leaves.pool.index(node) else {
+            // A pool's own node has an index.
+            return Ok(());
+        };
+        let leaf = Link::leaf(index);
+        let differing = if let Some((other, _)) = self.leaf {
+            other.to_bits64() ^ key
+        } else if branch.is_none() {
+            return map.write_link(self.tx, Place::ROOT, leaf);
+        } else {
+            let prefix = map.of_branch(self.tx, branch, Branch::<K>::key())?;
+            prefix.to_bits64() ^ above(key, branch.shift())
+        };
+        if differing == 0 {
+            let occupied = map.of_branch(self.tx, branch, Branch::<K>::value())?;
+            let occupied = occupied | 1 << at;
+            map.set_branch(self.tx, branch, Branch::<K>::value(), occupied)?;
+            return map.write_link(self.tx, self.walk.last, leaf);
+        }
+        // A branch for the highest digit that differs, where it belongs: behind
+        // the branches for higher digits.
+        let shift = highest_digit(differing);
+        let (mut place, mut below) = (self.walk.last, self.walk.link);
+        if !branch.is_none() && branch.shift() < shift {
+            place = Place::ROOT;
+            below = map.read_link(self.tx, place)?;
+            while below.is_branch() && below.shift() > shift {
+                place = Place {
+                    branch: below,
+                    digit: digit(key, below.shift()),
+                };
+                below = map.read_link(self.tx, place)?;
+            }
+        }
+        let node = self.tx.alloc(map.branches.pool())?;
+        let Some(index) = map.branches.pool.index(node) else {
+            return Ok(());
+        };
+        let new = Link::branch(index, shift);
+        let (mine, other) = (digit(key, shift), digit(key ^ differing, shift));
+        let prefix = K::from_bits64(above(key, shift));
+        map.set_branch(self.tx, new, Branch::<K>::key(), prefix)?;
+        let occupied = 1 << mine | 1 << other;
+        map.set_branch(self.tx, new, Branch::<K>::value(), occupied)?;
+        map.set_branch(self.tx, new, Branch::<K>::link(mine), leaf.0)?;
+        map.set_branch(self.tx, new, Branch::<K>::link(other), below.0)?;
+        map.write_link(self.tx, place, new)
+    }
+
+    /// Removes the key and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`TOrderedMap::remove`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn remove(self) -> TxResult<Option<V>> {
+        let Some(value) = self.found() else {
+            return Ok(None);
+        };
+        let (map, tx) = (self.map, self.tx);
+        let Walk { before, last, link } = self.walk;
+        let branch = last.branch;
+        map.write_link(tx, last, Link::NONE)?;
+        if !branch.is_none() {
+            let occupied = map.of_branch(tx, branch, Branch::<K>::value())?;
+            let mut left = occupied & !(1 << last.digit);
+            if left.is_power_of_two() {
+                let only = Place {
+                    branch,
+                    digit: left.trailing_zeros() % WAYS as u32,
+                };
+                let other = map.read_link(tx, only)?;
+                map.write_link(tx, before, other)?;
+                map.write_link(tx, only, Link::NONE)?;
+                left = 0;
+                let pool = map.branches.pool();
+                tx.free(pool, pool.node(branch.index()))?;
+            }
+            map.set_branch(tx, branch, Branch::<K>::value(), left)?;
+        }
+        let pool = map.leaves.pool();
+        tx.free(pool, pool.node(link.index()))?;
+        Ok(Some(value))
+    }
+}

@@ -1,0 +1,167 @@
+//! The bounded queue: a ring of words and two counts.
+//!
+//! One count is of the values that were ever popped, the other of those that were
+//! ever pushed; they are the positions of the next values to pop and to push. Both
+//! wrap around in 32 bits. The ring has a power of two of words, so that a
+//! position's word does not change when they do. Whoever pushes changes one count
+//! and reads the other, so that those who push conflict with one another, as do
+//! those who pop.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::View;
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+
+/// The place of the count of values popped.
+const POPPED: u64 = 0;
+/// The place of the count of values pushed.
+const PUSHED: u64 = 1;
+
+/// A bounded first-in-first-out queue, small enough to be a kernel parameter. The
+/// host's [`Queue`](super::Queue) makes one.
+#[repr(C)]
+pub struct TQueue<A: Algorithm, T: Element> {
+    counts: A::Array<u32>,
+    ring: A::Array<T>,
+    capacity: u32,
+}
+
+// The implementation is by hand, as a derive would require `A: Clone` without
+// need.
+#[allow(clippy::expl_impl_clone_on_copy)]
+impl<A: Algorithm, T: Element> Clone for TQueue<A, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A: Algorithm, T: Element> Copy for TQueue<A, T> {}
+
+impl<A: Algorithm, T: Element> core::fmt::Debug for TQueue<A, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TQueue")
+            .field("counts", &self.counts)
+            .field("ring", &self.ring)
+            .field("capacity", &self.capacity)
+            .finish()
+    }
+}
+
+impl<A: Algorithm, T: Element> TQueue<A, T> {
+    /// Makes a view of a queue that holds up to `capacity` values. `counts` has
+    /// two words, and `ring` a power of two, not less than `capacity`.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const fn from_parts(
+        counts: A::Array<u32>,
+        ring: A::Array<T>,
+        capacity: u32,
+    ) -> Self {
+        Self {
+            counts,
+            ring,
+            capacity,
+        }
+    }
+
+    /// Returns how many values the queue holds at most.
+    #[inline(always)]
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    #[inline(always)]
+    fn place(&self, position: u32) -> u64 {
+        u64::from(position) & (self.ring.len().wrapping_sub(1))
+    }
+
+    /// Returns how many values are in the queue.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[inline(always)]
+    pub fn len<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<u32> {
+        let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
+        Ok(pushed.wrapping_sub(popped))
+    }
+
+    /// Returns whether the queue is empty.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[inline(always)]
+    pub fn is_empty<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<bool> {
+        Ok(self.len(tx)? == 0)
+    }
+
+    /// Appends a value and returns its position, which is the number of values
+    /// pushed before it, modulo 2^32; or returns `None` if the queue is full.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`] and [`Tx::write`].
+    #[inline(always)]
+    pub fn try_push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<Option<u32>> {
+        let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
+        if pushed.wrapping_sub(popped) >= self.capacity {
+            return Ok(None);
+        }
+        tx.write(&self.ring, self.place(pushed), value)?;
+        tx.write(&self.counts, PUSHED, pushed.wrapping_add(1))?;
+        Ok(Some(pushed))
+    }
+
+    /// Appends a value and returns its position, as [`Self::try_push`] does; while
+    /// the queue is full, the transaction waits ([`Tx::retry`]).
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::try_push`], and [`Abort::Retry`].
+    ///
+    /// [`Abort::Retry`]: crate::Abort::Retry
+    #[inline(always)]
+    pub fn push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<u32> {
+        match self.try_push(tx, value)? {
+            Some(position) => Ok(position),
+            None => tx.retry(),
+        }
+    }
+
+    /// Takes the oldest value and returns its position and the value, or returns
+    /// `None` if the queue is empty.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`] and [`Tx::write`].
+    #[inline(always)]
+    pub fn try_pop_at<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(u32, T)>> {
+        let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
+        if pushed == popped {
+            return Ok(None);
+        }
+        let value = tx.read(&self.ring, self.place(popped))?;
+        tx.write(&self.counts, POPPED, popped.wrapping_add(1))?;
+        Ok(Some((popped, value)))
+    }
+
+    /// Takes the oldest value, or returns `None` if the queue is empty.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::try_pop_at`].
+    #[inline(always)]
+    pub fn try_pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
+        Ok(self.try_pop_at(tx)?.map(|(_, value)| value))
+    }
+
+    /// Takes the oldest value; while the queue is empty, the transaction waits
+    /// ([`Tx::retry`]).
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::try_pop_at`], and [`Abort::Retry`].
+    ///
+    /// [`Abort::Retry`]: crate::Abort::Retry
+    #[inline(always)]
+    pub fn pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<T> {
+        match self.try_pop(tx)? {
+            Some(value) => Ok(value),
+            None => tx.retry(),
+        }
+    }
+}

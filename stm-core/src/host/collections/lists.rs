@@ -1,0 +1,419 @@
+//! Ordered lists, and what is made of them: one list, and the hash map.
+
+use super::{check_nodes, damaged};
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::Layout;
+use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket};
+use crate::host::device::Device;
+use crate::host::error::Error;
+use crate::host::pool::Nodes;
+use crate::host::stm::Stm;
+use crate::host::tx_array::TxArray;
+use crate::memory::word::Element;
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::format;
+use std::vec;
+use std::vec::Vec;
+
+/// Ordered lists whose nodes come from one pool, numbered from 0
+/// ([`TLists`]).
+pub struct Lists<D: Device, K, V> {
+    heads: TxArray<D, u32>,
+    nodes: Nodes<D, ListItem<K, V>>,
+}
+
+impl<D: Device, K, V> fmt::Debug for Lists<D, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lists")
+            .field("nodes", &self.nodes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
+    /// Makes `lists` empty lists with `capacity` nodes for all of them together;
+    /// `what` names them in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] for no nodes or more than 2^31; the device has too
+    /// little memory, or reports another error.
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        lists: usize,
+        capacity: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            heads: TxArray::zeroed(device, layout, lists, what)?,
+            nodes: Nodes::new(device, layout, capacity, what)?,
+        })
+    }
+
+    /// Returns the number of lists.
+    pub const fn lists(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Returns the number of nodes.
+    pub const fn capacity(&self) -> u64 {
+        self.nodes.pool().nodes()
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.heads.bytes() + self.nodes.bytes()
+    }
+
+    /// Changes the layout; the entries stay.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        self.heads.arrange_as(layout)?;
+        self.nodes.records_mut().arrange_as(layout)
+    }
+
+    /// Lets the check after each launch of `stm` see the words of the lists
+    /// ([`Stm::watch`]).
+    pub fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.heads);
+        stm.watch_records(self.nodes.records());
+    }
+
+    /// Lets the transactions of the following launches store at once to nodes that
+    /// are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        self.nodes.pool_mut().refresh()
+    }
+
+    /// Removes all entries.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.heads.clear()?;
+        self.nodes.clear()
+    }
+
+    /// Replaces the contents of all lists. Of several values of one key, the last
+    /// one counts.
+    ///
+    /// # Panics
+    /// It panics if there are more of `lists` than [`Self::lists`].
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if there are more entries than nodes, or an error
+    /// of the device.
+    pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result<(), Error> {
+        assert!(lists.len() <= self.lists(), "more lists than there are");
+        self.clear()?;
+        let lists: Vec<BTreeMap<K, V>> = (lists.iter())
+            .map(|list| list.iter().copied().collect())
+            .collect();
+        let entries = lists.iter().map(BTreeMap::len).sum::<usize>();
+        let taken = self.nodes.pool_mut().take(entries as u64)?;
+        let view = self.nodes.pool().view();
+        let mut records = self.nodes.records().download()?;
+        let mut heads = vec![0; self.lists()];
+        let mut free = taken.into_iter();
+        for (head, list) in heads.iter_mut().zip(&lists) {
+            for (&key, &value) in list.iter().rev() {
+                let Some((node, index)) = free.next().and_then(|n| Some((n, view.index(n)?)))
+                else {
+                    return Err(damaged(self.nodes.pool().name(), "a node is missing"));
+                };
+                let links = [*head];
+                records[index as usize] = ListItem { key, links, value };
+                *head = node.bits();
+            }
+        }
+        self.nodes.records_mut().upload(&records)?;
+        self.heads.upload(&heads)
+    }
+
+    /// Copies the entries of all lists to the host, each in the order of its keys.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a list is not in order, two nodes are one, or a node
+    /// has leaked, which no launch leaves; or an error of the device.
+    pub fn download(&self) -> Result<Vec<Vec<(K, V)>>, Error> {
+        let what = self.nodes.pool().name();
+        let view = self.nodes.pool().view();
+        let records = self.nodes.records().download()?;
+        let mut seen = BTreeSet::new();
+        let mut lists = Vec::new();
+        for (number, head) in self.heads.download()?.into_iter().enumerate() {
+            let mut list: Vec<(K, V)> = Vec::new();
+            let mut link = head;
+            while link != 0 {
+                let Some(index) = view.index(crate::Node::from_bits(link)) else {
+                    return Err(damaged(what, &format!("{link:#x} names no node")));
+                };
+                if !seen.insert(index) {
+                    return Err(damaged(what, &format!("node {index} is met twice")));
+                }
+                let item = records[index as usize];
+                if list.last().is_some_and(|&(last, _)| last >= item.key) {
+                    return Err(damaged(what, &format!("list {number} is not in order")));
+                }
+                list.push((item.key, item.value));
+                link = item.links[0];
+            }
+            lists.push(list);
+        }
+        check_nodes(&self.nodes, &seen)?;
+        Ok(lists)
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
+    /// must not be used after the lists are freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TLists<A, K, V> {
+        // SAFETY: both are this owner's, which makes no other views of them.
+        unsafe { TLists::from_parts(self.heads.view::<A>(), self.nodes.view::<A>()) }
+    }
+}
+
+/// Writes the owner of lists in another form: what it hands through.
+macro_rules! owner {
+    ($(#[$meta:meta])* $owner:ident) => {
+        $(#[$meta])*
+        pub struct $owner<D: Device, K, V>(Lists<D, K, V>);
+
+        impl<D: Device, K, V> fmt::Debug for $owner<D, K, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($owner)).field(&self.0).finish()
+            }
+        }
+
+        impl<D: Device, K: Key, V: Element> $owner<D, K, V> {
+            /// Returns the number of nodes.
+            pub const fn capacity(&self) -> u64 {
+                self.0.capacity()
+            }
+
+            /// Returns the number of bytes of device memory.
+            pub fn bytes(&self) -> u64 {
+                self.0.bytes()
+            }
+
+            /// Changes the layout; the entries stay.
+            ///
+            /// # Errors
+            /// The device has too little memory, or reports another error.
+            pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+                self.0.arrange_as(layout)
+            }
+
+            /// Lets the check after each launch of `stm` see the words of the
+            /// container ([`Stm::watch`]).
+            pub fn watch(&self, stm: &mut Stm<D>) {
+                self.0.watch(stm);
+            }
+
+            /// Does what [`Lists::refresh`] does.
+            ///
+            /// # Errors
+            /// An error of the device.
+            pub fn refresh(&mut self) -> Result<(), Error> {
+                self.0.refresh()
+            }
+
+            /// Removes all entries.
+            ///
+            /// # Errors
+            /// An error of the device.
+            pub fn clear(&mut self) -> Result<(), Error> {
+                self.0.clear()
+            }
+        }
+    };
+}
+
+owner!(
+    /// One ordered list ([`TList`]).
+    List
+);
+owner!(
+    /// A hash map ([`TMap`]).
+    ///
+    /// ```
+    /// use stm_core::collections::{Map, TMap};
+    /// use stm_core::prelude::*;
+    /// use stm_core::Layout;
+    ///
+    /// /// Counts how often each of the words occurs.
+    /// struct Count;
+    ///
+    /// #[repr(C)]
+    /// #[derive(Clone, Copy)]
+    /// struct Params {
+    ///     stm: StmRef<Fast>,
+    ///     words: TArray<u32>,
+    ///     counts: TMap<Fast, u32, u64>,
+    /// }
+    ///
+    /// impl Kernel for Count {
+    ///     const ENTRY: &'static str = "count";
+    ///     type Params = Params;
+    ///     fn run<L: Lane>(lane: &L, p: &Params) {
+    ///         p.stm.for_each(lane, 0..p.words.len(), |tx, i| {
+    ///             let word = p.words.peek(tx.lane(), i).unwrap_or(0);
+    ///             let mut entry = p.counts.entry(tx, word)?;
+    ///             let before = entry.get()?.unwrap_or(0);
+    ///             entry.insert(before + 1)?;
+    ///             Ok(())
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// let cpu = Cpu::new();
+    /// let words = Buffer::from_slice(&cpu, &[3_u32, 1, 4, 1, 5], "the words")?;
+    /// // A node for each word, and one more for each lane.
+    /// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
+    /// let mut stm = Stm::new(&cpu, Launch::new(2, 4), StmConfig::default())?;
+    /// let params = Params {
+    ///     stm: stm.handle(),
+    ///     words: words.tarray(),
+    ///     counts: counts.view::<Fast>(),
+    /// };
+    /// // SAFETY: the handle is of this `stm`, and the data outlive the launch.
+    /// unsafe { stm.launch::<Count>(&params)? };
+    /// let counted = counts.download()?;
+    /// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
+    /// # Ok::<(), stm_core::host::Error>(())
+    /// ```
+    Map
+);
+
+impl<D: Device, K: Key, V: Element> List<D, K, V> {
+    /// Makes an empty list with `capacity` nodes; `what` names it in an error.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::new`].
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        capacity: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        Ok(Self(Lists::new(device, layout, 1, capacity, what)?))
+    }
+
+    /// Replaces the contents. Of several values of one key, the last one counts.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::upload`].
+    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
+        self.0.upload(&[entries.into_iter().collect()])
+    }
+
+    /// Copies the entries to the host, in the order of their keys.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::download`].
+    pub fn download(&self) -> Result<Vec<(K, V)>, Error> {
+        Ok(self.0.download()?.into_iter().flatten().collect())
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as [`Lists::view`] does.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TList<A, K, V> {
+        // SAFETY: there is one list, whose parts are this owner's.
+        unsafe { TList::from_lists(self.0.view()) }
+    }
+}
+
+/// The largest number of buckets: the hash of a key has 32 bits.
+const BUCKETS_MAX: u64 = 1 << 31;
+
+impl<D: Device, K: Key, V: Element> Map<D, K, V> {
+    /// Makes an empty map with `capacity` nodes and as many buckets; `what` names
+    /// it in an error.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::new`].
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        capacity: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let buckets = capacity.clamp(1, BUCKETS_MAX);
+        Self::with_buckets(device, layout, capacity, buckets as usize, what)
+    }
+
+    /// Makes an empty map with `capacity` nodes and another number of buckets.
+    ///
+    /// # Panics
+    /// It panics for no buckets or more than 2^31.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::new`].
+    pub fn with_buckets(
+        device: &D,
+        layout: Layout,
+        capacity: u64,
+        buckets: usize,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        assert!(
+            (1..=BUCKETS_MAX).contains(&(buckets as u64)),
+            "a map has from 1 to 2^31 buckets"
+        );
+        Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
+    }
+
+    /// Replaces the contents. Of several values of one key, the last one counts.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::upload`].
+    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
+        let mut lists = vec![Vec::new(); self.0.lists()];
+        for (key, value) in entries {
+            lists[self.bucket(key)].push((key, value));
+        }
+        self.0.upload(&lists)
+    }
+
+    /// Copies the entries to the host.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::download`]; a key in the bucket of another
+    /// is [`Error::Corrupt`] too.
+    pub fn download(&self) -> Result<BTreeMap<K, V>, Error> {
+        let mut entries = BTreeMap::new();
+        for (number, list) in self.0.download()?.into_iter().enumerate() {
+            for (key, value) in list {
+                if self.bucket(key) != number {
+                    let found = format!("{key:?} is in bucket {number}");
+                    return Err(damaged(self.0.nodes.pool().name(), &found));
+                }
+                entries.insert(key, value);
+            }
+        }
+        Ok(entries)
+    }
+
+    fn bucket(&self, key: K) -> usize {
+        bucket(key, self.0.lists() as u64) as usize
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as [`Lists::view`] does.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TMap<A, K, V> {
+        TMap::from_lists(self.0.view())
+    }
+}

@@ -1,0 +1,291 @@
+//! The ordered map.
+
+use super::{check_nodes, damaged};
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::Layout;
+use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
+use crate::host::device::Device;
+use crate::host::error::Error;
+use crate::host::pool::Nodes;
+use crate::host::stm::Stm;
+use crate::host::tx_array::TxArray;
+use crate::memory::word::Element;
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::format;
+use std::vec::Vec;
+
+/// A map in the order of its keys ([`TOrderedMap`]).
+pub struct OrderedMap<D: Device, K, V> {
+    root: TxArray<D, u32>,
+    leaves: Nodes<D, Leaf<K, V>>,
+    branches: Nodes<D, Branch<K>>,
+}
+
+impl<D: Device, K, V> fmt::Debug for OrderedMap<D, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OrderedMap")
+            .field("leaves", &self.leaves)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The records of a map while the host reads or makes them.
+struct Tree<K, V> {
+    leaves: Vec<Leaf<K, V>>,
+    branches: Vec<Branch<K>>,
+}
+
+impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
+    /// Makes an empty map with `capacity` leaves and as many branches; `what`
+    /// names it in an error.
+    ///
+    /// # Errors
+    /// [`Error::PoolSize`] for no leaves or 2^27 and more; the device has too
+    /// little memory, or reports another error.
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        capacity: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        if capacity > Link::NODES_MAX {
+            let nodes = capacity;
+            return Err(Error::PoolSize { what, nodes });
+        }
+        Ok(Self {
+            root: TxArray::zeroed(device, layout, 1, what)?,
+            leaves: Nodes::new(device, layout, capacity, what)?,
+            branches: Nodes::new(device, layout, capacity, what)?,
+        })
+    }
+
+    /// Returns the number of leaves.
+    pub const fn capacity(&self) -> u64 {
+        self.leaves.pool().nodes()
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.root.bytes() + self.leaves.bytes() + self.branches.bytes()
+    }
+
+    /// Changes the layout; the entries stay.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        self.root.arrange_as(layout)?;
+        self.leaves.records_mut().arrange_as(layout)?;
+        self.branches.records_mut().arrange_as(layout)
+    }
+
+    /// Lets the check after each launch of `stm` see the words of the map
+    /// ([`Stm::watch`]).
+    pub fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.root);
+        stm.watch_records(self.leaves.records());
+        stm.watch_records(self.branches.records());
+    }
+
+    /// Lets the transactions of the following launches store at once to leaves
+    /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        self.leaves.pool_mut().refresh()
+    }
+
+    /// Removes all entries.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.root.clear()?;
+        self.leaves.clear()?;
+        self.branches.clear()
+    }
+
+    /// Replaces the contents. Of several values of one key, the last one counts.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error
+    /// of the device.
+    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
+        self.clear()?;
+        let entries: BTreeMap<K, V> = entries.into_iter().collect();
+        // The first nodes of an empty pool, so a node's place is its index.
+        self.leaves.pool_mut().take(entries.len() as u64)?;
+        let mut tree = Tree {
+            leaves: (entries.into_iter())
+                .map(|(key, value)| Leaf {
+                    key,
+                    links: [],
+                    value,
+                })
+                .collect(),
+            branches: Vec::new(),
+        };
+        let root = tree.build(0..tree.leaves.len());
+        let Tree {
+            mut leaves,
+            mut branches,
+        } = tree;
+        self.branches.pool_mut().take(branches.len() as u64)?;
+        let empty = (K::from_bits64(0), V::from_bits64(0));
+        leaves.resize(
+            self.leaves.records().len(),
+            Leaf {
+                key: empty.0,
+                links: [],
+                value: empty.1,
+            },
+        );
+        branches.resize(self.branches.records().len(), Tree::<K, V>::empty_branch());
+        self.leaves.records_mut().upload(&leaves)?;
+        self.branches.records_mut().upload(&branches)?;
+        self.root.upload(&[root.0])
+    }
+
+    /// Copies the entries to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the tree is not as its invariants say, or a node has
+    /// leaked, which no launch leaves; or an error of the device.
+    pub fn download(&self) -> Result<BTreeMap<K, V>, Error> {
+        let tree = Tree {
+            leaves: self.leaves.records().download()?,
+            branches: self.branches.records().download()?,
+        };
+        let mut found = Found::default();
+        let root = Link(self.root.download()?[0]);
+        if !root.is_none() {
+            tree.walk(root, u32::MAX, &mut found)
+                .map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
+        }
+        check_nodes(&self.leaves, &found.leaves)?;
+        check_nodes(&self.branches, &found.branches)?;
+        for (index, branch) in (0..).zip(&tree.branches) {
+            let dirty = branch.value != 0 || branch.links.iter().any(|&link| link != 0);
+            if dirty && !found.branches.contains(&index) {
+                let what = format!("branch {index} is free and not empty");
+                return Err(damaged(self.leaves.pool().name(), &what));
+            }
+        }
+        let leaves = found.leaves.into_iter();
+        Ok(leaves
+            .map(|index| {
+                let leaf = &tree.leaves[index as usize];
+                (leaf.key, leaf.value)
+            })
+            .collect())
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
+    /// must not be used after the map is freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TOrderedMap<A, K, V> {
+        // SAFETY: the parts are this owner's, which makes no other views of them.
+        unsafe {
+            TOrderedMap::from_parts(
+                self.root.view::<A>(),
+                self.leaves.view::<A>(),
+                self.branches.view::<A>(),
+            )
+        }
+    }
+}
+
+/// The nodes that a tree links to, by index.
+#[derive(Default)]
+struct Found {
+    leaves: BTreeSet<u32>,
+    branches: BTreeSet<u32>,
+}
+
+impl<K: Key, V: Element> Tree<K, V> {
+    /// A branch without links.
+    fn empty_branch() -> Branch<K> {
+        Branch {
+            key: K::from_bits64(0),
+            links: [0; 16],
+            value: 0,
+        }
+    }
+
+    /// Makes the branches above some leaves, whose keys rise, and returns the link
+    /// to all of them.
+    fn build(&mut self, leaves: core::ops::Range<usize>) -> Link {
+        let key = |tree: &Self, i: usize| tree.leaves[i].key.to_bits64();
+        if leaves.is_empty() {
+            return Link::NONE;
+        }
+        if leaves.len() == 1 {
+            return Link::leaf(leaves.start as u32);
+        }
+        let first = key(self, leaves.start);
+        let shift = highest_digit(first ^ key(self, leaves.end - 1));
+        let index = self.branches.len();
+        self.branches.push(Branch {
+            key: K::from_bits64(above(first, shift)),
+            ..Self::empty_branch()
+        });
+        let mut from = leaves.start;
+        while from < leaves.end {
+            let way = digit(key(self, from), shift);
+            let mut to = from + 1;
+            while to < leaves.end && digit(key(self, to), shift) == way {
+                to += 1;
+            }
+            let link = self.build(from..to);
+            self.branches[index].links[way as usize] = link.0;
+            self.branches[index].value |= 1 << way;
+            from = to;
+        }
+        Link::branch(index as u32, shift)
+    }
+
+    /// Checks what is below a link, which must be of branches for lower digits than
+    /// that at bit `limit`, and returns a key there.
+    fn walk(&self, link: Link, limit: u32, found: &mut Found) -> Result<u64, std::string::String> {
+        let index = link.index();
+        if !link.is_branch() {
+            let Some(leaf) = self.leaves.get(index as usize) else {
+                return Err(format!("{:#x} names no leaf", link.0));
+            };
+            if !found.leaves.insert(index) {
+                return Err(format!("leaf {index} is met twice"));
+            }
+            return Ok(leaf.key.to_bits64());
+        }
+        let Some(branch) = self.branches.get(index as usize) else {
+            return Err(format!("{:#x} names no branch", link.0));
+        };
+        let shift = link.shift();
+        if shift >= limit || shift >= K::BITS || !found.branches.insert(index) {
+            return Err(format!("branch {index} is met twice, or in no order"));
+        }
+        let prefix = branch.key.to_bits64();
+        let mut occupied = 0;
+        for (way, &below) in (0..).zip(&branch.links) {
+            if below == 0 {
+                continue;
+            }
+            occupied |= 1 << way;
+            let key = self.walk(Link(below), shift, found)?;
+            if above(key, shift) != prefix || digit(key, shift) != way {
+                return Err(format!("key {key:#x} is in way {way} of branch {index}"));
+            }
+        }
+        if occupied != branch.value || occupied.count_ones() < 2 {
+            return Err(format!("branch {index} is not as its links are"));
+        }
+        // Every key below it has been compared with the prefix of its own branch,
+        // so one that has the prefix says enough.
+        Ok(prefix | u64::from(occupied.trailing_zeros()) << shift)
+    }
+}

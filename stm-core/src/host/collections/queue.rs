@@ -1,0 +1,159 @@
+//! The bounded queue.
+
+use super::damaged;
+use crate::algorithm::contract::Algorithm;
+use crate::array::view::Layout;
+use crate::collections::TQueue;
+use crate::host::buffer::Pod;
+use crate::host::device::Device;
+use crate::host::error::Error;
+use crate::host::stm::Stm;
+use crate::host::tx_array::TxArray;
+use crate::memory::word::Element;
+use core::fmt;
+use std::format;
+use std::vec::Vec;
+
+/// A bounded first-in-first-out queue ([`TQueue`]).
+pub struct Queue<D: Device, T> {
+    counts: TxArray<D, u32>,
+    ring: TxArray<D, T>,
+    capacity: u32,
+    what: &'static str,
+}
+
+impl<D: Device, T> fmt::Debug for Queue<D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("name", &self.what)
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The largest number of values: positions have 32 bits.
+const CAPACITY_MAX: u32 = 1 << 31;
+
+impl<D: Device, T: Pod + Element> Queue<D, T> {
+    /// Makes an empty queue that holds up to `capacity` values; `what` names it in
+    /// an error.
+    ///
+    /// # Panics
+    /// It panics for a capacity above 2^31.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn new(
+        device: &D,
+        layout: Layout,
+        capacity: u32,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        assert!(capacity <= CAPACITY_MAX, "a queue has at most 2^31 places");
+        let places = capacity.next_power_of_two() as usize;
+        Ok(Self {
+            counts: TxArray::zeroed(device, layout, 2, what)?,
+            ring: TxArray::zeroed(device, layout, places, what)?,
+            capacity,
+            what,
+        })
+    }
+
+    /// Returns how many values the queue holds at most.
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.counts.bytes() + self.ring.bytes()
+    }
+
+    /// Changes the layout; the values stay.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        self.counts.arrange_as(layout)?;
+        self.ring.arrange_as(layout)
+    }
+
+    /// Lets the check after each launch of `stm` see the words of the queue
+    /// ([`Stm::watch`]).
+    pub fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.counts);
+        stm.watch(&self.ring);
+    }
+
+    /// Removes all values, and counts positions from 0 again.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.counts.clear()?;
+        self.ring.clear()
+    }
+
+    /// Replaces the contents by `values`, the oldest first. The first one gets the
+    /// position `first`, from which the positions of others follow.
+    ///
+    /// # Panics
+    /// It panics if there are more values than the capacity.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn upload(&mut self, values: &[T], first: u32) -> Result<(), Error> {
+        assert!(
+            values.len() as u64 <= u64::from(self.capacity),
+            "more values than places"
+        );
+        let mut ring = self.ring.download()?;
+        let places = ring.len();
+        for (i, &value) in values.iter().enumerate() {
+            ring[(first as usize).wrapping_add(i) % places] = value;
+        }
+        self.ring.upload(&ring)?;
+        self.counts
+            .upload(&[first, first.wrapping_add(values.len() as u32)])
+    }
+
+    /// Returns how many values were popped, and how many were pushed, modulo 2^32.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn counts(&self) -> Result<[u32; 2], Error> {
+        let counts = self.counts.download()?;
+        Ok([counts[0], counts[1]])
+    }
+
+    /// Copies the values to the host, the oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the queue has more values than places, which no launch
+    /// leaves; or an error of the device.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let [popped, pushed] = self.counts()?;
+        let len = pushed.wrapping_sub(popped);
+        if len > self.capacity {
+            let found = format!("{len} values in {} places", self.capacity);
+            return Err(damaged(self.what, &found));
+        }
+        let ring = self.ring.download()?;
+        let place = |k: u32| popped.wrapping_add(k) as usize % ring.len();
+        Ok((0..len).map(|k| ring[place(k)]).collect())
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
+    /// must not be used after the queue is freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's.
+    pub fn view<A: Algorithm>(&self) -> TQueue<A, T> {
+        TQueue::from_parts(
+            self.counts.view::<A>(),
+            self.ring.view::<A>(),
+            self.capacity,
+        )
+    }
+}

@@ -1,0 +1,218 @@
+//! Several lanes: the results are those of some order of the transactions. And
+//! the seeded defects of the containers are found.
+
+use crate::kernel::{Done, config, run};
+use crate::model::{Kind, Model, Op, Transaction, transactions};
+use crate::order::is_serializable;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, Granule, Table, Versioned};
+use stm_core::host::Launch;
+use stm_core::observe::Mutant;
+use verify::sim::SimConfig;
+
+/// The launch of a configuration: some lanes that run transactions.
+fn launch<A: Algorithm>(config: SimConfig) -> Launch {
+    match A::GRANULE {
+        Granule::Block => Launch::new(4, 2),
+        _ if config.warp_width == 8 => Launch::new(1, 8),
+        _ => Launch::new(2, 4),
+    }
+}
+
+/// What the containers hold before: the results of some transactions.
+fn before(program: &[Transaction]) -> Model {
+    let mut model = Model::default();
+    for op in program.iter().flatten() {
+        model.apply(op);
+    }
+    model
+}
+
+fn concurrent<A: Algorithm>(
+    config: SimConfig,
+    first: &[Transaction],
+    program: &[Transaction],
+    records: bool,
+) -> Result<Done, String> {
+    let before = before(first);
+    let done = run::<A>(config, launch::<A>(config), &before, program, records)?;
+    if done.opaque == Some(false) {
+        return Err("not opaque".into());
+    }
+    if !is_serializable(&before, &done) {
+        return Err(format!("no order explains {:?}", done.lanes));
+    }
+    Ok(done)
+}
+
+fn check<A: Algorithm>(
+    seed: u64,
+    first: &[Transaction],
+    program: &[Transaction],
+) -> Result<(), TestCaseError> {
+    let config = config(seed);
+    for records in [false, true] {
+        concurrent::<A>(config, first, program, records)
+            .map_err(|wrong| TestCaseError::fail(format!("{}: {config}: {wrong}", A::NAME)))?;
+    }
+    Ok(())
+}
+
+macro_rules! programs {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig {
+                cases: 150,
+                failure_persistence: None,
+                max_shrink_iters: 200,
+                ..ProptestConfig::default()
+            })]
+            $(
+                #[test]
+                fn $entry(
+                    seed in any::<u64>(),
+                    first in transactions(10, 0..12),
+                    program in transactions(6, 1..20),
+                ) {
+                    check::<stm_core::algorithm::$variant>(seed, &first, &program)?;
+                }
+            )*
+
+            #[test]
+            fn sets_in_the_logs(
+                seed in any::<u64>(),
+                first in transactions(10, 0..12),
+                program in transactions(6, 1..20),
+            ) {
+                check::<Versioned<Cells, 0>>(seed, &first, &program)?;
+                check::<Versioned<Table, 0>>(seed, &first, &program)?;
+            }
+        }
+    };
+}
+
+stm_core::for_each_algorithm!(programs! {});
+
+/// Programs whose walks along a list are long enough to release what they have
+/// passed, while others insert and remove around them.
+fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
+    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &{
+        let mut bytes = [1; 16];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes
+    });
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let nothing = |at| Op {
+        kind: Kind::Nothing,
+        at,
+        to: 0,
+        key: 0,
+        value: 0,
+    };
+    let op = |kind, at, key, value| Op {
+        kind,
+        at,
+        to: 0,
+        key,
+        value,
+    };
+    let number = |runner: &mut TestRunner, below: u64| {
+        let tree = (0..below).new_tree(runner).expect("a number");
+        tree.current()
+    };
+    // Both lists have the even keys below 24 before.
+    let first = (0..12)
+        .map(|k| {
+            let insert = |at| op(Kind::Insert, at, 2 * k, 1000 + k);
+            [insert(4), insert(5), nothing(0)]
+        })
+        .collect();
+    let program = (0..16)
+        .map(|i| {
+            let at = 4 + number(&mut runner, 2) as usize;
+            // Neighbours near the end, where walks have released a lot.
+            let one = |runner: &mut TestRunner, k: u64| {
+                let kind = match number(runner, 5) {
+                    0 | 1 => Kind::Remove,
+                    2 | 3 => Kind::InsertNew,
+                    _ => Kind::NextAfter,
+                };
+                op(kind, at, 16 + number(runner, 7), 10 * i + k)
+            };
+            let first = one(&mut runner, 0);
+            let second = match number(&mut runner, 2) {
+                0 => one(&mut runner, 1),
+                _ => nothing(0),
+            };
+            [first, second, nothing(0)]
+        })
+        .collect();
+    (first, program)
+}
+
+/// Runs such a program, and returns how many attempts aborted.
+fn walk<A: Algorithm>(k: u64, mutant: Option<Mutant>) -> Result<u64, String> {
+    let (first, program) = walks(k);
+    let config = SimConfig {
+        mutant: mutant.map(|mutant| mutant as u32),
+        ..config(k)
+    };
+    let done = std::panic::catch_unwind(|| concurrent::<A>(config, &first, &program, false))
+        .unwrap_or_else(|_| Err("a panic".into()))?;
+    Ok(done.statistics.aborted())
+}
+
+fn walks_are_right<A: Algorithm>(runs: u64) {
+    let mut aborted = 0;
+    for k in 0..runs {
+        match walk::<A>(k, None) {
+            Ok(n) => aborted += n,
+            Err(wrong) => panic!("{}: {}: {wrong}", A::NAME, config(k)),
+        }
+    }
+    assert!(aborted > runs, "{aborted} aborts: not contended");
+}
+
+#[test]
+fn walks_that_release_what_they_have_passed_return_what_is_there() {
+    walks_are_right::<Fast>(1_000);
+    walks_are_right::<FastTable>(1_000);
+    walks_are_right::<Versioned<Cells, 0>>(300);
+    walks_are_right::<Versioned<Table, 0>>(300);
+}
+
+#[test]
+fn a_walk_that_releases_its_witnesses_and_a_removal_without_a_mark_are_found() {
+    for mutant in [Mutant::WitnessReleased, Mutant::RemovalUnmarked] {
+        let found = |table: bool| {
+            (0..2_000).find(|&k| {
+                if table {
+                    walk::<FastTable>(k, Some(mutant)).is_err()
+                } else {
+                    walk::<Fast>(k, Some(mutant)).is_err()
+                }
+            })
+        };
+        for table in [false, true] {
+            let k = found(table).unwrap_or_else(|| panic!("{} survives", mutant.name()));
+            println!("{}: run {k}, table: {table}", mutant.name());
+        }
+    }
+}
+
+#[test]
+fn a_wrong_result_has_no_order() {
+    let (first, program) = walks(3);
+    let before = before(&first);
+    let mut done = run::<Fast>(config(3), Launch::new(2, 4), &before, &program, false).unwrap();
+    assert!(is_serializable(&before, &done));
+    let (transaction, outcomes) = &mut done.lanes[0][0];
+    let op = &transaction[0];
+    outcomes[0] = match outcomes[0] {
+        None => Some((op.key, 7)),
+        Some(_) => None,
+    };
+    assert!(!is_serializable(&before, &done));
+}

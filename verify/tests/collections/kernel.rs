@@ -1,0 +1,433 @@
+//! The kernel that runs programs of container operations, and a world to run it
+//! in.
+
+use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
+use crate::recorded::recorded;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::collections::{
+    List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
+};
+use stm_core::host::{Buffer, Launch, Statistics, Stm, StmConfig};
+use stm_core::{Capacity, Element, Kernel, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, View};
+use verify::history::{InitialMemory, Rest};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+/// Words of an operation, and of its result.
+const OP_WORDS: u64 = 3;
+
+pub(crate) struct Work<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+pub(crate) struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    containers: Containers<A>,
+    program: TArray<u64>,
+    results: TArray<u64>,
+    transactions: u64,
+}
+
+/// Maps with keys and values of all widths.
+#[derive(Clone, Copy)]
+struct Containers<A: Algorithm> {
+    hash: TMap<A, u32, u32>,
+    wide_hash: TMap<A, u64, u64>,
+    ordered: TOrderedMap<A, u32, u64>,
+    wide_ordered: TOrderedMap<A, u64, u32>,
+    list: TList<A, u32, u32>,
+    wide_list: TList<A, u64, u64>,
+    queue: TQueue<A, u32>,
+}
+
+/// Does what all maps can do.
+macro_rules! of_map {
+    ($tx:ident, $map:expr, $kind:ident, $key:ident, $value:ident) => {{
+        // One walk, as in a kernel whose lanes do different things.
+        let mut entry = $map.entry($tx, Element::from_bits64($key))?;
+        if $kind == Kind::InsertNew {
+            let new = entry.insert_new(Element::from_bits64($value))?;
+            return Ok(new.then_some(($key, 0)));
+        }
+        let old = match $kind {
+            Kind::Insert => entry.insert(Element::from_bits64($value))?,
+            Kind::Remove => entry.remove()?,
+            _ => entry.get()?,
+        };
+        old.map(|old| ($key, old.to_bits64()))
+    }};
+}
+
+/// Does what ordered maps can do.
+macro_rules! of_ordered {
+    ($tx:ident, $map:expr, $kind:ident, $key:ident, $value:ident) => {{
+        let map = $map;
+        let entry = match $kind {
+            Kind::First => map.first($tx)?,
+            Kind::NextAfter => map.next_after($tx, Element::from_bits64($key))?,
+            Kind::PopFirst => map.pop_first($tx)?,
+            _ => return Ok(of_map!($tx, map, $kind, $key, $value)),
+        };
+        entry.map(|(key, value)| (key.to_bits64(), value.to_bits64()))
+    }};
+}
+
+impl<A: Algorithm> Containers<A> {
+    /// Does an operation on one map. It is not inlined, as there are many
+    /// callers.
+    #[inline(never)]
+    fn on_map<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        (kind, at): (Kind, usize),
+        key: u64,
+        value: u64,
+    ) -> TxResult<Outcome> {
+        Ok(match at {
+            0 => of_map!(tx, &self.hash, kind, key, value),
+            1 => of_map!(tx, &self.wide_hash, kind, key, value),
+            2 => of_ordered!(tx, &self.ordered, kind, key, value),
+            3 => of_ordered!(tx, &self.wide_ordered, kind, key, value),
+            4 => of_ordered!(tx, &self.list, kind, key, value),
+            _ => of_ordered!(tx, &self.wide_list, kind, key, value),
+        })
+    }
+
+    fn run<L: Lane>(&self, tx: &mut Tx<'_, L, A>, op: &Op) -> TxResult<Outcome> {
+        let Op {
+            kind,
+            at,
+            to,
+            key,
+            value,
+        } = *op;
+        match kind {
+            Kind::Nothing => Ok(None),
+            Kind::Move => match self.on_map(tx, (Kind::Remove, at), key, 0)? {
+                None => Ok(None),
+                Some((_, moved)) => self.on_map(tx, (Kind::Insert, to), key, moved),
+            },
+            Kind::MoveOrInsert => tx.or_else(
+                |tx| {
+                    self.on_map(tx, (Kind::Insert, to), key + 1, value)?;
+                    let Some((_, moved)) = self.on_map(tx, (Kind::Remove, at), key, 0)? else {
+                        return tx.retry();
+                    };
+                    self.on_map(tx, (Kind::Insert, to), key, moved)?;
+                    Ok(Some((key, moved)))
+                },
+                |tx| {
+                    self.on_map(tx, (Kind::Insert, at), key, value)?;
+                    Ok(None)
+                },
+            ),
+            Kind::Push => {
+                let position = self.queue.try_push(tx, value as u32)?;
+                Ok(position.map(|_| (0, value)))
+            }
+            Kind::Pop => {
+                let value = self.queue.try_pop(tx)?;
+                Ok(value.map(|value| (0, value.into())))
+            }
+            _ => self.on_map(tx, (kind, at), key, value),
+        }
+    }
+}
+
+impl<A: Algorithm> Kernel for Work<A> {
+    const ENTRY: &'static str = "collections";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            for k in 0..OPS as u64 {
+                let at = (i * OPS as u64 + k) * OP_WORDS;
+                let [what, key, value] =
+                    [0, 1, 2].map(|word| p.program.peek(tx.lane(), at + word).unwrap_or(0));
+                let op = Op {
+                    kind: Kind::ALL[what as usize & 0xff],
+                    at: what as usize >> 8 & 0xff,
+                    to: what as usize >> 16,
+                    key,
+                    value,
+                };
+                let outcome = p.containers.run(tx, &op)?;
+                let (key, value) = outcome.unwrap_or((0, 0));
+                let words = [u64::from(outcome.is_some()), key, value];
+                for (word, bits) in (0..).zip(words) {
+                    let place = p.results.get(at + word).expect("a result's word");
+                    // SAFETY: a live word that only this lane accesses. What
+                    // the last attempt stores stays.
+                    unsafe { tx.lane().store_relaxed_64(place, bits) };
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// What a program has left.
+pub(crate) struct Done {
+    /// The transactions with their results, those of a lane in their order.
+    pub(crate) lanes: Vec<Vec<(Transaction, [Outcome; OPS])>>,
+    /// What is in the containers.
+    pub(crate) left: Model,
+    pub(crate) statistics: Statistics,
+    /// Says whether the history is opaque, if there is one.
+    pub(crate) opaque: Option<bool>,
+}
+
+/// The containers on a simulator.
+struct World {
+    sim: Sim,
+    hash: Map<Sim, u32, u32>,
+    wide_hash: Map<Sim, u64, u64>,
+    ordered: OrderedMap<Sim, u32, u64>,
+    wide_ordered: OrderedMap<Sim, u64, u32>,
+    list: List<Sim, u32, u32>,
+    wide_list: List<Sim, u64, u64>,
+    queue: Queue<Sim, u32>,
+}
+
+fn narrow<T: Copy + TryInto<U>, U>(value: T) -> U {
+    value.try_into().unwrap_or_else(|_| panic!("32 bits"))
+}
+
+impl World {
+    /// Makes containers with the entries of `before` and few nodes more.
+    fn new<A: Algorithm>(config: SimConfig, before: &Model, spare: u64) -> Self {
+        let sim = Sim::new(config);
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        // As many as there are keys, and those that attempts hold.
+        let nodes = 20 + spare;
+        let mut world = Self {
+            hash: Map::with_buckets(&sim, layout, nodes, 3, "hash").unwrap(),
+            wide_hash: Map::with_buckets(&sim, layout, nodes, 5, "wide hash").unwrap(),
+            ordered: OrderedMap::new(&sim, layout, nodes, "ordered").unwrap(),
+            wide_ordered: OrderedMap::new(&sim, layout, nodes, "wide ordered").unwrap(),
+            list: List::new(&sim, layout, nodes, "list").unwrap(),
+            wide_list: List::new(&sim, layout, nodes, "wide list").unwrap(),
+            queue: Queue::new(&sim, layout, PLACES as u32, "queue").unwrap(),
+            sim,
+        };
+        let [hash, wide_hash, ordered, wide_ordered, list, wide_list] = before.maps.clone();
+        let of = |map: BTreeMap<u64, u64>| map.into_iter();
+        let small = |(k, v)| (narrow(k), narrow(v));
+        world.hash.upload(of(hash).map(small)).unwrap();
+        world.wide_hash.upload(of(wide_hash)).unwrap();
+        let entries = of(ordered).map(|(k, v)| (narrow(k), v));
+        world.ordered.upload(entries).unwrap();
+        let entries = of(wide_ordered).map(|(k, v)| (k, narrow(v)));
+        world.wide_ordered.upload(entries).unwrap();
+        world.list.upload(of(list).map(small)).unwrap();
+        world.wide_list.upload(of(wide_list)).unwrap();
+        let queue: Vec<u32> = before.queue.iter().map(|&v| narrow(v)).collect();
+        // Positions wrap around soon.
+        world.queue.upload(&queue, u32::MAX - 1).unwrap();
+        world
+    }
+
+    fn containers<A: Algorithm>(&self) -> Containers<A> {
+        Containers {
+            hash: self.hash.view::<A>(),
+            wide_hash: self.wide_hash.view::<A>(),
+            ordered: self.ordered.view::<A>(),
+            wide_ordered: self.wide_ordered.view::<A>(),
+            list: self.list.view::<A>(),
+            wide_list: self.wide_list.view::<A>(),
+            queue: self.queue.view::<A>(),
+        }
+    }
+
+    /// Returns what is there; the downloads check that the containers are whole.
+    fn left(&self) -> Result<Model, stm_core::host::Error> {
+        fn wide<K: Into<u64>, V: Into<u64>>(
+            entries: impl IntoIterator<Item = (K, V)>,
+        ) -> BTreeMap<u64, u64> {
+            let entries = entries.into_iter();
+            entries.map(|(k, v)| (k.into(), v.into())).collect()
+        }
+        let maps: [BTreeMap<u64, u64>; MAPS] = [
+            wide(self.hash.download()?),
+            wide(self.wide_hash.download()?),
+            wide(self.ordered.download()?),
+            wide(self.wide_ordered.download()?),
+            wide(self.list.download()?),
+            wide(self.wide_list.download()?),
+        ];
+        let queue = self.queue.download()?.into_iter().map(u64::from).collect();
+        Ok(Model { maps, queue })
+    }
+}
+
+pub(crate) fn settings() -> StmConfig {
+    StmConfig {
+        locks: 64,
+        stripe_bytes: 8,
+        capacity: Capacity {
+            reads: 400,
+            writes: 100,
+            actions: 24,
+        },
+        retry_limits: RetryLimits {
+            read_polls: 8,
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
+        },
+        ..StmConfig::default()
+    }
+}
+
+/// Runs a program on containers with the entries of `before`, and says what went
+/// wrong if something did.
+pub(crate) fn run<A: Algorithm>(
+    config: SimConfig,
+    launch: Launch,
+    before: &Model,
+    program: &[Transaction],
+    records: bool,
+) -> Result<Done, String> {
+    let lanes = match A::GRANULE {
+        Granule::Block => launch.blocks,
+        _ => launch.blocks * launch.threads,
+    };
+    let world = World::new::<A>(config, before, u64::from(lanes) * 2 * OPS as u64);
+    let sim = &world.sim;
+    let words: Vec<u64> = (program.iter().flatten())
+        .flat_map(|op| {
+            let kind = Kind::ALL.iter().position(|&kind| kind == op.kind).unwrap();
+            [(kind | op.at << 8 | op.to << 16) as u64, op.key, op.value]
+        })
+        .collect();
+    let program_words = Buffer::from_slice(sim, &words, "program").unwrap();
+    let results = Buffer::<_, u64>::zeroed(sim, words.len(), "results").unwrap();
+    let params = |stm| Params::<A> {
+        stm,
+        containers: world.containers::<A>(),
+        program: program_words.tarray(),
+        results: results.tarray(),
+        transactions: program.len() as u64,
+    };
+    let (statistics, opaque) = if records {
+        let initial = InitialMemory {
+            words: Vec::new(),
+            rest: Rest::Inferred,
+        };
+        // SAFETY: the containers live, and only these transactions touch them.
+        let run = unsafe { recorded::<Work<A>, A>(sim, launch, settings(), initial, params) };
+        assert_eq!(run.history.len() as u64, run.statistics.attempts);
+        (run.statistics, Some(run.verdict.is_opaque()))
+    } else {
+        let mut stm = Stm::new(sim, launch, settings()).unwrap();
+        let params = params(stm.handle::<A>());
+        world.hash.watch(&mut stm);
+        world.ordered.watch(&mut stm);
+        world.list.watch(&mut stm);
+        world.queue.watch(&mut stm);
+        // SAFETY: as above.
+        let launched = unsafe { stm.launch::<Work<A>>(&params) };
+        let (_, statistics) = launched.map_err(|error| error.to_string())?;
+        (statistics, None)
+    };
+    let results = results.download().unwrap();
+    let outcome = |i: usize, k: usize| {
+        let at = (i * OPS + k) * OP_WORDS as usize;
+        (results[at] != 0).then(|| (results[at + 1], results[at + 2]))
+    };
+    let of_lane = |lane: usize| {
+        let all = program.iter().enumerate().skip(lane);
+        all.step_by(lanes as usize)
+            .map(|(i, transaction)| (*transaction, std::array::from_fn(|k| outcome(i, k))))
+            .collect()
+    };
+    Ok(Done {
+        lanes: (0..lanes as usize).map(of_lane).collect(),
+        left: world.left().map_err(|error| error.to_string())?,
+        statistics,
+        opaque,
+    })
+}
+
+/// The configuration of run `k`: all different.
+pub(crate) fn config(k: u64) -> SimConfig {
+    const SCHEDULES: [Schedule; 4] = [
+        Schedule::Lockstep,
+        Schedule::Stack,
+        Schedule::Random,
+        Schedule::Pct {
+            depth: 3,
+            length: 4000,
+        },
+    ];
+    SimConfig {
+        warp_width: [1, 4, 2, 8][k as usize / 4 % 4],
+        schedule: SCHEDULES[k as usize % 4],
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        votes_order: (k / 16).is_multiple_of(2),
+        wide_atomics: (k / 32).is_multiple_of(2),
+        seed: k,
+        ..SimConfig::default()
+    }
+}
+
+/// The lists with numbers are tested by those that are made of them; this is what
+/// only they have.
+#[test]
+fn lists_of_one_pool_are_apart_and_a_list_past_the_end_is_an_error() {
+    use stm_core::algorithm::Fast;
+    struct Fill;
+    #[derive(Clone, Copy)]
+    struct FillParams {
+        stm: StmRef<Fast>,
+        lists: TLists<Fast, u64, u32>,
+        last: u64,
+    }
+    impl Kernel for Fill {
+        const ENTRY: &'static str = "fill_lists";
+        type Params = FillParams;
+        fn run<L: Lane>(lane: &L, p: &FillParams) {
+            p.stm.for_each(lane, 0..12, |tx, i| {
+                let list = i % 3 * p.last;
+                let there = p.lists.insert(tx, list, i, i as u32)?;
+                assert_eq!(there, None);
+                if i > 8 {
+                    let (key, _) = p.lists.pop_first(tx, list)?.expect("an entry");
+                    p.lists.insert(tx, list, key + 100, 1)?;
+                    assert!(!p.lists.contains(tx, list, key)?);
+                }
+                Ok(())
+            });
+        }
+    }
+    let sim = Sim::new(config(2));
+    let layout = stm_core::Layout::Cells;
+    let mut lists = Lists::<_, u64, u32>::new(&sim, layout, 3, 40, "lists").unwrap();
+    let mut stm = Stm::new(&sim, Launch::new(2, 2), settings()).unwrap();
+    let params = |stm: &Stm<Sim>, lists: &Lists<Sim, u64, u32>, last| FillParams {
+        stm: stm.handle(),
+        lists: lists.view::<Fast>(),
+        last,
+    };
+    let right = params(&stm, &lists, 1);
+    // SAFETY: the handle is of this memory, and the lists live.
+    unsafe { stm.launch::<Fill>(&right) }.unwrap();
+    let left = lists.download().unwrap();
+    for (number, list) in (0..).zip(&left) {
+        assert_eq!(list.len(), 4);
+        assert!(list.iter().all(|(key, _)| (key % 100) % 3 == number));
+        assert_eq!(list.iter().filter(|(key, _)| *key >= 100).count(), 1);
+    }
+    lists.clear().unwrap();
+    let wrong = params(&stm, &lists, 2);
+    // SAFETY: as above.
+    let error = unsafe { stm.launch::<Fill>(&wrong) }.unwrap_err();
+    let named = matches!(
+        error,
+        stm_core::host::Error::OutOfRange {
+            index: 4,
+            len: 3,
+            ..
+        }
+    );
+    assert!(named, "{error}");
+}

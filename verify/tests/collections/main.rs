@@ -1,0 +1,13 @@
+//! The containers of `stm_core::collections` on the simulator, against those of
+//! `std`: random programs one after the other and at the same time, under every
+//! algorithm.
+
+#[path = "../sim/recorded.rs"]
+mod recorded;
+
+mod concurrent;
+mod kernel;
+mod model;
+mod order;
+mod sequential;
+mod waiting;
