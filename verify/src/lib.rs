@@ -12,38 +12,31 @@
 //! use verify::Check;
 //!
 //! /// Payments between accounts, one transaction each.
-//! struct Pay;
-//!
-//! #[repr(C)]
-//! #[derive(Clone, Copy)]
-//! struct Params { stm: StmRef<Fast>, accounts: TCells<u32>, payments: u64 }
-//!
-//! impl Kernel for Pay {
-//!     const ENTRY: &'static str = "pay";
-//!     type Params = Params;
-//!     fn run<L: Lane>(lane: &L, p: &Params) {
-//!         p.stm.for_each(lane, 0..p.payments, |tx, i| {
-//!             let (from, to) = (i % 3, 3 + i % 2);
-//!             let [a, b] = tx.read_many(&p.accounts, [from, to])?;
-//!             if a == 0 { return tx.cancel(); }
-//!             tx.write(&p.accounts, from, a - 1)?;
-//!             tx.write(&p.accounts, to, b + 1)
-//!         });
-//!     }
+//! #[kernel]
+//! pub fn pay<L: Lane, A: Algorithm>(
+//!     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
+//! ) {
+//!     stm.for_each(lane, 0..payments, |tx, i| {
+//!         let (from, to) = (i % 3, 3 + i % 2);
+//!         let [a, b] = tx.read_many(accounts, [from, to])?;
+//!         if a == 0 { return tx.cancel(); }
+//!         tx.write(accounts, from, a - 1)?;
+//!         tx.write(accounts, to, b + 1)
+//!     });
 //! }
 //!
+//! # fn main() {
 //! // In a crate of one's own: #[test] fn payments_keep_the_total() { … }
 //! Check::new(|sim, run| {
 //!     let accounts = TxArray::from_slice(sim, run.layout(), &[2_u32; 5], "accounts")?;
 //!     run.name(&accounts)?;
 //!     let mut stm = run.stm(sim)?;
-//!     let params = Params { stm: stm.handle(), accounts: accounts.view::<Fast>(), payments: run.transactions() };
-//!     // SAFETY: the handle belongs to this `stm`, and `accounts` outlives the launch.
-//!     unsafe { stm.launch::<Pay>(&params)? };
+//!     pay::launch(&mut stm, run.shape(), &accounts, run.transactions())?;
 //!     run.holds("the total stays", accounts.download()?.iter().sum::<u32>() == 10)
 //! })
 //! .cases(64)
 //! .run();
+//! # }
 //! ```
 //!
 //! Another crate depends on this one without the program, which would bring the

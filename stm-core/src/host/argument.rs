@@ -27,6 +27,7 @@ use crate::memory::word::Element;
 /// | `&Records<D, R>` | `&TRecords<A, R>` |
 /// | `&Pool<D>`, `&Nodes<D, R>` | `&TPool`, `&TNodes<A, R>` |
 /// | `&mut PreassignedNodes<D, R>` | `&TPreassigned<A, R>` |
+/// | `&Map<D, K, V>` and the other [containers](crate::collections) | `&TMap<A, K, V>` … |
 /// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` for transactions |
 /// | `&mut Buffer<D, T>` | `&Output<T>` |
 ///

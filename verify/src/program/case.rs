@@ -2,7 +2,7 @@
 //! run.
 
 use super::alternatives;
-use super::silent::Invariant;
+use super::invariant::Invariant;
 use crate::sim::SimConfig;
 use std::collections::BTreeSet;
 use std::ops::Range;

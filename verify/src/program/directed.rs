@@ -13,8 +13,8 @@ pub use silent::SILENT;
 
 use super::case::{Case, Loop, Op, Program, Widths};
 use super::generate::simulation;
+use super::invariant::Invariant;
 use super::line;
-use super::silent::Invariant;
 use crate::rng::Rng;
 use crate::sim::Schedule;
 use stm_core::algorithm::{Algorithm, Variant};

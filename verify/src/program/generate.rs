@@ -16,7 +16,7 @@ mod silent;
 pub use silent::silent_case;
 
 use super::case::{Case, Loop, Op, Program, Value, Widths, Words};
-use super::silent::Invariant;
+use super::invariant::Invariant;
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;

@@ -23,7 +23,7 @@
 //! digits in base 36. Then the simulation.
 
 use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
-use super::silent::Invariant;
+use super::invariant::Invariant;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;

@@ -14,6 +14,7 @@
 //! | `line.rs` | a case as one line of text |
 //! | `kernel.rs` | the kernel that interprets a program |
 //! | `run.rs` | a run on the simulator |
+//! | `invariant.rs` | what the words of a silent program keep to |
 //! | `silent.rs` | invariants that transactions check themselves, in runs without a recorder |
 //! | `failure.rs` | what a run can find |
 //! | `judge.rs` | the history against the program |
@@ -26,6 +27,7 @@ pub mod case;
 pub mod directed;
 pub mod failure;
 pub mod generate;
+pub mod invariant;
 mod judge;
 mod kernel;
 mod line;

@@ -2,9 +2,10 @@
 
 use super::case::{Case, Loop, Program, Widths};
 use super::failure::{Failure, FailureKind};
+use super::invariant::Invariant;
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Item, Params, ProgramRef};
-use super::silent::{Invariant, Watch};
+use super::silent::Watch;
 use crate::error::Error;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};

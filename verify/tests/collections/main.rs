@@ -3,6 +3,7 @@
 //! algorithm.
 
 #[path = "../sim/recorded.rs"]
+#[allow(dead_code)] // it serves the tests of `sim` as well
 mod recorded;
 
 mod concurrent;

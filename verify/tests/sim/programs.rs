@@ -12,7 +12,7 @@ use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed, SILENT};
-use verify::program::silent::Invariant;
+use verify::program::invariant::Invariant;
 use verify::program::{Case, FailureKind, Op, Widths, generate, run, shrink::shrink};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.

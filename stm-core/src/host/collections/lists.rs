@@ -170,6 +170,11 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(lists)
     }
 
+    /// Returns the part whose device and layout are those of all.
+    pub(super) const fn head(&self) -> &TxArray<D, u32> {
+        &self.heads
+    }
+
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
     /// must not be used after the lists are freed, which the caller of
     /// `Device::launch` promises.
@@ -198,6 +203,11 @@ macro_rules! owner {
             /// Returns the number of nodes.
             pub const fn capacity(&self) -> u64 {
                 self.0.capacity()
+            }
+
+            /// Returns the part whose device and layout are those of all.
+            pub(super) const fn head(&self) -> &TxArray<D, u32> {
+                self.0.head()
             }
 
             /// Returns the number of bytes of device memory.
@@ -251,45 +261,30 @@ owner!(
     /// use stm_core::Layout;
     ///
     /// /// Counts how often each of the words occurs.
-    /// struct Count;
-    ///
-    /// #[repr(C)]
-    /// #[derive(Clone, Copy)]
-    /// struct Params {
-    ///     stm: StmRef<Fast>,
-    ///     words: TArray<u32>,
-    ///     counts: TMap<Fast, u32, u64>,
+    /// #[kernel]
+    /// pub fn count<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, words: &Input<u32>, counts: &TMap<A, u32, u64>,
+    /// ) {
+    ///     stm.for_each(lane, 0..words.len(), |tx, i| {
+    ///         let word = words.get(lane, i).unwrap_or(0);
+    ///         let mut entry = counts.entry(tx, word)?;
+    ///         let before = entry.get()?.unwrap_or(0);
+    ///         entry.insert(before + 1)?;
+    ///         Ok(())
+    ///     });
     /// }
     ///
-    /// impl Kernel for Count {
-    ///     const ENTRY: &'static str = "count";
-    ///     type Params = Params;
-    ///     fn run<L: Lane>(lane: &L, p: &Params) {
-    ///         p.stm.for_each(lane, 0..p.words.len(), |tx, i| {
-    ///             let word = p.words.peek(tx.lane(), i).unwrap_or(0);
-    ///             let mut entry = p.counts.entry(tx, word)?;
-    ///             let before = entry.get()?.unwrap_or(0);
-    ///             entry.insert(before + 1)?;
-    ///             Ok(())
-    ///         });
-    ///     }
-    /// }
-    ///
+    /// # fn main() -> Result<(), stm_core::host::Error> {
     /// let cpu = Cpu::new();
     /// let words = Buffer::from_slice(&cpu, &[3_u32, 1, 4, 1, 5], "the words")?;
     /// // A node for each word, and one more for each lane.
     /// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
-    /// let mut stm = Stm::new(&cpu, Launch::new(2, 4), StmConfig::default())?;
-    /// let params = Params {
-    ///     stm: stm.handle(),
-    ///     words: words.tarray(),
-    ///     counts: counts.view::<Fast>(),
-    /// };
-    /// // SAFETY: the handle is of this `stm`, and the data outlive the launch.
-    /// unsafe { stm.launch::<Count>(&params)? };
+    /// let mut stm = Stm::on(&cpu)?;
+    /// count::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
     /// let counted = counts.download()?;
     /// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
-    /// # Ok::<(), stm_core::host::Error>(())
+    /// # Ok(())
+    /// # }
     /// ```
     Map
 );

@@ -6,6 +6,7 @@
 //! doing so checks that the container is whole: that no node is lost and none has
 //! leaked.
 
+mod arguments;
 mod lists;
 mod ordered;
 mod queue;

@@ -182,6 +182,11 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             .collect())
     }
 
+    /// Returns the part whose device and layout are those of all.
+    pub(super) const fn head(&self) -> &TxArray<D, u32> {
+        &self.root
+    }
+
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
     /// must not be used after the map is freed, which the caller of
     /// `Device::launch` promises.

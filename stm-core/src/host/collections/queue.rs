@@ -143,6 +143,11 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         Ok((0..len).map(|k| ring[place(k)]).collect())
     }
 
+    /// Returns the part whose device and layout are those of all.
+    pub(super) const fn head(&self) -> &TxArray<D, u32> {
+        &self.counts
+    }
+
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
     /// must not be used after the queue is freed, which the caller of
     /// `Device::launch` promises.

@@ -1,7 +1,7 @@
 //! The silent programs.
 
 use super::Directed;
-use crate::program::silent::Invariant;
+use crate::program::invariant::Invariant;
 
 /// All silent programs.
 pub const SILENT: &[Directed] = &[

@@ -4,7 +4,7 @@
 use super::alternatives::with_whole_alternatives;
 use super::{in_teams, launches, simulation, widths};
 use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
-use crate::program::silent::Invariant;
+use crate::program::invariant::Invariant;
 use crate::rng::Rng;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;

@@ -1,0 +1,44 @@
+//! Moves in hundreds of simulations: no entry is ever in both maps or in none.
+
+use stm_core::collections::Map;
+use stm_core::prelude::*;
+use two_maps::move_entries;
+use verify::Check;
+
+const KEYS: u32 = 4;
+
+#[test]
+fn each_entry_is_in_one_map() {
+    Check::new(|sim, run| {
+        let shape = run.shape();
+        let nodes = u64::from(KEYS + shape.blocks * shape.threads);
+        let mut left = Map::with_buckets(sim, run.layout(), nodes, 2, "left")?;
+        let right: Map<_, u32, u32> = Map::with_buckets(sim, run.layout(), nodes, 2, "right")?;
+        left.upload((0..KEYS).map(|key| (key, key + 1)))?;
+        let keys: Vec<u32> = (0..run.transactions() as u32)
+            .map(|i| i * 7 % KEYS)
+            .collect();
+        let input = Buffer::from_slice(sim, &keys, "keys")?;
+        let mut moved = Buffer::zeroed(sim, keys.len(), "moved")?;
+        let mut stm = run.stm(sim)?;
+        move_entries::launch(&mut stm, shape, &left, &right, &input, &mut moved)?;
+        for (key, value) in keys.iter().zip(moved.download()?) {
+            run.holds("every move finds its entry", value == key + 1)?;
+        }
+        // `download` checks that no node is lost and none has leaked.
+        let (left, right) = (left.download()?, right.download()?);
+        run.holds(
+            "each entry is in one map",
+            (0..KEYS).all(|key| {
+                let odd = keys.iter().filter(|&&k| k == key).count() % 2 == 1;
+                let (here, there) = if odd {
+                    (&right, &left)
+                } else {
+                    (&left, &right)
+                };
+                here.get(&key) == Some(&(key + 1)) && !there.contains_key(&key)
+            }),
+        )
+    })
+    .run();
+}
