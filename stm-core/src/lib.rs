@@ -41,7 +41,7 @@
 //!
 //! | module | contains |
 //! | --- | --- |
-//! | [`kernel`] | the trait that a kernel implements |
+//! | [`kernel`](mod@kernel) | the trait that a kernel implements |
 //! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
 //! | [`memory`] | words, versions, stripes, the global metadata and the logs: where each bit lies |
 //! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |

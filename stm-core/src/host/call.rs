@@ -1,5 +1,5 @@
 //! Launches without `unsafe`: what the functions that
-//! [`#[kernel]`](crate::kernel) makes are built on.
+//! [`#[kernel]`](macro@crate::kernel) makes are built on.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;

@@ -15,7 +15,7 @@ use std::time::Instant;
 /// the one before has ended, and the host does not wait in between, where the
 /// device can do that.
 ///
-/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](crate::kernel)
+/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel)
 /// add a launch.
 pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,

@@ -1,7 +1,7 @@
 //! The macros that turn a kernel's type into a `Kernel` by one line: for every
 //! algorithm of the registry, with a PTX entry point for each on the GPU, and
 //! one compiled instance for each on the CPU. The attribute
-//! [`#[kernel]`](crate::kernel) ends in them, too.
+//! [`#[kernel]`](macro@crate::kernel) ends in them, too.
 
 /// Keeps tokens on the host, where the feature `host` is on.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -39,7 +39,7 @@ macro_rules! __observed {
 ///
 /// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`. The entry
 /// points are `<name>_<variant>`; the PTX of one is `<name>/<variant>.ptx`. The
-/// attribute [`#[kernel]`](crate::kernel) writes all this for a function.
+/// attribute [`#[kernel]`](macro@crate::kernel) writes all this for a function.
 ///
 /// | form | it has entry points for |
 /// | --- | --- |
