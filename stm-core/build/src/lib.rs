@@ -93,7 +93,7 @@ pub fn committed(folder: &str) {
 /// The kernels of a package, and how they are built.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    library: PathBuf,
+    source: PathBuf,
     dependencies: Vec<String>,
     features: Vec<String>,
     recorded: bool,
@@ -113,9 +113,9 @@ impl Kernels {
 
     /// The kernels of a file, given by its path in the package, and of its
     /// modules.
-    pub fn of(library: impl AsRef<Path>) -> Self {
+    pub fn of(source: impl AsRef<Path>) -> Self {
         Self {
-            library: library.as_ref().to_owned(),
+            source: source.as_ref().to_owned(),
             dependencies: Vec::new(),
             features: Vec::new(),
             recorded: false,
@@ -174,15 +174,15 @@ impl Kernels {
         let out = variable("OUT_DIR")?;
         // TARGET/PROFILE/build/PACKAGE/out
         let targets = out.ancestors().nth(4).unwrap_or(&out).join("stm-ptx");
-        let library = root.join(&self.library);
+        let source = root.join(&self.source);
         let user = User {
             root: &root,
-            library: &library,
+            source: &source,
             dependencies: &self.dependencies,
             features: &self.features,
         };
         let shadow = Shadow::write(&user, &targets)?;
-        let folder = library.parent().unwrap_or(&root);
+        let folder = source.parent().unwrap_or(&root);
         println!("cargo::rerun-if-changed={}", folder.display());
         for source in &shadow.sources {
             println!("cargo::rerun-if-changed={}", source.display());

@@ -25,7 +25,7 @@ pub(crate) struct User<'a> {
     /// The package's folder.
     pub(crate) root: &'a Path,
     /// The source of the library.
-    pub(crate) library: &'a Path,
+    pub(crate) source: &'a Path,
     /// The dependencies of its kernels besides `stm-core`.
     pub(crate) dependencies: &'a [String],
     pub(crate) features: &'a [String],
@@ -120,14 +120,14 @@ impl Shadow {
         let metadata = metadata(user)?;
         let (edition, dependencies) = dependencies(user, &metadata)?;
         let mut hasher = DefaultHasher::new();
-        user.library.hash(&mut hasher);
+        user.source.hash(&mut hasher);
         // Its file of assembly is its own among those of other packages.
         let name = format!("kernels-{:016x}", hasher.finish());
         let folder = folder.join(&name);
         let mut text = format!(
             "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = {edition:?}\n\n\
              [workspace]\n\n[lib]\npath = {:?}\ndoctest = false\n\n[features]\n",
-            user.library.display().to_string()
+            user.source.display().to_string()
         );
         for feature in user.features {
             let _ = writeln!(text, "{feature} = []");

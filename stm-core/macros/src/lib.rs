@@ -1,6 +1,7 @@
 //! The procedural macros of `stm-core`, which exports and documents them.
 
 mod kernel;
+mod options;
 mod plain;
 
 use proc_macro::TokenStream;

@@ -4,9 +4,10 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;
 use crate::host::buffer::Pod;
+use crate::host::config::StmConfig;
 use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
-use crate::host::stm::{Statistics, Stm, StmConfig};
+use crate::host::stm::{Statistics, Stm};
 use crate::host::tx_array::TxArray;
 use crate::memory::word::Element;
 use core::ops::Deref;

@@ -50,6 +50,7 @@ mod buffer;
 mod call;
 mod check;
 pub(crate) mod collections;
+mod config;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -71,6 +72,7 @@ pub use crate::tx::stm_ref::RetryLimits;
 pub use argument::Argument;
 pub use buffer::{Buffer, Pod};
 pub use call::Done;
+pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
@@ -81,6 +83,6 @@ pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
 pub use records::Records;
-pub use stm::{Statistics, Stm, StmConfig};
+pub use stm::{Statistics, Stm};
 pub use sums::Sums;
 pub use tx_array::TxArray;

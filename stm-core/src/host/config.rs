@@ -1,0 +1,120 @@
+//! The sizes and limits of a transactional memory.
+
+use crate::host::error::Error;
+use crate::memory::logs::Capacity;
+use crate::memory::stripe::StripeMap;
+use crate::tx::stm_ref::RetryLimits;
+use std::time::Duration;
+
+/// The sizes and limits of a transactional memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StmConfig {
+    /// The number of entries of the global lock table; a power of two.
+    pub locks: u64,
+    /// The number of bytes of a stripe; a power of two, 4 or more.
+    pub stripe_bytes: u64,
+    /// The number of entries of each transaction's sets.
+    pub capacity: Capacity,
+    /// Limits of waits and retries.
+    pub retry_limits: RetryLimits,
+    /// The time after which a launch is told to stop, or `None` for no limit.
+    /// Lanes poll the stop flag between attempts, so a closure that loops for
+    /// ever is not stopped.
+    pub time_limit: Option<Duration>,
+}
+
+impl StmConfig {
+    /// The time limit of a launch by default.
+    pub const TIME_LIMIT: Duration = Duration::from_mins(1);
+}
+
+impl Default for StmConfig {
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
+    /// reads and 32 writes, 32 deferred actions, retries without limit, and
+    /// launches of at most [`StmConfig::TIME_LIMIT`].
+    fn default() -> Self {
+        Self {
+            locks: 1 << 20,
+            stripe_bytes: 4,
+            capacity: Capacity::DEFAULT,
+            retry_limits: RetryLimits::DEFAULT,
+            time_limit: Some(Self::TIME_LIMIT),
+        }
+    }
+}
+
+/// The largest number of entries of a set: the logs of a lane are indexed with
+/// 32 bits.
+const CAPACITY_MAX: u32 = 1 << 20;
+
+impl StmConfig {
+    pub(super) fn check(&self) -> Result<StripeMap, Error> {
+        let bad = |what, value, expected| {
+            Err(Error::BadConfig {
+                what,
+                value,
+                expected,
+            })
+        };
+        if !(1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&self.locks) {
+            return bad(
+                "the number of locks",
+                self.locks,
+                "a power of two from 1 to 2^30",
+            );
+        }
+        if !self.locks.is_power_of_two() {
+            let above = self.locks.next_power_of_two();
+            return Err(Error::LocksNotPowerOfTwo {
+                locks: self.locks,
+                below: above / 2,
+                above,
+            });
+        }
+        if !self.stripe_bytes.is_power_of_two() || !(4..=4096).contains(&self.stripe_bytes) {
+            return bad(
+                "the stripe size in bytes",
+                self.stripe_bytes,
+                "a power of two from 4 to 4096",
+            );
+        }
+        for (what, value) in [
+            ("the capacity of the read set", self.capacity.reads),
+            ("the capacity of the write set", self.capacity.writes),
+        ] {
+            if !(1..=CAPACITY_MAX).contains(&value) {
+                return bad(what, u64::from(value), "from 1 to 1048576");
+            }
+        }
+        if self.capacity.actions > CAPACITY_MAX {
+            let actions = u64::from(self.capacity.actions);
+            return bad(
+                "the capacity of the action log",
+                actions,
+                "from 0 to 1048576",
+            );
+        }
+        for (what, value) in [
+            (
+                "the number of tries at the locks",
+                self.retry_limits.acquire_tries,
+            ),
+            (
+                "the number of conflicts before the queue",
+                self.retry_limits.queue_after,
+            ),
+        ] {
+            if value == 0 {
+                return bad(what, 0, "at least 1");
+            }
+        }
+        if !(1..=32).contains(&self.retry_limits.lanes_max) {
+            let lanes = u64::from(self.retry_limits.lanes_max);
+            return bad("the number of lanes at a time", lanes, "from 1 to 32");
+        }
+        Ok(StripeMap::new(
+            self.locks.trailing_zeros(),
+            self.stripe_bytes.trailing_zeros(),
+        ))
+    }
+}
