@@ -125,14 +125,17 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
             keys,
             chains,
             lookups_percent: 20,
+            alike: 1,
         };
         let list = List {
             keys,
             lookups_percent: 20,
+            alike: 1,
         };
         let ordered = Ordered {
             keys,
             lookups_percent: 20,
+            alike: 1,
         };
         for (locks, stripe) in MEMORIES {
             all_variants(map, SHAPES[0], locks, stripe, 400);

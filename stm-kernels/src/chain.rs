@@ -19,6 +19,9 @@ pub struct ChainPlan {
     /// Lookups in a hundred operations. The others insert and remove in equal
     /// parts.
     pub lookups_percent: u32,
+    /// The number of consecutive operations that are of one kind, 1 or more. With
+    /// a multiple of a warp's width all lanes of a warp do the same.
+    pub alike: u32,
 }
 
 /// What an operation does.
@@ -39,7 +42,7 @@ impl ChainPlan {
     /// Returns what operation `i` does, and with which key.
     #[inline(always)]
     pub const fn operation(&self, i: u64) -> (Operation, u32) {
-        let kind = draw(self.seed, i, 0);
+        let kind = draw(self.seed, i / self.alike as u64, 0);
         let key = below(draw(self.seed, i, 1), self.keys);
         let operation = if kind % 100 < self.lookups_percent as u64 {
             Operation::Lookup
@@ -119,7 +122,9 @@ macro_rules! operations {
             }
         }
 
-        stm_core::kernels!($kernel, $params, $name);
+        // Searches wait for memory most of the time, so more threads are worth more
+        // than the registers that the compiler would use.
+        stm_core::kernels!($kernel, $params, $name, registers { fast: 128 });
     };
 }
 pub(crate) use operations;
@@ -127,6 +132,25 @@ pub(crate) use operations;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn operations_of_one_run_are_of_one_kind_and_have_keys_of_their_own() {
+        let plan = ChainPlan {
+            seed: 3,
+            keys: 1 << 20,
+            lookups_percent: 40,
+            alike: 32,
+        };
+        let kinds = |run: u64| (0..32).map(move |i| plan.operation(32 * run + i));
+        for run in 0..100 {
+            let (first, key) = plan.operation(32 * run);
+            assert!(kinds(run).all(|(kind, _)| kind == first));
+            assert!(kinds(run).skip(1).all(|(_, other)| other != key));
+        }
+        let starts: Vec<_> = (0..100).map(|run| plan.operation(32 * run).0).collect();
+        assert!(starts.contains(&Operation::Insert) && starts.contains(&Operation::Remove));
+    }
 
     #[test]
     fn operations_follow_the_percentages_and_use_all_keys() {
@@ -135,6 +159,7 @@ mod tests {
                 seed: 3,
                 keys: 16,
                 lookups_percent,
+                alike: 1,
             };
             let count = |kind| {
                 let is = |&i: &u64| plan.operation(i).0 == kind;

@@ -5,6 +5,7 @@ use super::input::Input;
 use crate::error::Result;
 use crate::numbers::{parse_count, parse_count_32};
 use clap::Args;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// The seed, where the caller gives none.
@@ -25,6 +26,8 @@ pub enum SharedOption {
     Keys,
     /// `--lookups`.
     Lookups,
+    /// `--alike`.
+    Alike,
 }
 
 impl SharedOption {
@@ -38,6 +41,7 @@ impl SharedOption {
             "adds" => Some(Self::Adds),
             "keys" => Some(Self::Keys),
             "lookups" => Some(Self::Lookups),
+            "alike" => Some(Self::Alike),
             _ => None,
         }
     }
@@ -78,6 +82,10 @@ pub struct SharedOptions {
     /// remove in equal parts [default: 20]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub lookups: Option<u32>,
+    /// Consecutive operations of map, list or ordered that are of one kind: with
+    /// 32 all lanes of a warp do the same [default: 1]
+    #[arg(long, value_name = "N")]
+    pub alike: Option<NonZero<u32>>,
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
     pub seed: u64,
@@ -92,6 +100,7 @@ impl Default for SharedOptions {
             adds: false,
             keys: None,
             lookups: None,
+            alike: None,
             seed: SEED,
         }
     }

@@ -30,6 +30,7 @@ impl Workload for List {
             seed,
             keys: self.keys,
             lookups_percent: self.lookups_percent,
+            alike: self.alike,
         };
         ListData::new(device, "list", plan, 1, transactions_max)
     }

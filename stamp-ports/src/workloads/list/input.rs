@@ -16,6 +16,8 @@ pub struct List {
     /// Lookups in a hundred operations; the others insert and remove in equal
     /// parts.
     pub lookups_percent: u32,
+    /// Consecutive operations that are of one kind.
+    pub alike: u32,
 }
 
 impl Default for List {
@@ -23,6 +25,7 @@ impl Default for List {
         Self {
             keys: 64,
             lookups_percent: 20,
+            alike: 1,
         }
     }
 }
@@ -47,6 +50,7 @@ impl Sizes for List {
         vec![
             ("keys", self.keys.into()),
             ("lookups_percent", self.lookups_percent.into()),
+            ("alike", self.alike.into()),
         ]
     }
 

@@ -4,6 +4,7 @@ use super::input::List;
 use crate::error::Result;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
 use clap::Args;
+use std::num::NonZero;
 
 /// The options of `list`, which are shared ones.
 #[derive(Args, Debug, Clone, Copy, Default)]
@@ -17,12 +18,14 @@ impl WorkloadOptions for Options {
         SharedOption::Transactions,
         SharedOption::Keys,
         SharedOption::Lookups,
+        SharedOption::Alike,
     ];
 
     fn fill(&self, shared: &SharedOptions, base: List) -> Result<List> {
         Ok(List {
             keys: shared.keys.unwrap_or(base.keys),
             lookups_percent: shared.lookups.unwrap_or(base.lookups_percent),
+            alike: shared.alike.map_or(base.alike, NonZero::get),
         })
     }
 }

@@ -151,6 +151,7 @@ mod tests {
                 seed: 5,
                 keys: KEYS,
                 lookups_percent: 20,
+                alike: 1,
             };
             let mut there = BTreeMap::new();
             let mut results = Vec::new();

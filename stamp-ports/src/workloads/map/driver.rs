@@ -30,6 +30,7 @@ impl Workload for Map {
             seed,
             keys: self.keys,
             lookups_percent: self.lookups_percent,
+            alike: self.alike,
         };
         MapData::new(device, "map", plan, self.chains, transactions_max)
     }

@@ -6,6 +6,7 @@ use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 
 /// The map's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Map {
     /// Lookups in a hundred operations; the others insert and remove in equal
     /// parts.
     pub lookups_percent: u32,
+    /// Consecutive operations that are of one kind.
+    pub alike: u32,
 }
 
 impl Default for Map {
@@ -25,6 +28,7 @@ impl Default for Map {
             keys: 1 << 20,
             chains: 1 << 20,
             lookups_percent: 20,
+            alike: 1,
         }
     }
 }
@@ -62,6 +66,7 @@ impl Sizes for Map {
             ("keys", self.keys.into()),
             ("chains", self.chains.into()),
             ("lookups_percent", self.lookups_percent.into()),
+            ("alike", self.alike.into()),
         ]
     }
 
@@ -110,6 +115,11 @@ impl Sizes for Map {
             )));
         }
         check_operations(transactions)
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // Searches wait for memory, and seldom for each other.
+        (algorithm == Variant::Fast).then_some((4 * processors, 128))
     }
 }
 

@@ -30,6 +30,7 @@ impl Workload for Ordered {
             seed,
             keys: self.keys,
             lookups_percent: self.lookups_percent,
+            alike: self.alike,
         };
         OrderedData::new(device, "ordered", plan, 1, transactions_max)
     }

@@ -7,6 +7,7 @@ use crate::workloads::map::check_operations;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 
 /// The ordered map's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Ordered {
     /// Lookups in a hundred operations; the others insert and remove in equal
     /// parts.
     pub lookups_percent: u32,
+    /// Consecutive operations that are of one kind.
+    pub alike: u32,
 }
 
 impl Default for Ordered {
@@ -23,6 +26,7 @@ impl Default for Ordered {
         Self {
             keys: 1 << 20,
             lookups_percent: 20,
+            alike: 1,
         }
     }
 }
@@ -58,6 +62,7 @@ impl Sizes for Ordered {
         vec![
             ("keys", self.keys.into()),
             ("lookups_percent", self.lookups_percent.into()),
+            ("alike", self.alike.into()),
         ]
     }
 
@@ -87,5 +92,10 @@ impl Sizes for Ordered {
             )));
         }
         check_operations(transactions)
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // Searches wait for memory, and seldom for each other.
+        (algorithm == Variant::Fast).then_some((4 * processors, 128))
     }
 }

@@ -6,6 +6,7 @@
 //! commit that aborts has changed nothing but version words, and it restores
 //! those.
 
+use crate::algorithm::fast::acquire::GROUP;
 use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
@@ -14,6 +15,16 @@ use crate::memory::version::Version;
 use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
+
+/// Entries that are written back together.
+#[derive(Clone, Copy)]
+struct Written<const B: usize> {
+    /// The entries that there are and that are written, as a bit mask.
+    which: u32,
+    entries: [u64; B],
+    values: [u64; B],
+}
+
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Advances the clock once for all members of the crew and returns the new
     /// version.
@@ -147,23 +158,32 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Writes back: stores the new values, then the version words with the new
-    /// version.
+    /// version. `few` are the places of the written entries, or 0
+    /// ([`Self::few_written`]).
     #[inline(always)]
-    pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version) {
+    pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version, few: u32) {
         let lane = tx.lane;
         if Mutant::VersionNotRaised.on(lane) {
             version = tx.attempt.snapshot;
         }
-        let mut apart;
+        let mut apart = false;
         if (1..=2).contains(&tx.attempt.set.len) {
-            apart = Self::publish_batch::<L, 2>(tx, version, 0);
-        } else if (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
-            apart = Self::publish_batch::<L, { BATCH / 2 }>(tx, version, 0);
+            let batch = Self::batch_to_publish::<L, 2>(tx, 0);
+            apart = Self::publish_batch(tx, version, batch);
+        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
+            let batch = Self::batch_to_publish::<L, { BATCH / 2 }>(tx, 0);
+            apart = Self::publish_batch(tx, version, batch);
+        } else if few != 0 {
+            let mut left = few;
+            while left != 0 {
+                let group = Self::group_to_publish(tx, &mut left);
+                apart |= Self::publish_batch(tx, version, group);
+            }
         } else {
-            apart = false;
             let mut i = 0;
             while i < tx.attempt.set.len {
-                apart |= Self::publish_batch::<L, BATCH>(tx, version, i);
+                let batch = Self::batch_to_publish::<L, BATCH>(tx, i);
+                apart |= Self::publish_batch(tx, version, batch);
                 i += BATCH as u32;
             }
         }
@@ -179,19 +199,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Stores the new values of the entries from `i` on, those of packed words
-    /// and pairs together with their version, and returns whether there are
-    /// others.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    /// Returns the entries from `i` on.
     #[inline(always)]
-    fn publish_batch<L: Lane, const B: usize>(
-        tx: &mut Tx<'_, L, Self>,
-        version: Version,
-        i: u32,
-    ) -> bool {
-        let lane = tx.lane;
+    fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
         let at = Self::entries(tx);
-        let map = S::map(tx.stm);
         let len = tx.attempt.set.len;
         // SAFETY: i is below the count.
         let (entries, values): ([u64; B], [u64; B]) = unsafe {
@@ -200,7 +211,57 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 at.batch(Column::Value, i, len),
             )
         };
-        let written = |j: usize| i + (j as u32) < len && entries[j] & WRITTEN != 0;
+        let mut which = 0;
+        for (j, &entry) in entries.iter().enumerate() {
+            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
+        }
+        Written {
+            which,
+            entries,
+            values,
+        }
+    }
+
+    /// Takes the first entries of a mask out of it.
+    #[inline(always)]
+    fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
+        let at = Self::entries(tx);
+        let mut group = Written {
+            which: 0,
+            entries: [0; GROUP],
+            values: [0; GROUP],
+        };
+        for j in 0..GROUP {
+            group.which |= u32::from(*left != 0) << j;
+            // Without one left, the first entry stands for it.
+            let place = if *left == 0 { 0 } else { left.trailing_zeros() };
+            *left &= left.wrapping_sub(1);
+            // SAFETY: a place of `few_written` is on the stack, as the first is.
+            unsafe {
+                group.entries[j] = *at.inline(Column::Address, place);
+                group.values[j] = *at.inline(Column::Value, place);
+            }
+        }
+        group
+    }
+
+    /// Stores the new values of entries, those of packed words and pairs together
+    /// with their version, and returns whether there are others.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    fn publish_batch<L: Lane, const B: usize>(
+        tx: &Tx<'_, L, Self>,
+        version: Version,
+        batch: Written<B>,
+    ) -> bool {
+        let lane = tx.lane;
+        let map = S::map(tx.stm);
+        let Written {
+            which,
+            entries,
+            values,
+        } = batch;
+        let written = |j: usize| which >> j & 1 != 0;
         let mut apart = false;
         for j in 0..B {
             apart |= written(j) && !Self::is_whole(lane, word_of(entries[j]));

@@ -218,7 +218,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 ///
 /// # Safety
 /// The entries are live and the lane's.
-#[inline(always)]
+#[inline(never)]
 pub(crate) unsafe fn search<L: Lane, const N: usize>(
     lane: &L,
     inline: *const u64,
@@ -229,26 +229,19 @@ pub(crate) unsafe fn search<L: Lane, const N: usize>(
     let (mut first, mut written) = (0, 0);
     let mut i = 0;
     while i < len {
-        let entries: [u64; BATCH] = core::array::from_fn(|j| {
-            let i = i as usize + j;
-            // SAFETY: the entries are live; on the stack, zeros past the count.
-            unsafe {
-                if i < N {
-                    *inline.add(i)
-                } else {
-                    let i = i.min(len as usize - 1);
-                    lane.private_load_64(logs.wrapping_add(i * lane.warp_width() as usize))
-                }
+        // SAFETY: the entry is live.
+        let entry = unsafe {
+            if (i as usize) < N {
+                *inline.add(i as usize)
+            } else {
+                lane.private_load_64(logs.wrapping_add(i as usize * lane.warp_width() as usize))
             }
-        });
-        for (j, &entry) in entries.iter().enumerate() {
-            let place = i + j as u32 + 1;
-            if word_of(entry) == address && place <= len {
-                first = if first == 0 { place } else { first };
-                written = if entry & WRITTEN == 0 { written } else { place };
-            }
+        };
+        i += 1;
+        if word_of(entry) == address {
+            first = if first == 0 { i } else { first };
+            written = if entry & WRITTEN == 0 { written } else { i };
         }
-        i += BATCH as u32;
     }
     u64::from(first) << 32 | u64::from(written)
 }

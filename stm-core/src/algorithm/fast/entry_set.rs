@@ -25,7 +25,7 @@
 //! goes to a blind entry of its own, never to an entry that was read or that is
 //! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
-use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, search, word_of};
+use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
 use crate::lane::Lane;
 use crate::memory::bloom::Bloom;
 use crate::memory::word::WordAddress;
@@ -356,18 +356,19 @@ impl EntrySet {
         words: [WordAddress; R],
         count: u32,
     ) -> bool {
+        let mut possible = false;
+        for k in 0..R {
+            possible |= (k as u32) < count && self.words.may_contain(words[k]);
+        }
         let mut known = false;
-        let mut i = 0;
+        let mut i = if possible { 0 } else { self.len };
         while i < self.len {
             // SAFETY: the index is below the count.
-            let entries: [u64; BATCH] = unsafe { at.batch(Column::Address, i, self.len) };
-            for (j, &entry) in entries.iter().enumerate() {
-                for k in 0..R {
-                    let wanted = i + (j as u32) < self.len && (k as u32) < count;
-                    known |= wanted && word_of(entry) == words[k];
-                }
+            let word = word_of(unsafe { at.get(Column::Address, i) });
+            for k in 0..R {
+                known |= (k as u32) < count && word == words[k];
             }
-            i += BATCH as u32;
+            i += 1;
         }
         known
     }

@@ -318,7 +318,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         }
         // SAFETY: the lanes that voted so continue from here together.
         let writers = unsafe { WarpCrew::of(writers) };
-        let acquired = Self::acquire(tx);
+        let few = Self::few_written(tx);
+        let acquired = Self::acquire(tx, few);
         if acquired.is_ok() {
             Self::announce(tx);
         }
@@ -357,7 +358,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             return Err(Abort::CommitStale);
         }
         Self::add_values(tx);
-        Self::publish(tx, version);
+        Self::publish(tx, version, few);
         Self::end_additions(tx);
         let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));

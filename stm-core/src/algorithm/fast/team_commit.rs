@@ -74,7 +74,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         // A lane may have no entries at all, and a batch needs at least one.
         if tx.attempt.set.writes != 0 {
-            Self::publish(tx, version);
+            Self::publish(tx, version, 0);
         }
         tx.committed_as(Version(version.0 * 32));
         if crew.is(lane, crew.leader(lane)) {
