@@ -86,6 +86,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
             (FastTable, &["torn-pair", "torn-batch"])
         }
+        Mutant::LaterGroupsReleased => (Fast, &["two-groups"]),
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
         Mutant::OldReadUnchecked => (Fast, &["circle-pair"]),
         Mutant::OldCommitUnchecked => (Fast, &["circle-skew"]),

@@ -233,7 +233,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// is open and none of the entries from `from` on is written. Those behind move up.
     /// Whoever calls it answers for what the transaction concludes from these
     /// words, as nothing validates them any more.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32) {}
 
     /// Begins an alternative, which can be undone.

@@ -66,7 +66,7 @@ impl<T: Element> View<T> for TCells<T> {
         self.len
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
         if i >= self.len {
             return None;

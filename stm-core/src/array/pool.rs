@@ -276,7 +276,7 @@ impl TPool {
     }
 
     /// Takes a free node of one word.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn take_from<L: Lane>(self, lane: &L, word: u32) -> Option<Taken> {
         let first = word * NODES_A_WORD;
         let there = (self.nodes - first).min(NODES_A_WORD);

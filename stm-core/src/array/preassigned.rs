@@ -119,7 +119,7 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
 
     /// Claims the records for the loop of a warp whose first lane has this
     /// number in launch `launch`.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn claim<L: Lane>(
         &self,
         lane: &L,

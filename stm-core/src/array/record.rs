@@ -364,7 +364,7 @@ macro_rules! record {
                 impl $name {
                     $(
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
-                        #[inline(always)]
+                        #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                         $field_vis const fn $field() -> $crate::array::record::Field<Self, $ty> {
                             const { $crate::array::record::Field::of(WIDE, Number::$field as usize) }
                         }
@@ -379,7 +379,7 @@ macro_rules! record {
                     type Wide = [u64; $crate::array::record::count(WIDE, true)];
                     type Narrow = [u32; $crate::array::record::count(WIDE, false)];
 
-                    #[inline(always)]
+                    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn split(self) -> (Self::Wide, Self::Narrow) {
                         let (mut wide, mut narrow) = (
                             [0u64; $crate::array::record::count(WIDE, true)],
@@ -400,7 +400,7 @@ macro_rules! record {
                         (wide, narrow)
                     }
 
-                    #[inline(always)]
+                    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
                         use $crate::array::record::Fields;
                         Self {

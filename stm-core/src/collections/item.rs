@@ -240,7 +240,7 @@ impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
     type Wide = Half<K, V, LINKS, true>;
     type Narrow = Half<K, V, LINKS, false>;
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn split(self) -> (Self::Wide, Self::Narrow) {
         let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
         let wide = Half {

@@ -192,7 +192,7 @@ pub trait Lane {
     /// On a GPU there is no branch, which would wait for the result: if not
     /// `on`, the operation is made on `idle`, a word that nobody else uses and
     /// whose value nobody needs.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_64_if(
         &self,
         on: bool,
@@ -253,7 +253,7 @@ pub trait Lane {
     }
     /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as
     /// [`Self::cas_relaxed_64_if`]; `idle` has 128 bits.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_128_if(
         &self,
         on: bool,

@@ -142,7 +142,7 @@ pub(crate) unsafe fn count<L: Lane>(lane: &L, globals: *mut Globals, counter: us
 ///
 /// # Safety
 /// `globals` is live.
-#[inline(always)]
+#[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
 pub(crate) unsafe fn fault<L: Lane>(lane: &L, globals: *mut Globals, record: FaultRecord) {
     // SAFETY: inside the live globals. The host reads the record after the
     // launch has ended, which orders it; relaxed is enough between lanes, as

@@ -142,7 +142,7 @@ impl Logs {
     }
 
     /// Does the same for a warp of any block.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn of_warp_of<L: Lane>(
         lane: &L,
         block_index: u32,

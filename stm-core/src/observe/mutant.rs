@@ -228,6 +228,9 @@ mutants! {
     WitnessReleased = "witness-released",
     /// `fast`, lists: a removal leaves the link of the removed node as it is.
     RemovalUnmarked = "removal-unmarked",
+    /// `fast`: a commit that fails to lock one of a group of words also releases
+    /// words of later groups, which it does not own.
+    LaterGroupsReleased = "later-groups-released",
 }
 
 impl Mutant {

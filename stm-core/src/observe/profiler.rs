@@ -50,7 +50,7 @@ impl Stretches {
     /// # Safety
     /// The obligations are those of [`Probe::open`], for the buffer itself,
     /// which has rows of [`ROW_WORDS`](crate::observe::phase::ROW_WORDS) words.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let mut cursor = Self {
             row: buffer.of_lane(lane),

@@ -66,7 +66,7 @@ impl Recording {
         self.at += n;
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record<L: Lane>(&mut self, lane: &L, event: Event) {
         let (words, n) = match event {
             Event::Begin(clock) => ([layout::head(layout::BEGIN, 0), clock.0, 0], 2),

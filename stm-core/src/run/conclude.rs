@@ -19,7 +19,7 @@ const STOP_POLL_ATTEMPTS: u32 = 16;
 impl<A: Algorithm> StmRef<A> {
     /// Joins the queue after many conflicts, and leaves it when the transaction
     /// has ended or waits.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn join_or_leave_queue<L: Lane>(
         &self,
         lane: &L,
@@ -74,7 +74,7 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Counts an attempt and returns what follows from its result.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn conclude<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,

@@ -77,7 +77,7 @@ impl Counts {
     /// Adds the counts to those of the launch and resets them. Every lane of
     /// the warp has counted the rounds, so only the lane that is the `first`
     /// adds them.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter, n: u32| {
             if n != 0 {

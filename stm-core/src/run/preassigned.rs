@@ -43,7 +43,7 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Claims the records of the calling warp's transactions.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn claim<L: Lane, R: Record>(
         &self,
         lane: &L,

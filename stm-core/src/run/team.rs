@@ -194,7 +194,7 @@ impl<A: Algorithm> StmRef<A> {
 }
 
 impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn gather(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -323,7 +323,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
 
     /// Waits until a word that a lane has read may have changed, or the launch is
     /// to stop.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
         let tx = &mut self.tx.tx;
@@ -348,7 +348,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
 
     /// Lets the leader count the attempt, and returns what follows from its
     /// result.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;
         let lane = self.tx.lane();

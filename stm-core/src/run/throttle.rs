@@ -125,7 +125,7 @@ impl Width {
 
     /// Adapts the width to a round in which `failed` of `tried` lanes aborted,
     /// and backs off if the width cannot shrink any more.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
         // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;

@@ -264,7 +264,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// [`Abort::ActionsFull`] if the log has no room, [`Abort::OutOfRange`] if
     /// the action has no word.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
         if let Some(abort) = self.failed {
             return Err(abort);

@@ -65,7 +65,7 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Makes an attempt that has not begun.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn new(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -232,7 +232,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     // All indices are constants: an iterator over an array would move it to the
     // stack, on a GPU byte by byte.
     #[allow(clippy::needless_range_loop)]
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -264,7 +264,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Does [`Self::read_many`] for words that exist.
     #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -334,7 +334,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Returns the values with the attempt's own writes in place.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
         &mut self,

@@ -357,7 +357,7 @@ impl Crew for BlockCrew {
     }
 
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn told<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
         const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }
         // SAFETY: words of the place. Relaxed: the barriers order them.

@@ -67,7 +67,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Takes a node, which is given back if the attempt does not commit.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
         if let Some(abort) = self.failed {
             return Err(abort);
@@ -118,7 +118,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// by this attempt already; or a full log of actions, a fault. A node that
     /// is free when the transaction has committed is a fault too, which the host
     /// reports.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
         if let Some(abort) = self.failed {
             return Err(abort);
@@ -269,7 +269,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// The errors are those of [`Self::init`]; the index is that of the last
     /// record.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

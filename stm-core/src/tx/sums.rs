@@ -11,7 +11,7 @@ use crate::tx::attempt::Tx;
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Returns the `count` elements from `first` on, or an abort that names the
     /// row or the element that does not exist.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn run_of<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -62,7 +62,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::add`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -104,7 +104,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read_sum`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -129,7 +129,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Does [`Algorithm::add_many`] by reads and writes of plain words.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add_by_writes<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
@@ -149,7 +149,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Reports additions to the probe.
     #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
@@ -174,7 +174,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Reports sums read to the probe.
     #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,

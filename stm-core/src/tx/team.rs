@@ -172,7 +172,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
     /// Returns which of the indices are present and in range; the first that is
     /// out of range is the lane's error.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn within<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -211,7 +211,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// The errors are those of [`Self::read`].
     // All indices are constants, as in Tx::read_many.
     #[allow(clippy::needless_range_loop)]
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -266,7 +266,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// # Errors
     /// The errors are those of [`Self::write`].
     #[allow(clippy::needless_range_loop)] // as in Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,

@@ -42,7 +42,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// The errors are those of [`Self::write`]; some of the elements may then
     /// be written.
     #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -93,7 +93,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// `captured` ones are stored at once. Otherwise it returns `false` and
     /// changes nothing.
     #[allow(clippy::needless_range_loop)] // see read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn put_together<const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -117,7 +117,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes the first `count` of several words that exist. If they are
     /// `captured`, another attempt reaches them only by reading a word that this
     /// one writes, and no two of them are the same.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn put_words<const N: usize>(
         &mut self,
         words: [WordAddress; N],

@@ -62,6 +62,7 @@ directed_programs! {
     swap_and_back: "swap-and-back";
     swap_three_times: "swap-three-times";
     many_swaps: "many-swaps";
+    two_groups: "two-groups";
     late_extension: "late-extension";
     unclocked_release: "unclocked-release";
     read_stripe_keeps_version: "read-stripe-keeps-version";

@@ -115,7 +115,7 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
     }
 
     /// Returns which swaps have failed, and why.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
         let mut lost = Lost {
             which: 0,
@@ -141,7 +141,7 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns the places of the written entries as a bit mask, if they are few
     /// among others and all entries are on the stack; otherwise 0.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn few_written<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u32 {
         let (len, writes) = (tx.attempt.set.len, tx.attempt.set.writes);
         let short = len <= BATCH as u32 / 2 && !tx.attempt.set.has_blind();
@@ -166,7 +166,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// # Errors
     /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing
     /// is owned.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let lane = tx.lane;
         let len = tx.attempt.set.len;
@@ -222,7 +222,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Does the same for at most `B` entries, none of them blind.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_few<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let len = tx.attempt.set.len;
         if len == 0 {
@@ -244,7 +244,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Locks the words of the entries in a mask, [`GROUP`] at a time.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_groups<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let mut left = few;
         while left != 0 {
@@ -259,7 +259,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let map = S::map(tx.stm);
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    Self::restore(at, map, tx.attempt.set.len, 0, which | left);
+                    if !Mutant::LaterGroupsReleased.on(tx.lane) {
+                        which |= left;
+                    }
+                    Self::restore(at, map, tx.attempt.set.len, 0, which);
                     return Err(lost.reason());
                 }
             }
@@ -268,7 +271,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn group<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Group<B> {
         let at = Self::entries(tx);
         let mut group = Group {
@@ -293,7 +296,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Returns the entries from `i` on.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Group<B> {
         let at = Self::entries(tx);
         let len = tx.attempt.set.len;
@@ -317,7 +320,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Starts the swaps of a group; none of its entries is blind.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn swap<L: Lane, const B: usize>(group: Group<B>, tx: &Tx<'_, L, Self>) -> Swaps<S, B> {
         let Group {
             which,
@@ -337,7 +340,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Does the same as [`Self::swap`] for a group with blind entries, whose words
     /// are locked whatever they hold.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn swap_blind<L: Lane, const B: usize>(
         group: Group<B>,
         tx: &mut Tx<'_, L, Self>,
@@ -408,7 +411,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Compare-and-swaps the version words of the entries in a mask from the
     /// words seen to their locked form, all in flight together, and returns the
     /// words found.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_lock<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         entries: [u64; B],
@@ -451,7 +454,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether all entries of a batch whose swap has failed are of
     /// words that this transaction owns already; those entries then share the
     /// locks.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn share<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, first: u32, mut lost: u32) -> bool {
         while lost != 0 {
             let i = first + lost.trailing_zeros();
@@ -481,7 +484,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns the entry before `end` that owns the lock of an entry's word. It
     /// takes its arguments by value, so that the transaction stays in
     /// registers.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn holder<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,

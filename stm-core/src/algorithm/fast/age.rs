@@ -179,7 +179,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Gives a young version to one of the words in the mask `which` that looks
     /// newer than the snapshot, if that is because it is old; returns whether it
     /// has done so. The words seen are unlocked.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn renew<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],

@@ -18,7 +18,7 @@ use crate::tx::attempt::Tx;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word or a row that the attempt has read may have
     /// changed.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
         let len = tx.attempt.set.len;

@@ -43,7 +43,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates: returns whether every word read and not written is as it was
     /// seen.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
@@ -87,7 +87,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Releases the locks of the first `len` entries with the words as they
     /// were seen; those from `first` on whose bits are in `lost` own nothing.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn restore<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
@@ -112,7 +112,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Releases the locks of those of `B` entries from `i` on that are below
     /// `len` and not in the mask `without`.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn restore_batch<L: Lane, const B: usize>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
@@ -160,7 +160,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Writes back: stores the new values, then the version words with the new
     /// version. `few` are the places of the written entries, or 0
     /// ([`Self::few_written`]).
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version, few: u32) {
         let lane = tx.lane;
         if Mutant::VersionNotRaised.on(lane) {
@@ -200,7 +200,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Returns the entries from `i` on.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
         let at = Self::entries(tx);
         let len = tx.attempt.set.len;
@@ -223,7 +223,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
         let at = Self::entries(tx);
         let mut group = Written {
@@ -248,7 +248,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Stores the new values of entries, those of packed words and pairs together
     /// with their version, and returns whether there are others.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         version: Version,
@@ -302,7 +302,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Stores the version words that are separate from their values.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();
         let mut i = 0;

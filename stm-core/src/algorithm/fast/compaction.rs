@@ -11,7 +11,7 @@ impl EntrySet {
     ///
     /// # Errors
     /// [`Abort::ReadStale`] if a word was seen differently by two reads.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn compact<L: Lane, const N: usize>(
         &mut self,
         at: Entries<'_, L, N>,

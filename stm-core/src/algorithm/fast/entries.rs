@@ -181,7 +181,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// # Safety
     /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
     /// if it is below N, so is all of its batch.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(

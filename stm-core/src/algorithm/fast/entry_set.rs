@@ -86,7 +86,7 @@ impl EntrySet {
 
     /// Returns the last written entry of a word, and its first entry of any
     /// kind.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn find<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -127,7 +127,7 @@ impl EntrySet {
     /// [`Abort::ReadStale`] if the set has a word already and the word seen
     /// then was another.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -230,7 +230,7 @@ impl EntrySet {
     ///
     /// # Errors
     /// [`Abort::WriteSetFull`] if there are more distinct words than entries.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer<L: Lane, const N: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -305,7 +305,7 @@ impl EntrySet {
     /// from the hint on, on the stack and not written. Otherwise it returns
     /// `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -349,7 +349,7 @@ impl EntrySet {
     /// Returns whether an entry is of one of the first `count` of `words`; it
     /// compares all with all.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -377,7 +377,7 @@ impl EntrySet {
     /// stack, no entry is of one of them, and no two are the same. Otherwise it
     /// returns `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -442,7 +442,7 @@ impl EntrySet {
     }
 
     /// Marks entry `i` as written.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn mark<L: Lane, const N: usize>(
         &mut self,
         at: Entries<'_, L, N>,

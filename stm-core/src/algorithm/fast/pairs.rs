@@ -54,7 +54,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ///
     /// # Safety
     /// If `on`, the word is of an element in range of a live array.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) unsafe fn version_if<L: Lane>(
         lane: &L,
         map: S::Map,
@@ -77,7 +77,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Loads the pairs of the entries in a mask.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn pairs<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         entries: [u64; B],
@@ -109,7 +109,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// version words found. For the other entries of the batch it returns those
     /// of `otherwise`.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn lock_pairs<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         pairs: &Pairs<B>,
@@ -166,7 +166,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// # Safety
     /// The pair is of an element in range of a live array and owned by the
     /// transaction; `i` is below the count.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) unsafe fn put_back<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,

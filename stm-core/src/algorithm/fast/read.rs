@@ -44,7 +44,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the version words of several words into the result and their
     /// values into `v`, all in flight together. A version word that has changed
     /// in the meantime is returned as locked.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -111,7 +111,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Extends the snapshot to a clock that was loaded, and acquired, before.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
         let at = Self::entries(tx);
         let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
@@ -149,7 +149,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the present version words of a batch of entries, all in flight
     /// together. For entries past the end and those with a flag of `skip`, it
     /// returns the words seen.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn reload<L: Lane>(
         tx: &Tx<'_, L, Self>,
         entries: [u64; BATCH],
@@ -170,7 +170,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Validates by value the words of a batch whose versions have changed: if
     /// they hold the values read, at versions up to `now`, their entries take
     /// these versions.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unchanged_values<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
         first: u32,

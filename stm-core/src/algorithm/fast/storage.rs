@@ -59,7 +59,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// Returns, for the words of elements of type `T` that are not in the mask
     /// `skip`, whether one is locked and whether one is newer than a clock. If
     /// one is locked, the second result has no meaning.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
         skip: u32,
@@ -142,7 +142,7 @@ impl Storage for Cells {
     /// Compares the upper halves of packed words, as 64 bits take two registers
     /// on a GPU.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
         skip: u32,

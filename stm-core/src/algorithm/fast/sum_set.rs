@@ -240,7 +240,7 @@ impl SumSet {
 
     /// Returns the number of a row, which it adds if it is new, or `None` if
     /// there is no room.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn row<L: Lane, const N: usize>(
         &mut self,
         at: SumLogs<'_, L, N>,
@@ -297,7 +297,7 @@ impl SumSet {
 
     /// Buffers an addition to a row that [`Self::add_to`] returned, and returns
     /// whether there was room.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add<L: Lane, const N: usize>(
         &mut self,
         at: SumLogs<'_, L, N>,
@@ -360,7 +360,7 @@ impl SumSet {
     ///
     /// # Safety
     /// An addition of this attempt begins at word `k`.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn addition<L: Lane, const N: usize>(
         at: SumLogs<'_, L, N>,
         k: u32,
@@ -387,7 +387,7 @@ impl SumSet {
     /// Records that a row was read with this header. It returns `None` if there
     /// is no room, and `Some(false)` if the row was read before with another
     /// header.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize>(
         &mut self,
         at: SumLogs<'_, L, N>,

@@ -49,7 +49,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Buffers additions to a row.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -81,7 +81,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Reads elements of a row, including the attempt's own additions, and adds
     /// the row to those read.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn load_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -163,7 +163,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Adds `more` to the header of each row that the attempt adds to.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
         let mut i = 0;
@@ -210,7 +210,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Validates the rows read: returns whether every header is as it was seen.
     /// In a commit (`announced`), the attempt's own announcement is in the
     /// headers of the rows that it adds to.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
         let lane = tx.lane;
         let at = Self::sums(tx);
@@ -241,7 +241,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Writes back the additions. The commit can no longer abort.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add_values<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumEndedEarly.on(tx.lane) {
             Self::mark_rows(tx, ENDED);

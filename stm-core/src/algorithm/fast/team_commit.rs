@@ -25,7 +25,7 @@ struct Looked {
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Commits for all lanes, or for none.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn commit_as_team<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -86,7 +86,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns the verdict of all lanes on their checks, and whether some lanes
     /// share a lock. `kind` has the flags of the entries to ask about.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn settled<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -116,7 +116,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Locks the words that the lane has written, in the name of `owner`. An
     /// entry whose lock the lane does not own is marked `SHARES`.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let lane = tx.lane;
         let at = Self::entries(tx);
@@ -190,7 +190,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Loads the present version words of the blind entries of a batch; the
     /// others keep the word seen.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn see_as_team<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
         entries: [u64; BATCH],
@@ -316,7 +316,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Validates: returns whether every word that the lane has read and not
     /// written is as it was seen. An entry whose word the team itself may own
     /// is marked `SHARES`.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let at = Self::entries(tx);
         let map = S::map(tx.stm);

@@ -83,7 +83,7 @@ impl Algorithm for Cgl {
         Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
@@ -135,7 +135,7 @@ impl Algorithm for Cgl {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.attempt.writes.write_back(tx.lane, &tx.logs) };

@@ -91,7 +91,7 @@ impl LockLog {
     /// # Safety
     /// `logs` are the calling lane's and hold this log; the log has room, as it
     /// gets at most one entry for each entry of the read and write sets.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn insert<L: Lane, const ORDERED: bool>(
         &mut self,
         lane: &L,
@@ -193,7 +193,7 @@ impl<const ORDERED: bool> Walk<ORDERED> {
     /// # Safety
     /// `logs` are the calling lane's, and hold the log that the walk is of,
     /// unchanged since the walk began.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
         if ORDERED {
             if self.next == NIL {

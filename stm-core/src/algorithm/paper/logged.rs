@@ -58,7 +58,7 @@ macro_rules! logged_sets {
             tx.attempt.writes.keep(saved);
         }
 
-        #[inline(always)]
+        #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
         fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet) {
             if Mutant::OrElseKeepsWrites.on(tx.lane) {
                 tx.attempt.writes.keep(saved);
@@ -108,7 +108,7 @@ macro_rules! logged_sets {
             unsafe { tx.attempt.writes.get(tx.lane, &tx.logs, address) }
         }
 
-        #[inline(always)]
+        #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
         fn buffer<L: Lane>(
             tx: &mut Tx<'_, L, Self>,
             address: WordAddress,

@@ -38,7 +38,7 @@ impl ReadSet {
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn push_many<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
@@ -66,7 +66,7 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn push_tight<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
@@ -104,7 +104,7 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Result<(), Abort> {
         let mut kept = Self::EMPTY;
         for i in 0..self.len {
@@ -148,7 +148,7 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn refresh<L: Lane>(
         &self,
         lane: &L,
@@ -222,7 +222,7 @@ impl ReadSet {
     /// # Safety
     /// The obligations are those of [`Self::push_many`], and the words read are
     /// live.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;
         while i < self.len {

@@ -51,7 +51,7 @@ impl Validation for Hierarchical {
     /// The waits are bounded, and the snapshot only rises. The paper sets it to
     /// the version of a stripe found locked even if that is lower, which is
     /// correct but makes the next read validate once more.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()> {
         let (lane, stm) = (tx.lane, tx.stm);
         let mut snapshot = version;

@@ -34,7 +34,7 @@ pub struct Vbv;
 
 impl Vbv {
     /// Waits for an even sequence.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
         let mut polls = 0;
         loop {
@@ -61,7 +61,7 @@ impl Vbv {
 
     /// Validates all values read and returns once they hold at an even
     /// sequence.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let mut polls = 0;
@@ -110,7 +110,7 @@ impl Algorithm for Vbv {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -137,7 +137,7 @@ impl Algorithm for Vbv {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         if tx.attempt.writes.is_empty() {
             return Ok(());

@@ -114,7 +114,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -193,7 +193,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
         let lane = tx.lane;
         // A read-only transaction linearizes at its last read (line 68).
@@ -241,7 +241,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }
 
@@ -263,7 +263,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
 
     /// Polls the stripe of a word until it is free (lines 27-29) and returns
     /// its version; the number of polls is bounded.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
         let mut polls = 0;
         loop {
@@ -282,7 +282,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Inserts the stripe of a word into the lock log (lines 34 and 38).
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
         let stripe = tx.stm.map.stripe(address.address());
         // SAFETY: the logs are this lane's; the word's set had room, so the
@@ -310,7 +310,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
 
     /// Tries once to commit (lines 70-85); returns `None` if another
     /// transaction owned a lock.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
         mark!(tx, Locks);
         let (lane, stm) = (tx.lane, tx.stm);
@@ -372,7 +372,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
 
     /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do,
     /// as E3 follows.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
         let (lane, stm) = (tx.lane, tx.stm);
         let mut verdict = Acquired::Fresh;
@@ -430,7 +430,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a
     /// version `ReleaseLocks`. It goes in the order of first access, which
     /// needs no sorting.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
         let release = |entry: Entry| match version {
             Some(version) if entry.access().contains(Access::WRITE) => {

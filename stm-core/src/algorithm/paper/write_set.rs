@@ -55,7 +55,7 @@ impl WriteSet {
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn get<L: Lane>(
         &self,
         lane: &L,
@@ -97,7 +97,7 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn push<L: Lane>(
         &mut self,
         lane: &L,
@@ -158,7 +158,7 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) {
         let mut kept = Self { len: 0, ..*self };
         for i in 0..self.len {
@@ -197,7 +197,7 @@ impl WriteSet {
     /// # Safety
     /// The obligations are those of [`Self::get`], and the words written are
     /// live.
-    #[inline(always)]
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;
         while i < self.len {

@@ -103,6 +103,18 @@ pub const ALL: &[Directed] = &[
     )
     .stripes(2, 8),
     Directed::new(
+        "two-groups",
+        "six words written, of which others own the first and the last: who gives up at the \
+         first must not release the last",
+        &[
+            "w0=1 w1=1 w2=1 w3=1 w4=1 w5=1",
+            "w0=2 w4=2 w5=2 / w0=3 w4=3 w5=3",
+            "w4=4 w5=4 / w4=5 w5=5",
+            "r4 r5 / r4 r5",
+        ],
+        &[0; 6],
+    ),
+    Directed::new(
         "late-extension",
         "a snapshot raised for word 2 while words 0 and 1 change: the new snapshot must hold \
          for word 0 too",
