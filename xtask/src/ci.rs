@@ -79,13 +79,14 @@ const HOST: [Step; 10] = [
 const DEVICE: [Step; 5] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
-        ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
+        ptxas::check(&tree.ptx(), ptxas::ci_takes, tree)
     })
     .needs(lacks_assembler),
-    // What is built on demand, and assembled for one GPU: the same code and marks.
+    // What is built on demand.
     Step::new("observed", |tree| {
         build::write(tree, build::Set::Observed)?;
-        ptxas::command(&build::Set::Observed.dir(tree), &[ptxas::REPORTED], tree)
+        let dir = build::Set::Observed.dir(tree);
+        ptxas::check(&dir, ptxas::ci_takes_observed, tree)
     })
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree))),
     Step::new("examples", examples::command),
