@@ -15,6 +15,7 @@ use crate::memory::word::Element;
 use crate::observe::mutant::Mutant;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
 
 /// A node of a list: its link leads to the next node.
 pub type ListItem<K, V> = Item<K, V, 1>;
@@ -60,6 +61,27 @@ pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     there: bool,
     /// Says whether removals mark the node.
     marks: bool,
+}
+
+/// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not
+/// borrow the transaction, so that an attempt can hold several, and it cannot leave
+/// the attempt.
+pub struct ListPlace<'a, K, V> {
+    node: Node,
+    of: PhantomData<&'a (K, V)>,
+}
+
+impl<K, V> Clone for ListPlace<'_, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K, V> Copy for ListPlace<'_, K, V> {}
+
+impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("ListPlace").field(&self.node).finish()
+    }
 }
 
 impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'_, '_, L, A, K, V> {
@@ -220,6 +242,69 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.entry(tx, list, key)?.remove()
     }
 
+    /// Returns the value of an entry that this attempt has found. If the attempt
+    /// has removed it since, that is the value that it had.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`], and
+    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
+    /// container.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn get_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+    ) -> TxResult<V> {
+        tx.get(&self.nodes, place.node, ListItem::<K, V>::value())
+    }
+
+    /// Puts `value` at an entry that this attempt has found, without another walk.
+    /// If the attempt has removed the entry since, the value is lost with it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::write`], and
+    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
+    /// container.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn set_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+        value: V,
+    ) -> TxResult<()> {
+        tx.set(&self.nodes, place.node, ListItem::<K, V>::value(), value)
+    }
+
+    /// Removes all entries of a list, in the order of their keys, and calls `each`
+    /// for every one with the transaction, the key and the value. The list is empty
+    /// when the first call begins, and what a call inserts into it stays.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::remove`], and those that `each` returns.
+    #[inline(always)]
+    pub fn drain<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        list: u64,
+        mut each: impl FnMut(&mut Tx<'a, L, A>, K, V) -> TxResult<()>,
+    ) -> TxResult<()> {
+        let mut node = Node::from_bits(tx.read(&self.heads, list)?);
+        if node.is_nil() {
+            return Ok(());
+        }
+        tx.write(&self.heads, list, 0)?;
+        while !node.is_nil() {
+            let (key, next) = self.step(tx, node)?;
+            let value = tx.get(&self.nodes, node, ListItem::<K, V>::value())?;
+            tx.free(self.nodes.pool(), node)?;
+            each(tx, key, value)?;
+            node = Node::from_bits(next);
+        }
+        Ok(())
+    }
+
     /// Returns the entry of a list with the smallest key.
     ///
     /// # Errors
@@ -282,7 +367,20 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 }
 
-impl<L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, '_, L, A, K, V> {
+impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V> {
+    /// Returns where the entry is, if the key is there: for
+    /// [`TLists::get_at`](super::TLists::get_at) and
+    /// [`TLists::set_at`](super::TLists::set_at) in the rest of this attempt.
+    #[inline(always)]
+    pub fn place(&self) -> Option<ListPlace<'a, K, V>> {
+        // Later walks release their own reads only, so the attempt keeps what it has
+        // read of this node.
+        self.there.then_some(ListPlace {
+            node: self.node,
+            of: PhantomData,
+        })
+    }
+
     /// Returns whether the key is there.
     #[inline(always)]
     pub const fn is_there(&self) -> bool {
