@@ -177,8 +177,9 @@ fn a_place_in_another_container_is_a_fault() {
     let sim = Sim::new(config(0));
     let mut maps = ["one map", "another map"]
         .map(|what| Map::new(&sim, stm_core::Layout::Cells, 4, what).unwrap());
-    maps.iter_mut()
-        .for_each(|map| map.upload([(5, 50)]).unwrap());
+    for map in &mut maps {
+        map.upload([(5, 50)]).unwrap();
+    }
     let mut stm = Stm::new(&sim, Launch::new(1, 1), settings()).unwrap();
     let params = MixParams {
         stm: stm.handle(),

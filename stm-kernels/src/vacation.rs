@@ -1,0 +1,304 @@
+//! Vacation, STAMP's travel agency (Minh et al., IISWC 2008): tables of cars,
+//! flights, rooms and customers, and a list of reservations for each customer.
+//!
+//! Each transaction is one of three tasks, which follow from the seed and its
+//! number:
+//!
+//! - A **reservation** looks up some records, keeps the dearest one of each table,
+//!   adds the customer if there is no such one, and reserves a place of each record
+//!   that it has kept and that has one free, unless the customer has that record
+//!   already.
+//! - A **deletion** cancels all reservations of a customer, sums up their prices,
+//!   and removes the customer.
+//! - An **update** adds places to some records, or takes some away. A record that is
+//!   not there is made, and one without places is removed; a flight goes as a whole,
+//!   if nobody has reserved it.
+//!
+//! As in STAMP, a record without free places can be the dearest one, and then
+//! nothing of that table is reserved.
+//!
+//! What a transaction finds depends on the order of all, so each one stores a
+//! [`Note`] of what it did. By the notes the host accounts for every place of every
+//! record, and for every reservation ever made.
+//!
+//! A record is one word ([`Resource`]), so a query reads four: the head of a chain,
+//! a key and a link, and the record. Its places are limited in return
+//! ([`PLACES_MAX`]).
+
+use core::cell::Cell;
+use stm_core::algorithm::Algorithm;
+use stm_core::collections::{ListEntry, ListPlace, TLists, TMap};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernel};
+
+mod note;
+mod plan;
+mod resource;
+
+pub use note::{Note, reservation_digest};
+pub use plan::{
+    FLIGHTS, QUERIES_MAX, Query, RELATIONS_MAX, TABLES, Task, VacationPlan, VacationTransaction,
+    reservation_key, reserved,
+};
+pub use resource::{PLACES_AN_UPDATE, PLACES_MAX, Price, Resource};
+pub use travel::{Kernel as Vacation, Params as VacationParams};
+
+/// The tables and lists of the agency.
+#[derive(Clone, Copy)]
+struct Agency<A: Algorithm> {
+    cars: TMap<A, u32, u32>,
+    flights: TMap<A, u32, u32>,
+    rooms: TMap<A, u32, u32>,
+    customers: TMap<A, u32, u32>,
+    lists: TLists<A, u32, u32>,
+}
+
+/// A record that a reservation has kept.
+#[derive(Clone, Copy)]
+struct Offer<'a> {
+    /// The number of the query that found it.
+    query: u32,
+    record: Resource,
+    place: ListPlace<'a, u32, u32>,
+}
+
+/// The dearest record of each table. The tables are apart, because an array that is
+/// indexed by a number from a draw is on the stack.
+#[derive(Clone, Copy)]
+struct Offers<'a> {
+    car: Option<Offer<'a>>,
+    flight: Option<Offer<'a>>,
+    room: Option<Offer<'a>>,
+}
+
+impl<'a> Offers<'a> {
+    const NONE: Self = Self {
+        car: None,
+        flight: None,
+        room: None,
+    };
+
+    #[inline(always)]
+    fn of(&self, table: u32) -> Option<Offer<'a>> {
+        match table {
+            0 => self.car,
+            FLIGHTS => self.flight,
+            _ => self.room,
+        }
+    }
+
+    /// Keeps an offer if it is dearer than that of its table.
+    #[inline(always)]
+    fn consider(&mut self, table: u32, new: Offer<'a>) {
+        let dearer = match self.of(table) {
+            Some(kept) => new.record.price() > kept.record.price(),
+            None => true,
+        };
+        if dearer && table == 0 {
+            self.car = Some(new);
+        }
+        if dearer && table == FLIGHTS {
+            self.flight = Some(new);
+        }
+        if dearer && table > FLIGHTS {
+            self.room = Some(new);
+        }
+    }
+
+    /// Returns a bit for each table that has an offer.
+    #[inline(always)]
+    fn tables(&self) -> u32 {
+        u32::from(self.car.is_some())
+            | u32::from(self.flight.is_some()) << FLIGHTS
+            | u32::from(self.room.is_some()) << (TABLES - 1)
+    }
+}
+
+impl<A: Algorithm> Agency<A> {
+    /// Returns a table by its number.
+    #[inline(always)]
+    fn table(&self, table: u32) -> TMap<A, u32, u32> {
+        match table {
+            0 => self.cars,
+            FLIGHTS => self.flights,
+            _ => self.rooms,
+        }
+    }
+
+    /// Does a task and returns the note of it. Lanes of a warp that have different
+    /// tasks search the tables together.
+    #[inline(always)]
+    fn run<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        i: u64,
+        me: &VacationTransaction,
+    ) -> TxResult<Note> {
+        let mut offers = Offers::NONE;
+        let mut note = Note::NOTHING;
+        let mut k = 0;
+        while k < me.queries {
+            let query = me.query(k);
+            let table = self.table(query.table);
+            let mut entry = table.entry(tx, query.id)?;
+            let record = entry.get()?.map(Resource::from_bits);
+            if me.task == Task::Update {
+                note = note.with_update(k, update(entry, record, &query)?);
+            } else if let (Some(record), Some(place)) = (record, entry.place()) {
+                let query_number = k;
+                offers.consider(
+                    query.table,
+                    Offer {
+                        query: query_number,
+                        record,
+                        place,
+                    },
+                );
+            }
+            k += 1;
+        }
+        if me.task == Task::Update || me.task == Task::Reserve && offers.tables() == 0 {
+            return Ok(note);
+        }
+        let customer = self.customers.entry(tx, me.customer)?;
+        if me.task == Task::Reserve {
+            // The value names the transaction that added the customer.
+            let added = customer.insert_new(i as u32 + 1)?;
+            return self.reserve(tx, me, &offers, Note::NOTHING.with_customer(added));
+        }
+        match customer.remove()? {
+            Some(_) => self.cancel_all(tx, me.customer),
+            None => Ok(Note::NOTHING),
+        }
+    }
+
+    /// Reserves a place of each offer that has one free.
+    #[inline(always)]
+    fn reserve<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        me: &VacationTransaction,
+        offers: &Offers<'a>,
+        mut note: Note,
+    ) -> TxResult<Note> {
+        let mut tables = offers.tables();
+        while tables != 0 {
+            let table = tables.trailing_zeros();
+            tables &= tables - 1;
+            let Some(offer) = offers.of(table) else {
+                continue;
+            };
+            let Some(reserved) = offer.record.reserve() else {
+                continue;
+            };
+            let key = reservation_key(table, me.query(offer.query).id);
+            let price = offer.record.price();
+            let entry = self.lists.entry(tx, list_of(me.customer), key)?;
+            if entry.insert_new(price.amount())? {
+                self.table(table).set_at(tx, offer.place, reserved.bits())?;
+                note = note.with_reservation(table, offer.query, price);
+            }
+        }
+        Ok(note)
+    }
+
+    /// Cancels all reservations of a customer.
+    #[inline(always)]
+    fn cancel_all<L: Lane>(&self, tx: &mut Tx<'_, L, A>, customer: u32) -> TxResult<Note> {
+        let (mut bill, mut digest, mut agrees) = (0_u32, 0_u32, true);
+        self.lists.drain(tx, list_of(customer), |tx, key, amount| {
+            let (number, id) = reserved(key);
+            let table = self.table(number);
+            let mut entry = table.entry(tx, id)?;
+            let record = entry.get()?.map(Resource::from_bits);
+            let cancelled = record.and_then(Resource::cancel);
+            bill = bill.wrapping_add(amount);
+            digest = digest.wrapping_add(reservation_digest(key, amount));
+            if let (Some(cancelled), Some(place)) = (cancelled, entry.place()) {
+                return table.set_at(tx, place, cancelled.bits());
+            }
+            agrees = false;
+            Ok(())
+        })?;
+        Ok(if agrees {
+            Note::deletion(bill, digest)
+        } else {
+            Note::DISAGREEMENT
+        })
+    }
+}
+
+/// Returns the number of a customer's list.
+#[inline(always)]
+const fn list_of(customer: u32) -> u64 {
+    (customer - 1) as u64
+}
+
+/// Makes one update of a record, and returns by how many places it changed.
+#[inline(always)]
+fn update<L: Lane, A: Algorithm>(
+    entry: ListEntry<'_, '_, L, A, u32, u32>,
+    record: Option<Resource>,
+    query: &Query,
+) -> TxResult<u32> {
+    let places = match record {
+        // A flight goes as a whole, and only if nobody has reserved it.
+        Some(flight) if query.table == FLIGHTS && !query.adds => flight.total(),
+        _ => PLACES_AN_UPDATE,
+    };
+    let changed = match record {
+        None if query.adds => Some(Resource::new(places, query.price)),
+        None => None,
+        Some(record) if query.adds => record.extend(query.price),
+        Some(record) => record.reduce(places),
+    };
+    let Some(changed) = changed else {
+        return Ok(0);
+    };
+    if changed.total() == 0 {
+        entry.remove()?;
+    } else {
+        entry.insert(changed.bits())?;
+    }
+    Ok(places)
+}
+
+/// The kernel of vacation: `transactions` tasks of a plan, on tables and lists that
+/// agree at first. Task `i` stores its [`Note`] in element `i` of `notes`.
+#[kernel(all, name = "vacation")]
+pub fn travel<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    cars: &TMap<A, u32, u32>,
+    flights: &TMap<A, u32, u32>,
+    rooms: &TMap<A, u32, u32>,
+    customers: &TMap<A, u32, u32>,
+    lists: &TLists<A, u32, u32>,
+    notes: &TArray<u64>,
+    transactions: u64,
+    plan: VacationPlan,
+) {
+    let agency = Agency {
+        cars: *cars,
+        flights: *flights,
+        rooms: *rooms,
+        customers: *customers,
+        lists: *lists,
+    };
+    // What the lane's last attempt did; its transaction, once that has ended.
+    let note = Cell::new(Note::NOTHING);
+    stm.for_each_then(
+        lane,
+        0..transactions,
+        |tx, i| {
+            note.set(agency.run(tx, i, &plan.transaction(i))?);
+            Ok(())
+        },
+        |i| {
+            if let Some(word) = notes.get(i) {
+                // SAFETY: an element of a live array, which only this lane writes.
+                // Relaxed: the host reads it after the launch.
+                unsafe { lane.store_relaxed_64(word, note.get().bits()) };
+            }
+        },
+    );
+}
