@@ -21,13 +21,13 @@
 //! [`Note`] of what it did. By the notes the host accounts for every place of every
 //! record, and for every reservation ever made.
 //!
-//! A record is one word ([`Resource`]), so a query reads four: the head of a chain,
-//! a key and a link, and the record. Its places are limited in return
+//! A record is one word ([`Resource`]), so a query reads three, in most cases: the
+//! head of a chain, a key and the record. Its places are limited in return
 //! ([`PLACES_MAX`]).
 
 use core::cell::Cell;
 use stm_core::algorithm::Algorithm;
-use stm_core::collections::{ListEntry, ListPlace, TLists, TMap};
+use stm_core::collections::{ListPlace, TLists, TMap};
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernel};
 
 mod note;
@@ -125,7 +125,8 @@ impl<A: Algorithm> Agency<A> {
     }
 
     /// Does a task and returns the note of it. Lanes of a warp that have different
-    /// tasks search the tables together.
+    /// tasks search the tables together, that of the customers last, and the code
+    /// that inserts and removes records is there once.
     #[inline(always)]
     fn run<L: Lane>(
         &self,
@@ -135,39 +136,63 @@ impl<A: Algorithm> Agency<A> {
     ) -> TxResult<Note> {
         let mut offers = Offers::NONE;
         let mut note = Note::NOTHING;
+        let mut customer_found = false;
         let mut k = 0;
-        while k < me.queries {
+        while k <= me.queries {
             let query = me.query(k);
-            let table = self.table(query.table);
-            let mut entry = table.entry(tx, query.id)?;
-            let record = entry.get()?.map(Resource::from_bits);
-            if me.task == Task::Update {
-                note = note.with_update(k, update(entry, record, &query)?);
-            } else if let (Some(record), Some(place)) = (record, entry.place()) {
-                let query_number = k;
-                offers.consider(
-                    query.table,
-                    Offer {
-                        query: query_number,
-                        record,
-                        place,
-                    },
-                );
+            let of_customer = k == me.queries;
+            if of_customer && !me.has_customer(offers.tables() != 0) {
+                return Ok(note);
+            }
+            let (table, id) = if of_customer {
+                (self.customers, me.customer)
+            } else {
+                (self.table(query.table), query.id)
+            };
+            let found = table.locate(tx, id)?;
+            let mut change = Change::Nothing;
+            if of_customer {
+                customer_found = found.is_some();
+                change = match me.task {
+                    // The value names the transaction that added the customer.
+                    Task::Reserve if !customer_found => Change::Insert(i as u32 + 1),
+                    Task::Delete if customer_found => Change::Remove,
+                    _ => Change::Nothing,
+                };
+            } else if me.task == Task::Update {
+                let record = found.map(|(_, bits)| Resource::from_bits(bits));
+                let (places, of_record) = update(record, &query);
+                note = note.with_update(k, places);
+                change = of_record;
+            } else if let Some((place, bits)) = found {
+                let offer = Offer {
+                    query: k,
+                    record: Resource::from_bits(bits),
+                    place,
+                };
+                offers.consider(query.table, offer);
+            }
+            match (change, found) {
+                (Change::Nothing, _) | (Change::Set(_), None) => {}
+                (Change::Set(bits), Some((place, _))) => table.set_at(tx, place, bits)?,
+                (Change::Insert(_) | Change::Remove, _) => {
+                    let entry = table.entry(tx, id)?;
+                    if let Change::Insert(bits) = change {
+                        entry.insert_new(bits)?;
+                    } else {
+                        entry.remove()?;
+                    }
+                }
             }
             k += 1;
         }
-        if me.task == Task::Update || me.task == Task::Reserve && offers.tables() == 0 {
-            return Ok(note);
-        }
-        let customer = self.customers.entry(tx, me.customer)?;
-        if me.task == Task::Reserve {
-            // The value names the transaction that added the customer.
-            let added = customer.insert_new(i as u32 + 1)?;
-            return self.reserve(tx, me, &offers, Note::NOTHING.with_customer(added));
-        }
-        match customer.remove()? {
-            Some(_) => self.cancel_all(tx, me.customer),
-            None => Ok(Note::NOTHING),
+        match me.task {
+            Task::Reserve => {
+                let note = Note::NOTHING.with_customer(!customer_found);
+                self.reserve(tx, me, &offers, note)
+            }
+            Task::Delete if customer_found => self.cancel_all(tx, me.customer),
+            _ => Ok(Note::NOTHING),
         }
     }
 
@@ -180,10 +205,12 @@ impl<A: Algorithm> Agency<A> {
         offers: &Offers<'a>,
         mut note: Note,
     ) -> TxResult<Note> {
+        // From the largest key to the smallest, so that no walk meets a node that this
+        // transaction has inserted.
         let mut tables = offers.tables();
         while tables != 0 {
-            let table = tables.trailing_zeros();
-            tables &= tables - 1;
+            let table = tables.ilog2();
+            tables &= !(1 << table);
             let Some(offer) = offers.of(table) else {
                 continue;
             };
@@ -208,12 +235,12 @@ impl<A: Algorithm> Agency<A> {
         self.lists.drain(tx, list_of(customer), |tx, key, amount| {
             let (number, id) = reserved(key);
             let table = self.table(number);
-            let mut entry = table.entry(tx, id)?;
-            let record = entry.get()?.map(Resource::from_bits);
-            let cancelled = record.and_then(Resource::cancel);
+            let found = table.locate(tx, id)?;
             bill = bill.wrapping_add(amount);
             digest = digest.wrapping_add(reservation_digest(key, amount));
-            if let (Some(cancelled), Some(place)) = (cancelled, entry.place()) {
+            if let Some((place, bits)) = found
+                && let Some(cancelled) = Resource::from_bits(bits).cancel()
+            {
                 return table.set_at(tx, place, cancelled.bits());
             }
             agrees = false;
@@ -233,33 +260,45 @@ const fn list_of(customer: u32) -> u64 {
     (customer - 1) as u64
 }
 
-/// Makes one update of a record, and returns by how many places it changed.
+/// What a task does with a record that it has looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    /// It leaves the record.
+    Nothing,
+    /// It changes the record.
+    Set(u32),
+    /// It adds the record, which is not there.
+    Insert(u32),
+    /// It removes the record.
+    Remove,
+}
+
+/// Returns by how many places an update changes a record, and what it does with it.
 #[inline(always)]
-fn update<L: Lane, A: Algorithm>(
-    entry: ListEntry<'_, '_, L, A, u32, u32>,
-    record: Option<Resource>,
-    query: &Query,
-) -> TxResult<u32> {
-    let places = match record {
-        // A flight goes as a whole, and only if nobody has reserved it.
-        Some(flight) if query.table == FLIGHTS && !query.adds => flight.total(),
-        _ => PLACES_AN_UPDATE,
+fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
+    let Some(record) = record else {
+        if !query.adds {
+            return (0, Change::Nothing);
+        }
+        let record = Resource::new(PLACES_AN_UPDATE, query.price);
+        return (PLACES_AN_UPDATE, Change::Insert(record.bits()));
     };
-    let changed = match record {
-        None if query.adds => Some(Resource::new(places, query.price)),
-        None => None,
-        Some(record) if query.adds => record.extend(query.price),
-        Some(record) => record.reduce(places),
-    };
-    let Some(changed) = changed else {
-        return Ok(0);
-    };
-    if changed.total() == 0 {
-        entry.remove()?;
+    // A flight goes as a whole, and only if nobody has reserved it.
+    let places = if query.table == FLIGHTS && !query.adds {
+        record.total()
     } else {
-        entry.insert(changed.bits())?;
+        PLACES_AN_UPDATE
+    };
+    let changed = if query.adds {
+        record.extend(query.price)
+    } else {
+        record.reduce(places)
+    };
+    match changed {
+        None => (0, Change::Nothing),
+        Some(changed) if changed.total() == 0 => (places, Change::Remove),
+        Some(changed) => (places, Change::Set(changed.bits())),
     }
-    Ok(places)
 }
 
 /// The kernel of vacation: `transactions` tasks of a plan, on tables and lists that

@@ -174,6 +174,17 @@ pub struct Query {
 }
 
 impl VacationTransaction {
+    /// Returns whether the task looks its customer up. A reservation does if it has
+    /// `found` something to reserve.
+    #[inline(always)]
+    pub(super) const fn has_customer(&self, found: bool) -> bool {
+        match self.task {
+            Task::Reserve => found,
+            Task::Delete => true,
+            Task::Update => false,
+        }
+    }
+
     /// Returns query or update `k`.
     #[inline(always)]
     pub const fn query(&self, k: u32) -> Query {

@@ -15,6 +15,10 @@ use verify::sim::{Sim, SimConfig};
 const LISTS: u64 = 3;
 const TRANSACTIONS: u64 = 18;
 
+/// The keys of a list before those that are of use: a walk past them releases what it
+/// has read, where there is release.
+const AFTER: u32 = 20;
+
 /// Empties a list into another one, or into itself, and keeps the numbers of
 /// entries of all lists in two containers.
 struct Empty<A>(PhantomData<A>);
@@ -44,8 +48,11 @@ impl<A: Algorithm> Kernel for Empty<A> {
             let mut places = [None; 2];
             let mut places_again = [None; 2];
             for (k, key) in [from, to].into_iter().enumerate() {
-                places[k] = p.counts.entry(tx, key)?.place();
-                places_again[k] = p.counts_again.entry(tx, key)?.place();
+                let found = p.counts.locate(tx, key)?;
+                let (place, count) = found.expect("a count");
+                assert_eq!(p.counts.get_at(tx, place)?, count);
+                places[k] = Some(place);
+                places_again[k] = p.counts_again.entry(tx, AFTER + key)?.place();
             }
             let mut moved = 0;
             p.lists.drain(tx, from.into(), |tx, key, value| {
@@ -63,6 +70,9 @@ impl<A: Algorithm> Kernel for Empty<A> {
                 p.counts_again.set_at(tx, place, count.wrapping_add(by))?;
             }
             assert!(p.counts.entry(tx, 99)?.place().is_none());
+            assert!(p.counts.locate(tx, 99)?.is_none() && !p.counts.contains(tx, 99)?);
+            assert!(p.lists.locate(tx, u64::from(to), 5)?.is_none());
+            assert!(p.counts.contains(tx, from)?);
             let word = p.moved.get(i).expect("a word");
             // SAFETY: a live word that only this lane accesses. What the last
             // attempt stores stays.
@@ -86,8 +96,11 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
     lists.upload(&full).unwrap();
     let mut counts = Map::with_buckets(&sim, layout, 3, 2, "counts").unwrap();
     counts.upload([(0, 3), (1, 0), (2, 2)]).unwrap();
-    let mut counts_again = List::new(&sim, layout, 3, "counts again").unwrap();
-    counts_again.upload([(0, 3), (1, 0), (2, 2)]).unwrap();
+    let nodes = u64::from(AFTER) + 3;
+    let mut counts_again = List::new(&sim, layout, nodes, "counts again").unwrap();
+    let before = (0..AFTER).map(|key| (key, 9));
+    let of_lists = [(AFTER, 3), (AFTER + 1, 0), (AFTER + 2, 2)];
+    counts_again.upload(before.clone().chain(of_lists)).unwrap();
     let moved = Buffer::<_, u64>::zeroed(&sim, TRANSACTIONS as usize, "moved").unwrap();
     let words = [
         lists.words().unwrap(),
@@ -118,7 +131,8 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
     let lengths: BTreeMap<u32, u32> = (0..).zip(left.iter().map(|l| l.len() as u32)).collect();
     assert_eq!(counts.download().unwrap(), lengths, "{what}");
     let again = counts_again.download().unwrap();
-    assert!(again.into_iter().eq(lengths), "{what}");
+    let lengths = lengths.into_iter().map(|(list, n)| (AFTER + list, n));
+    assert!(again.into_iter().eq(before.chain(lengths)), "{what}");
     let entries: BTreeMap<u32, u32> = left.into_iter().flatten().collect();
     assert!(entries.keys().eq(&[1, 2, 3, 4, 7]), "{what}: {entries:?}");
     let moves: u64 = moved.download().unwrap().iter().sum();

@@ -17,6 +17,10 @@ const NODE_BYTES: u64 = 13;
 /// Chains of a table for each record.
 const CHAINS: u64 = 2;
 
+/// Of a table's nodes, the part that nothing takes for long, so that an allocation
+/// finds a free one soon: one in so many.
+const SPARE: u64 = 4;
+
 /// The names of the tables, by their numbers.
 pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
 
@@ -40,7 +44,8 @@ pub struct VacationData<D: Device> {
     pub(super) notes: Buffer<D, u64>,
     agency: Agency<D>,
     layout: Layout,
-    /// The nodes of the lists without those that attempts hold.
+    /// The nodes of a table, and of the lists, without those that attempts hold.
+    table_nodes: u64,
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
@@ -94,7 +99,8 @@ impl<D: Device> VacationData<D> {
         let list_nodes = of.list_nodes(transactions_max);
         let relations = u64::from(of.relations);
         let tables = u64::from(TABLES) + 1;
-        let bytes = tables * relations * (NODE_BYTES + 4 * CHAINS)
+        let table_nodes = relations + relations / SPARE;
+        let bytes = tables * (table_nodes * NODE_BYTES + relations * 4 * CHAINS)
             + list_nodes * NODE_BYTES
             + relations * 4
             + transactions_max * 8;
@@ -107,7 +113,8 @@ impl<D: Device> VacationData<D> {
         Ok(Self {
             plan: of.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            agency: Agency::new(device, layout, of.relations, relations, list_nodes)?,
+            agency: Agency::new(device, layout, of.relations, table_nodes, list_nodes)?,
+            table_nodes,
             layout,
             list_nodes,
             lanes: 0,
@@ -120,12 +127,11 @@ impl<D: Device> VacationData<D> {
     /// that they have allocated, and those that they are about to free.
     pub(super) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
         if self.lanes != lanes {
-            let relations = self.plan.relations();
             self.agency = Agency::new(
                 device,
                 self.layout,
-                relations,
-                u64::from(relations) + self.nodes_a_lane * lanes,
+                self.plan.relations(),
+                self.table_nodes + self.nodes_a_lane * lanes,
                 // Every reservation has a node of its own.
                 self.list_nodes + u64::from(TABLES) * lanes,
             )?;

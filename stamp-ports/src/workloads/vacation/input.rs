@@ -68,8 +68,8 @@ const NODES_READ: u32 = 12;
 /// Words that an insertion writes, and that a removal does.
 const INSERTION: u32 = 4;
 
-/// Nodes of a chain and its head, at most.
-const SEARCH: u32 = 1 + 2 * NODES_READ;
+/// Words of a search, at most: the head of a chain, and three of each node.
+const SEARCH: u32 = 1 + 3 * NODES_READ;
 
 impl Vacation {
     /// The plan of a run; the parameters have been checked.
@@ -124,13 +124,13 @@ impl Vacation {
         let words = |n: u64| n.min(most) as u32;
         let search = u64::from(SEARCH);
         let (queries, reserved) = (u64::from(self.queries), self.reservations_a_task());
-        // Of each reservation the key, the link and the price; of its record a head
-        // and a value, and of its chain two nodes, or more of some.
-        let cancelled = list * 9 + 4 * search;
-        let searched = (queries + 1) * (search + 1) + 1 + 2 * list;
+        // Of each reservation the key, the link and the price, and the head and two
+        // nodes of its record's chain, or more of some.
+        let cancelled = list * 10 + 4 * search;
+        let searched = (queries + 1) * search + 1 + 2 * list;
         let written = u64::from(INSERTION) * (queries.max(reserved) + 1) + reserved;
         Capacity {
-            reads: words(searched.max(search + 2 + cancelled)),
+            reads: words(searched.max(search + 1 + cancelled)),
             writes: words(written.max(u64::from(INSERTION) + 1 + list)),
             actions: words((queries + 2).max(list + 2)),
         }
@@ -246,7 +246,7 @@ mod tests {
             ..low
         };
         assert_eq!((low.list_likely(), high.list_likely()), (50, 87));
-        assert_eq!(low.capacity().reads, 577);
+        assert_eq!(low.capacity().reads, 686);
         assert_eq!(high.capacity().actions, 89);
         // Few tasks cannot make long lists, and few records neither.
         let few = Vacation {
