@@ -1,6 +1,5 @@
 //! The sizes of vacation.
 
-use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
@@ -44,14 +43,14 @@ impl Input for Vacation {
 
     fn sized(occasion: Occasion) -> Self {
         let relations = match occasion {
-            Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 1 << 10,
-            // STAMP's size for simulators.
-            Occasion::Recording(DeviceKind::Cuda) => 16 << 10,
-            slow if slow.is_slow() => 16 << 10,
+            // STAMP's size for simulators, and its default.
+            Occasion::Quick | Occasion::Recording(_) => 16 << 10,
+            slow if slow.is_slow() => 64 << 10,
             _ => return Self::default(),
         };
         Self {
             relations,
+            transactions_max: 1 << 20,
             ..Self::default()
         }
     }
