@@ -36,19 +36,18 @@ mod resource;
 
 pub use note::{Note, reservation_digest};
 pub use plan::{
-    FLIGHTS, QUERIES_MAX, Query, RELATIONS_MAX, TABLES, Task, VacationPlan, VacationTransaction,
-    reservation_key, reserved,
+    CUSTOMERS, FLIGHTS, QUERIES_MAX, Query, RELATIONS_MAX, TABLES, Task, VacationPlan,
+    VacationTransaction, record_key, record_of,
 };
 pub use resource::{PLACES_AN_UPDATE, PLACES_MAX, Price, Resource};
 pub use travel::{Kernel as Vacation, Params as VacationParams};
 
-/// The tables and lists of the agency.
+/// The tables and lists of the agency. All tables are in one map, whose keys begin
+/// with the number of the table: a kernel that chooses among maps would hold all of
+/// them in registers.
 #[derive(Clone, Copy)]
 struct Agency<A: Algorithm> {
-    cars: TMap<A, u32, u32>,
-    flights: TMap<A, u32, u32>,
-    rooms: TMap<A, u32, u32>,
-    customers: TMap<A, u32, u32>,
+    tables: TMap<A, u32, u32>,
     lists: TLists<A, u32, u32>,
 }
 
@@ -114,16 +113,6 @@ impl<'a> Offers<'a> {
 }
 
 impl<A: Algorithm> Agency<A> {
-    /// Returns a table by its number.
-    #[inline(always)]
-    fn table(&self, table: u32) -> TMap<A, u32, u32> {
-        match table {
-            0 => self.cars,
-            FLIGHTS => self.flights,
-            _ => self.rooms,
-        }
-    }
-
     /// Does a task and returns the note of it. Lanes of a warp that have different
     /// tasks search the tables together, that of the customers last, and the code
     /// that inserts and removes records is there once.
@@ -144,12 +133,12 @@ impl<A: Algorithm> Agency<A> {
             if of_customer && !me.has_customer(offers.tables() != 0) {
                 return Ok(note);
             }
-            let (table, id) = if of_customer {
-                (self.customers, me.customer)
+            let key = if of_customer {
+                record_key(CUSTOMERS, me.customer)
             } else {
-                (self.table(query.table), query.id)
+                record_key(query.table, query.id)
             };
-            let found = table.locate(tx, id)?;
+            let found = self.tables.locate(tx, key)?;
             let mut change = Change::Nothing;
             if of_customer {
                 customer_found = found.is_some();
@@ -174,9 +163,9 @@ impl<A: Algorithm> Agency<A> {
             }
             match (change, found) {
                 (Change::Nothing, _) | (Change::Set(_), None) => {}
-                (Change::Set(bits), Some((place, _))) => table.set_at(tx, place, bits)?,
+                (Change::Set(bits), Some((place, _))) => self.tables.set_at(tx, place, bits)?,
                 (Change::Insert(_) | Change::Remove, _) => {
-                    let entry = table.entry(tx, id)?;
+                    let entry = self.tables.entry(tx, key)?;
                     if let Change::Insert(bits) = change {
                         entry.insert_new(bits)?;
                     } else {
@@ -217,11 +206,11 @@ impl<A: Algorithm> Agency<A> {
             let Some(reserved) = offer.record.reserve() else {
                 continue;
             };
-            let key = reservation_key(table, me.query(offer.query).id);
+            let key = record_key(table, me.query(offer.query).id);
             let price = offer.record.price();
             let entry = self.lists.entry(tx, list_of(me.customer), key)?;
             if entry.insert_new(price.amount())? {
-                self.table(table).set_at(tx, offer.place, reserved.bits())?;
+                self.tables.set_at(tx, offer.place, reserved.bits())?;
                 note = note.with_reservation(table, offer.query, price);
             }
         }
@@ -233,15 +222,12 @@ impl<A: Algorithm> Agency<A> {
     fn cancel_all<L: Lane>(&self, tx: &mut Tx<'_, L, A>, customer: u32) -> TxResult<Note> {
         let (mut bill, mut digest, mut agrees) = (0_u32, 0_u32, true);
         self.lists.drain(tx, list_of(customer), |tx, key, amount| {
-            let (number, id) = reserved(key);
-            let table = self.table(number);
-            let found = table.locate(tx, id)?;
             bill = bill.wrapping_add(amount);
             digest = digest.wrapping_add(reservation_digest(key, amount));
-            if let Some((place, bits)) = found
+            if let Some((place, bits)) = self.tables.locate(tx, key)?
                 && let Some(cancelled) = Resource::from_bits(bits).cancel()
             {
-                return table.set_at(tx, place, cancelled.bits());
+                return self.tables.set_at(tx, place, cancelled.bits());
             }
             agrees = false;
             Ok(())
@@ -307,20 +293,14 @@ fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
 pub fn travel<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,
-    cars: &TMap<A, u32, u32>,
-    flights: &TMap<A, u32, u32>,
-    rooms: &TMap<A, u32, u32>,
-    customers: &TMap<A, u32, u32>,
+    tables: &TMap<A, u32, u32>,
     lists: &TLists<A, u32, u32>,
     notes: &TArray<u64>,
     transactions: u64,
     plan: VacationPlan,
 ) {
     let agency = Agency {
-        cars: *cars,
-        flights: *flights,
-        rooms: *rooms,
-        customers: *customers,
+        tables: *tables,
         lists: *lists,
     };
     // What the lane's last attempt did; its transaction, once that has ended.

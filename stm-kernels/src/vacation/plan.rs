@@ -15,10 +15,13 @@ pub const FLIGHTS: u32 = 1;
 /// The most queries or updates of a transaction: STAMP's default.
 pub const QUERIES_MAX: u32 = 10;
 
-/// The most records of a table: a reservation's key has 30 bits for one.
-pub const RELATIONS_MAX: u32 = (1 << ID_BITS) - 1;
+/// The number of the table of customers.
+pub const CUSTOMERS: u32 = TABLES;
 
-/// The number of bits of a record's number in the key of a reservation.
+/// The most records of a table: 32 bits count those of all tables, and their chains.
+pub const RELATIONS_MAX: u32 = 1 << 27;
+
+/// The number of bits of a record's number in its key.
 const ID_BITS: u32 = 30;
 
 /// The draw of the first query of a transaction; the task is draw 0.
@@ -27,16 +30,17 @@ const QUERIES: u32 = 1;
 /// The draw of the first table's record at first.
 const INITIAL: u32 = 1 << 16;
 
-/// Returns the key of a reservation in the list of a customer.
+/// Returns the key of a record among the records of all tables, which is also that of
+/// its reservation in the list of a customer.
 #[inline(always)]
-pub const fn reservation_key(table: u32, id: u32) -> u32 {
+pub const fn record_key(table: u32, id: u32) -> u32 {
     table << ID_BITS | id
 }
 
-/// Returns the table and the record of a reservation's key.
+/// Returns the table and the number of the record with a key.
 #[inline(always)]
-pub const fn reserved(key: u32) -> (u32, u32) {
-    (key >> ID_BITS, key & RELATIONS_MAX)
+pub const fn record_of(key: u32) -> (u32, u32) {
+    (key >> ID_BITS, key & ((1 << ID_BITS) - 1))
 }
 
 /// The tasks of a run, which are numbered from 0, on records and customers numbered
@@ -254,12 +258,12 @@ mod tests {
 
     #[test]
     fn keys_name_the_table_and_the_record() {
-        for table in 0..TABLES {
+        for table in 0..=CUSTOMERS {
             for id in [1, 77, RELATIONS_MAX] {
-                assert_eq!(reserved(reservation_key(table, id)), (table, id));
+                assert_eq!(record_of(record_key(table, id)), (table, id));
             }
         }
-        assert!(reservation_key(0, RELATIONS_MAX) < reservation_key(1, 1));
+        assert!(record_key(0, RELATIONS_MAX) < record_key(1, 1));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use super::data::NAMES;
 use std::collections::BTreeMap;
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
-    VacationTransaction, reservation_digest, reservation_key, reserved,
+    VacationTransaction, record_key, record_of, reservation_digest,
 };
 
 /// What a launch left.
@@ -132,7 +132,7 @@ impl Left {
             }
             let (mut bill, mut digest) = (0, 0_u32);
             for &(key, amount) in list {
-                let (table, id) = reserved(key);
+                let (table, id) = record_of(key);
                 let record = self.tables.get(table as usize).and_then(|t| t.get(&id));
                 if record.is_none() {
                     return Err(format!(
@@ -337,7 +337,7 @@ fn enter_reservations(
         if asked.table != table || price.number() >= Price::DIFFERENT {
             return None;
         }
-        let key = reservation_key(table, asked.id);
+        let key = record_key(table, asked.id);
         account.bill += i64::from(price.amount());
         account.digest = (account.digest).wrapping_add(reservation_digest(key, price.amount()));
         found.reserved += 1;

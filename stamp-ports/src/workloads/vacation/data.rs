@@ -5,36 +5,32 @@ use super::input::Vacation;
 use crate::error::Result;
 use crate::workloads::memory::check_memory;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use stm_core::array::Layout;
 use stm_core::collections::{Lists, Map};
 use stm_core::host::{Buffer, Device, Error, Stm};
 use stm_core::memory::WordAddress;
-use stm_kernels::vacation::{TABLES, VacationPlan};
+use stm_kernels::vacation::{CUSTOMERS, TABLES, VacationPlan, record_key, record_of};
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
 
-/// Chains of a table for each record.
+/// The tables with that of the customers.
+const ALL_TABLES: u64 = TABLES as u64 + 1;
+
+/// Chains for each record.
 const CHAINS: u64 = 2;
 
-/// Of a table's nodes, the part that nothing takes for long, so that an allocation
+/// Of the tables' nodes, the part that nothing takes for long, so that an allocation
 /// finds a free one soon: one in so many.
 const SPARE: u64 = 4;
 
 /// The names of the tables, by their numbers.
 pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
 
-/// What errors call the pools of the tables, by their numbers.
-const TABLE_NAMES: [&str; TABLES as usize] = [
-    "the cars of vacation",
-    "the flights of vacation",
-    "the rooms of vacation",
-];
-
-/// The tables, the customers and their lists.
+/// The tables, customers included, and the lists of the customers.
 struct Agency<D: Device> {
-    tables: [Map<D, u32, u32>; TABLES as usize],
-    customers: Map<D, u32, u32>,
+    tables: Map<D, u32, u32>,
     lists: Lists<D, u32, u32>,
 }
 
@@ -44,12 +40,12 @@ pub struct VacationData<D: Device> {
     pub(super) notes: Buffer<D, u64>,
     agency: Agency<D>,
     layout: Layout,
-    /// The nodes of a table, and of the lists, without those that attempts hold.
+    /// The nodes of the tables, and of the lists, without those that attempts hold.
     table_nodes: u64,
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
-    /// The most nodes of a table that a lane holds beside those of the data.
+    /// The most nodes of the tables that a lane holds beside those of the data.
     nodes_a_lane: u64,
     /// What the last run left.
     found: Option<Found>,
@@ -70,25 +66,23 @@ impl<D: Device> Agency<D> {
         table_nodes: u64,
         list_nodes: u64,
     ) -> Result<Self> {
-        let chains = (CHAINS * u64::from(relations)) as usize;
-        let table = |what| Map::with_buckets(device, layout, table_nodes, chains, what);
-        let [cars, flights, rooms] = TABLE_NAMES.map(table);
+        let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
+        let tables = "the tables of vacation";
         let lists = "the reservations of vacation";
         Ok(Self {
-            tables: [cars?, flights?, rooms?],
-            customers: table("the customers of vacation")?,
+            tables: Map::with_buckets(device, layout, table_nodes, chains, tables)?,
             lists: Lists::new(device, layout, relations as usize, list_nodes, lists)?,
         })
     }
 
     /// Fills the tables as they are before the first task.
     fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
-        let ids = 1..=plan.relations();
-        for (number, table) in (0..).zip(&mut self.tables) {
-            let ids = ids.clone();
-            table.upload(ids.map(|id| (id, plan.initial(number, id).bits())))?;
-        }
-        self.customers.upload(ids.map(|id| (id, 0)))?;
+        let ids = || 1..=plan.relations();
+        let records = (0..TABLES).flat_map(|table| {
+            ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
+        });
+        let customers = ids().map(|id| (record_key(CUSTOMERS, id), 0));
+        self.tables.upload(records.chain(customers))?;
         Ok(self.lists.clear()?)
     }
 }
@@ -98,15 +92,16 @@ impl<D: Device> VacationData<D> {
     pub(super) fn new(device: &D, of: &Vacation, seed: u64, transactions_max: u64) -> Result<Self> {
         let list_nodes = of.list_nodes(transactions_max);
         let relations = u64::from(of.relations);
-        let tables = u64::from(TABLES) + 1;
-        let table_nodes = relations + relations / SPARE;
-        let bytes = tables * (table_nodes * NODE_BYTES + relations * 4 * CHAINS)
+        let records = ALL_TABLES * relations;
+        let table_nodes = records + records / SPARE;
+        let bytes = table_nodes * NODE_BYTES
+            + records * 4 * CHAINS
             + list_nodes * NODE_BYTES
             + relations * 4
             + transactions_max * 8;
         // The check holds all of it once more, as maps and lists of the host, and
         // what it expects of each record and customer.
-        let host_bytes = bytes + tables * relations * 64 + list_nodes * 16 + relations * 48;
+        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
         let layout = Layout::Plain;
@@ -141,30 +136,21 @@ impl<D: Device> VacationData<D> {
     }
 
     pub(super) fn arrange(&mut self, layout: Layout) -> Result<()> {
-        for table in &mut self.agency.tables {
-            table.arrange_as(layout)?;
-        }
-        self.agency.customers.arrange_as(layout)?;
+        self.agency.tables.arrange_as(layout)?;
         self.agency.lists.arrange_as(layout)?;
         self.layout = layout;
         Ok(())
     }
 
     pub(super) fn watch(&self, stm: &mut Stm<D>) {
-        for table in self.tables() {
-            table.watch(stm);
-        }
-        self.customers().watch(stm);
+        self.tables().watch(stm);
         self.lists().watch(stm);
     }
 
     /// The words that transactions access, with what they hold.
     pub(super) fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let mut words = self.lists().words()?;
-        words.extend(self.customers().words()?);
-        for table in self.tables() {
-            words.extend(table.words()?);
-        }
+        words.extend(self.tables().words()?);
         Ok(words)
     }
 
@@ -173,13 +159,9 @@ impl<D: Device> VacationData<D> {
         Ok(self.notes.clear()?)
     }
 
-    /// The tables of records, by their numbers.
-    pub(super) const fn tables(&self) -> &[Map<D, u32, u32>; TABLES as usize] {
+    /// The records of all tables, customers included.
+    pub(super) const fn tables(&self) -> &Map<D, u32, u32> {
         &self.agency.tables
-    }
-
-    pub(super) const fn customers(&self) -> &Map<D, u32, u32> {
-        &self.agency.customers
     }
 
     pub(super) const fn lists(&self) -> &Lists<D, u32, u32> {
@@ -189,14 +171,20 @@ impl<D: Device> VacationData<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
     pub(super) fn left(&self, transactions: u64) -> Result<Left, Error> {
-        let [cars, flights, rooms] = self.tables();
+        let mut tables: [BTreeMap<u32, u32>; ALL_TABLES as usize] = Default::default();
+        for (key, value) in self.tables().download()? {
+            let (table, id) = record_of(key);
+            // The upper two bits of a key, so one of four.
+            tables[table as usize].insert(id, value);
+        }
+        let [cars, flights, rooms, customers] = tables;
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         Ok(Left {
             plan: self.plan,
             notes,
-            tables: [cars.download()?, flights.download()?, rooms.download()?],
-            customers: self.customers().download()?,
+            tables: [cars, flights, rooms],
+            customers,
             lists: self.lists().download()?,
         })
     }

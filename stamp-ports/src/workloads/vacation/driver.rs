@@ -67,13 +67,9 @@ impl Workload for Vacation {
         stm: StmRef<A>,
         transactions: u64,
     ) -> VacationParams<A> {
-        let [cars, flights, rooms] = data.tables();
         VacationParams {
             stm,
-            cars: cars.view::<A>(),
-            flights: flights.view::<A>(),
-            rooms: rooms.view::<A>(),
-            customers: data.customers().view::<A>(),
+            tables: data.tables().view::<A>(),
             lists: data.lists().view::<A>(),
             notes: data.notes.tarray(),
             transactions,

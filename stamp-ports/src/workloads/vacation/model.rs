@@ -5,7 +5,7 @@ use super::check::Left;
 use std::collections::BTreeMap;
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_MAX, Price, Query, Resource, Task, VacationPlan, VacationTransaction,
-    reservation_digest, reservation_key, reserved,
+    record_key, record_of, reservation_digest,
 };
 
 /// A record.
@@ -109,7 +109,7 @@ impl Agency {
             let record = self.tables[table as usize]
                 .get_mut(&id)
                 .expect("it was found");
-            let key = reservation_key(table, id);
+            let key = record_key(table, id);
             if record.free > 0 && !list.contains_key(&key) {
                 record.free -= 1;
                 record.used += 1;
@@ -126,7 +126,7 @@ impl Agency {
         }
         let (mut bill, mut digest) = (0, 0_u32);
         for (key, amount) in std::mem::take(&mut self.lists[customer as usize - 1]) {
-            let (table, id) = reserved(key);
+            let (table, id) = record_of(key);
             let record = self.tables[table as usize]
                 .get_mut(&id)
                 .expect("somebody reserved it");

@@ -35,7 +35,7 @@ impl Left {
     fn reserved_record(&self) -> (usize, u32, usize) {
         let of_list = |(i, list): (usize, &Vec<(u32, u32)>)| {
             let &(key, _) = list.first()?;
-            let (table, id) = reserved(key);
+            let (table, id) = record_of(key);
             Some((table as usize, id, i))
         };
         (self.lists.iter().enumerate().find_map(of_list)).expect("a reservation")
