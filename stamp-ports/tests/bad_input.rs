@@ -196,6 +196,60 @@ fn parameters_of_bank_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn parameters_of_vacation_that_make_no_sense_are_refused() {
+    let tiny = [
+        "run",
+        "vacation",
+        "--device",
+        "cpu",
+        "--transactions",
+        "500",
+    ];
+    for (more, parts) in [
+        (&["-r", "0"][..], &["--relations 0", "1 or more"][..]),
+        (
+            &["-r", "1G"],
+            &["--relations 1073741824", "at most 134217728"],
+        ),
+        (&["-r", "128M"], &["vacation", "available", "--relations"]),
+        (&["-n", "0"], &["-n 0", "1 or more"]),
+        (&["-n", "11"], &["-n 11", "at most 10"]),
+        (&["-q", "0"], &["--range-percent 0", "1 to 100"]),
+        (&["-q", "101"], &["--range-percent", "\"101\"", "0 to 100"]),
+        (&["-u", "101"], &["--users-percent", "\"101\"", "0 to 100"]),
+        (&["-u", "-1"], &["-1"]),
+        (&["--keys", "5"], &["--keys 5", "leave it out"]),
+        (
+            &["-r", "64", "--read-capacity", "9"],
+            &["CapacityExceeded", "read set of 9", "--read-capacity"],
+        ),
+    ] {
+        refused(&with(&tiny, more), parts);
+    }
+    let long = [
+        "run",
+        "vacation",
+        "--device",
+        "cpu",
+        "-r",
+        "100K",
+        "--transactions",
+    ];
+    refused(
+        &with(&long, &["2^32"]),
+        &["4294967296 tasks", "fewer --transactions"],
+    );
+    refused(
+        &with(&long, &["1G"]),
+        &["reservations", "fewer --transactions"],
+    );
+    refused(
+        &with(&["run", "ra", "--device", "cpu"], &["-q", "5"]),
+        &["--range-percent 5", "vacation", "leave it out"],
+    );
+}
+
+#[test]
 fn parameters_of_eigenbench_that_make_no_sense_are_refused() {
     for (more, parts) in [
         (

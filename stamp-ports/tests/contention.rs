@@ -1,7 +1,8 @@
 //! Every workload with every variant on the CPU where everything collides: few
 //! words, few locks, more threads than cores. Every result must be verified;
 //! `ra`, `bank` and `eigenbench` compare each word with a replay, `ht` walks
-//! each chain, and `map` and `list` account for each value.
+//! each chain, `map` and `list` account for each value, and `vacation` accounts for
+//! each place and each reservation.
 
 mod common;
 
@@ -16,6 +17,7 @@ use stamp_ports::workloads::map::Map;
 use stamp_ports::workloads::ordered::Ordered;
 use stamp_ports::workloads::pool::Pool;
 use stamp_ports::workloads::ra::Ra;
+use stamp_ports::workloads::vacation::Vacation;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 
 /// Runs every variant, and returns the reports, all of which were verified.
@@ -142,6 +144,41 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
             all_variants(list, SHAPES[0], locks, stripe, 200);
             all_variants(ordered, SHAPES[0], locks, stripe, 400);
         }
+    }
+}
+
+#[test]
+fn vacation_accounts_for_every_place_and_reservation() {
+    // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
+    for (relations, queries, range_percent, users_percent) in [
+        (1, 1, 100, 50),
+        (8, 3, 100, 34),
+        (30, 10, 90, 90),
+        (60, 2, 90, 98),
+        (60, 4, 60, 90),
+        (60, 4, 60, 0),
+        (60, 4, 60, 100),
+    ] {
+        let vacation = Vacation {
+            relations,
+            queries,
+            range_percent,
+            users_percent,
+            transactions_max: 600,
+        };
+        for shape in SHAPES {
+            all_variants(vacation, shape, 16, 4, 600);
+        }
+    }
+    let vacation = Vacation {
+        relations: 10,
+        queries: 4,
+        range_percent: 100,
+        users_percent: 60,
+        transactions_max: 400,
+    };
+    for (locks, stripe) in MEMORIES {
+        all_variants(vacation, SHAPES[0], locks, stripe, 400);
     }
 }
 

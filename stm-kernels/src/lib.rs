@@ -18,6 +18,7 @@
 //! | [`genome`] | assembly of a gene from its segments | STAMP |
 //! | [`labyrinth`] | routing in a grid | STAMP |
 //! | [`kmeans`] | k-means | STAMP |
+//! | [`vacation`] | travel agency: reservations from tables and lists | STAMP |
 //! | [`queue`] | bounded first-in-first-out queue, producers and consumers that try | |
 //! | [`map`] | hash map: insertions, removals, lookups | |
 //! | [`ordered`] | ordered map: the same | |
@@ -52,3 +53,4 @@ pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;
+pub mod vacation;

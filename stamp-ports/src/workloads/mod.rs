@@ -32,6 +32,7 @@ macro_rules! for_each_workload {
             genome: Genome(Genome), "puts a gene together: drops duplicate segments, links the others";
             labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
             kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+            vacation: Vacation(Vacation), "travel agency: reservations, customers deleted, tables changed";
             queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
             map: Map(Map), "map: keys inserted, removed and looked up, nodes from a pool";
             ordered: Ordered(Ordered), "ordered map: keys inserted, removed and looked up";
@@ -53,6 +54,7 @@ pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;
+pub mod vacation;
 
 pub mod compare;
 pub mod contender;

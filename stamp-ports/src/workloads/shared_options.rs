@@ -59,7 +59,7 @@ impl SharedOption {
 pub struct SharedOptions {
     /// labyrinth: paths to route [default: 512]; genome: segments drawn
     /// [default: 4M]; kmeans: fewest clusters, each number up to -m is run
-    /// [default: as -m]
+    /// [default: as -m]; vacation: queries of a task, at most [default: 2]
     #[arg(short, value_name = "N", value_parser = parse_count_32)]
     pub n: Option<u32>,
     /// A file in STAMP's format, for labyrinth or kmeans [default: a generated

@@ -41,7 +41,7 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::pool::Node;
 use crate::collections::item::Key;
-use crate::collections::lists::{ListEntry, TLists};
+use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::lane::Lane;
 use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
@@ -109,6 +109,33 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
+    }
+
+    /// Does what [`TLists::get_at`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::get_at`].
+    #[inline(always)]
+    pub fn get_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+    ) -> TxResult<V> {
+        self.0.get_at(tx, place)
+    }
+
+    /// Does what [`TLists::set_at`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::set_at`].
+    #[inline(always)]
+    pub fn set_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+        value: V,
+    ) -> TxResult<()> {
+        self.0.set_at(tx, place, value)
     }
 
     /// Puts `value` at `key` and returns the value that was there.

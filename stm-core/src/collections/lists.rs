@@ -12,9 +12,13 @@ use crate::array::view::View;
 use crate::collections::item::{Item, Key};
 use crate::lane::Lane;
 use crate::memory::word::Element;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+mod entry;
+
+pub use entry::ListEntry;
 
 /// A node of a list: its link leads to the next node.
 pub type ListItem<K, V> = Item<K, V, 1>;
@@ -43,32 +47,24 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
     }
 }
 
-/// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
-/// transaction, so that nothing changes the list before the entry is used.
-pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
-    tx: &'t mut Tx<'a, L, A>,
-    lists: TLists<A, K, V>,
-    list: u64,
-    key: K,
-    /// The last node with a smaller key.
-    before: Node,
-    /// The first node with a key that is not smaller.
-    pub(super) node: Node,
-    /// The link of that node.
-    pub(super) after: u32,
-    /// Says whether that node has the key.
-    there: bool,
-    /// Says whether removals mark the node.
-    marks: bool,
+/// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not
+/// borrow the transaction, so that an attempt can hold several, and it cannot leave
+/// the attempt.
+pub struct ListPlace<'a, K, V> {
+    node: Node,
+    of: PhantomData<&'a (K, V)>,
 }
 
-impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'_, '_, L, A, K, V> {
+impl<K, V> Clone for ListPlace<'_, K, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K, V> Copy for ListPlace<'_, K, V> {}
+
+impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ListEntry")
-            .field("list", &self.list)
-            .field("key", &self.key)
-            .field("there", &self.there)
-            .finish_non_exhaustive()
+        f.debug_tuple("ListPlace").field(&self.node).finish()
     }
 }
 
@@ -176,22 +172,83 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
+    /// Reads the key and the value of a node, with the loads in flight together if
+    /// they have one width.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
+        let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
+        if K::WIDE != V::WIDE {
+            return Ok((
+                tx.get(&self.nodes, node, key)?,
+                tx.get(&self.nodes, node, value)?,
+            ));
+        }
+        let i = tx.record_of(&self.nodes, node)?;
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        let words = [records.word(i, key), records.word(i, value)];
+        let [key, value] = if K::WIDE {
+            tx.read_words::<u64, 2>(words)?
+        } else {
+            tx.read_words::<u32, 2>(words)?.map(u64::from)
+        };
+        Ok((K::from_bits64(key), V::from_bits64(value)))
+    }
+
+    /// Returns where `key` is in a list, and its value. It reads less than
+    /// [`Self::entry`] does, as nothing can be inserted or removed there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn locate<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        list: u64,
+        key: K,
+    ) -> TxResult<Option<(ListPlace<'a, K, V>, V)>> {
+        let mut node = Node::from_bits(tx.read(&self.heads, list)?);
+        while !node.is_nil() {
+            let (at, value) = self.key_and_value(tx, node)?;
+            if at == key {
+                let of = PhantomData;
+                return Ok(Some((ListPlace { node, of }, value)));
+            }
+            if at > key {
+                break;
+            }
+            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link(0))?);
+        }
+        Ok(None)
+    }
+
     /// Returns the value of `key` in a list.
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
     #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
-        self.entry(tx, list, key)?.get()
+        Ok(self.locate(tx, list, key)?.map(|(_, value)| value))
     }
 
     /// Returns whether a list has `key`.
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<bool> {
-        Ok(self.entry(tx, list, key)?.is_there())
+        let mut node = Node::from_bits(tx.read(&self.heads, list)?);
+        while !node.is_nil() {
+            let at = tx.get(&self.nodes, node, ListItem::<K, V>::key())?;
+            if at >= key {
+                return Ok(at == key);
+            }
+            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link(0))?);
+        }
+        Ok(false)
     }
 
     /// Puts `value` at `key` and returns the value that was there.
@@ -218,6 +275,69 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         self.entry(tx, list, key)?.remove()
+    }
+
+    /// Returns the value of an entry that this attempt has found. If the attempt
+    /// has removed it since, that is the value that it had.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`], and
+    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
+    /// container.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn get_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+    ) -> TxResult<V> {
+        tx.get(&self.nodes, place.node, ListItem::<K, V>::value())
+    }
+
+    /// Puts `value` at an entry that this attempt has found, without another walk.
+    /// If the attempt has removed the entry since, the value is lost with it.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::write`], and
+    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
+    /// container.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn set_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+        value: V,
+    ) -> TxResult<()> {
+        tx.set(&self.nodes, place.node, ListItem::<K, V>::value(), value)
+    }
+
+    /// Removes all entries of a list, in the order of their keys, and calls `each`
+    /// for every one with the transaction, the key and the value. The list is empty
+    /// when the first call begins, and what a call inserts into it stays.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::remove`], and those that `each` returns.
+    #[inline(always)]
+    pub fn drain<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        list: u64,
+        mut each: impl FnMut(&mut Tx<'a, L, A>, K, V) -> TxResult<()>,
+    ) -> TxResult<()> {
+        let mut node = Node::from_bits(tx.read(&self.heads, list)?);
+        if node.is_nil() {
+            return Ok(());
+        }
+        tx.write(&self.heads, list, 0)?;
+        while !node.is_nil() {
+            let (key, next) = self.step(tx, node)?;
+            let value = tx.get(&self.nodes, node, ListItem::<K, V>::value())?;
+            tx.free(self.nodes.pool(), node)?;
+            each(tx, key, value)?;
+            node = Node::from_bits(next);
+        }
+        Ok(())
     }
 
     /// Returns the entry of a list with the smallest key.
@@ -279,99 +399,5 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         let key = tx.get(&self.nodes, node, ListItem::<K, V>::key())?;
         let value = tx.get(&self.nodes, node, ListItem::<K, V>::value())?;
         Ok(Some((key, value)))
-    }
-}
-
-impl<L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, '_, L, A, K, V> {
-    /// Returns whether the key is there.
-    #[inline(always)]
-    pub const fn is_there(&self) -> bool {
-        self.there
-    }
-
-    /// Returns the value, if the key is there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    pub fn get(&mut self) -> TxResult<Option<V>> {
-        if !self.there {
-            return Ok(None);
-        }
-        let value = ListItem::<K, V>::value();
-        Ok(Some(self.tx.get(&self.lists.nodes, self.node, value)?))
-    }
-
-    /// Puts a value at the key and returns the one that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
-        let old = self.get()?;
-        if self.there {
-            let nodes = &self.lists.nodes;
-            self.tx
-                .set(nodes, self.node, ListItem::<K, V>::value(), value)?;
-        } else {
-            self.add(value)?;
-        }
-        Ok(old)
-    }
-
-    /// Puts a value at the key if the key is absent, and returns whether it was.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    pub fn insert_new(mut self, value: V) -> TxResult<bool> {
-        if !self.there {
-            self.add(value)?;
-        }
-        Ok(!self.there)
-    }
-
-    /// Removes the key and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::remove`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    pub fn remove(mut self) -> TxResult<Option<V>> {
-        let Some(value) = self.get()? else {
-            return Ok(None);
-        };
-        if self.marks && !Mutant::RemovalUnmarked.on(self.tx.lane) {
-            let link = ListItem::<K, V>::link(0);
-            self.tx
-                .set(&self.lists.nodes, self.node, link, self.node.bits())?;
-        }
-        self.tx.free(self.lists.nodes.pool(), self.node)?;
-        self.link(self.after)?;
-        Ok(Some(value))
-    }
-
-    /// Links a new node at the place.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    fn add(&mut self, value: V) -> TxResult<()> {
-        let (key, links) = (self.key, [self.node.bits()]);
-        let item = Item { key, links, value };
-        let new = self.tx.alloc_record(&self.lists.nodes, item)?;
-        self.link(new.bits())
-    }
-
-    /// Writes the link that leads to the place.
-    #[inline(always)]
-    fn link(&mut self, link: u32) -> TxResult<()> {
-        if self.before.is_nil() {
-            self.tx.write(&self.lists.heads, self.list, link)
-        } else {
-            let next = ListItem::<K, V>::link(0);
-            self.tx.set(&self.lists.nodes, self.before, next, link)
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::collections::item::Key;
-use crate::collections::lists::{ListEntry, TLists};
+use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::lane::Lane;
 use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
@@ -55,13 +55,27 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
         self.0.entry(tx, bucket(key, self.0.lists()), key)
     }
 
+    /// Returns where `key` is, and its value. It reads less than [`Self::entry`]
+    /// does, as nothing can be inserted or removed there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Self::entry`].
+    #[inline(always)]
+    pub fn locate<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        key: K,
+    ) -> TxResult<Option<(ListPlace<'a, K, V>, V)>> {
+        self.0.locate(tx, bucket(key, self.0.lists()), key)
+    }
+
     /// Returns the value of `key`.
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
     #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
-        self.entry(tx, key)?.get()
+        Ok(self.locate(tx, key)?.map(|(_, value)| value))
     }
 
     /// Returns whether the map has `key`.
@@ -70,7 +84,34 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     /// The errors are those of [`Self::entry`].
     #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
-        Ok(self.entry(tx, key)?.is_there())
+        self.0.contains(tx, bucket(key, self.0.lists()), key)
+    }
+
+    /// Does what [`TLists::get_at`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::get_at`].
+    #[inline(always)]
+    pub fn get_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+    ) -> TxResult<V> {
+        self.0.get_at(tx, place)
+    }
+
+    /// Does what [`TLists::set_at`] does.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::set_at`].
+    #[inline(always)]
+    pub fn set_at<'a, L: Lane>(
+        &self,
+        tx: &mut Tx<'a, L, A>,
+        place: ListPlace<'a, K, V>,
+        value: V,
+    ) -> TxResult<()> {
+        self.0.set_at(tx, place, value)
     }
 
     /// Puts `value` at `key` and returns the value that was there.

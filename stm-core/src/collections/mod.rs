@@ -33,6 +33,32 @@
 //! }
 //! ```
 //!
+//! # Several entries at a time
+//!
+//! An entry ([`TMap::entry`]) borrows the transaction. A transaction that looks at
+//! several entries before it changes some of them holds their places
+//! ([`TMap::locate`], [`ListPlace`]): their values can be read and written without
+//! another search.
+//!
+//! ```
+//! use stm_core::collections::TMap;
+//! use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+//!
+//! /// Takes one from the larger of two counts, if both are there.
+//! fn take_one<L: Lane, A: Algorithm>(
+//!     tx: &mut Tx<'_, L, A>, counts: &TMap<A, u32, u32>, keys: [u32; 2],
+//! ) -> TxResult<bool> {
+//!     let (Some((a, of_a)), Some((b, of_b))) =
+//!         (counts.locate(tx, keys[0])?, counts.locate(tx, keys[1])?)
+//!     else {
+//!         return Ok(false);
+//!     };
+//!     let (place, count) = if of_a > of_b { (a, of_a) } else { (b, of_b) };
+//!     counts.set_at(tx, place, count.saturating_sub(1))?;
+//!     Ok(true)
+//! }
+//! ```
+//!
 //! # Sizes
 //!
 //! The capacity of a container is the number of its nodes. It needs one for each
@@ -46,6 +72,8 @@
 //! | operation | words read | words written | deferred actions |
 //! | --- | --- | --- | --- |
 //! | of a list or a hash map | 1 and 2 for each node up to the key's place; a list under `fast` and `fast-table`: 16 at most | 5 | 1 |
+//! | `locate`, `get` of a hash map or of lists | 3, and 3 for each node before the key's | | |
+//! | `drain` of a list | 1, and 3 for each entry | 1 | 1 for each entry |
 //! | `get` of an ordered map | 3 and 1 for each branch: about log16 of the entries, [`Key::BITS`] / 4 at most | | |
 //! | `insert`, `remove` of an ordered map | twice as many | 9 | 2 |
 //! | `first`, `next_after` of an ordered map | 3 and 5 for each branch | | |
@@ -64,7 +92,7 @@ mod queue;
 
 pub use item::{Item, Key};
 pub use list::TList;
-pub use lists::{ListEntry, ListItem, TLists};
+pub use lists::{ListEntry, ListItem, ListPlace, TLists};
 pub use map::TMap;
 pub use ordered::{OrderedEntry, TOrderedMap};
 pub use queue::TQueue;

@@ -43,16 +43,19 @@ struct Containers<A: Algorithm> {
 /// Does what all maps can do.
 macro_rules! of_map {
     ($tx:ident, $map:expr, $kind:ident, $key:ident, $value:ident) => {{
+        if $kind == Kind::Get {
+            let value = $map.get($tx, Element::from_bits64($key))?;
+            return Ok(value.map(|value| ($key, value.to_bits64())));
+        }
         // One walk, as in a kernel whose lanes do different things.
-        let mut entry = $map.entry($tx, Element::from_bits64($key))?;
+        let entry = $map.entry($tx, Element::from_bits64($key))?;
         if $kind == Kind::InsertNew {
             let new = entry.insert_new(Element::from_bits64($value))?;
             return Ok(new.then_some(($key, 0)));
         }
         let old = match $kind {
             Kind::Insert => entry.insert(Element::from_bits64($value))?,
-            Kind::Remove => entry.remove()?,
-            _ => entry.get()?,
+            _ => entry.remove()?,
         };
         old.map(|old| ($key, old.to_bits64()))
     }};

@@ -10,5 +10,6 @@ mod concurrent;
 mod kernel;
 mod model;
 mod order;
+mod places;
 mod sequential;
 mod waiting;

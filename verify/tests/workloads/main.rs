@@ -7,3 +7,4 @@ mod kernels;
 mod kmeans;
 mod labyrinth_and_genome;
 mod profile;
+mod vacation;

@@ -1,6 +1,6 @@
 //! Ordered lists, and what is made of them: one list, and the hash map.
 
-use super::{check_nodes, damaged};
+use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;
 use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket};
@@ -9,9 +9,9 @@ use crate::host::error::Error;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
+use crate::memory::word::{Element, WordAddress};
 use core::fmt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::format;
 use std::vec;
 use std::vec::Vec;
@@ -111,29 +111,48 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// of the device.
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result<(), Error> {
         assert!(lists.len() <= self.lists(), "more lists than there are");
+        let entries = lists.iter().enumerate();
+        self.fill(
+            entries
+                .flat_map(|(number, list)| list.iter().map(move |&(k, v)| (number, k, v)))
+                .collect(),
+        )
+    }
+
+    /// Replaces the contents of all lists with entries, each with the number of its
+    /// list. Of several values of one key, the last one counts.
+    fn fill(&mut self, mut entries: Vec<(usize, K, V)>) -> Result<(), Error> {
         self.clear()?;
-        let lists: Vec<BTreeMap<K, V>> = (lists.iter())
-            .map(|list| list.iter().copied().collect())
-            .collect();
-        let entries = lists.iter().map(BTreeMap::len).sum::<usize>();
-        let taken = self.nodes.pool_mut().take(entries as u64)?;
+        // The sort is stable, so the last value is the last of its key.
+        entries.sort_by(|(a, k, _), (b, l, _)| (a, k).cmp(&(b, l)));
+        entries.reverse();
+        entries.dedup_by(|(a, k, _), (b, l, _)| (*a, *k) == (*b, *l));
+        let taken = self.nodes.pool_mut().take(entries.len() as u64)?;
         let view = self.nodes.pool().view();
         let mut records = self.nodes.records().download()?;
         let mut heads = vec![0; self.lists()];
-        let mut free = taken.into_iter();
-        for (head, list) in heads.iter_mut().zip(&lists) {
-            for (&key, &value) in list.iter().rev() {
-                let Some((node, index)) = free.next().and_then(|n| Some((n, view.index(n)?)))
-                else {
-                    return Err(damaged(self.nodes.pool().name(), "a node is missing"));
-                };
-                let links = [*head];
-                records[index as usize] = ListItem { key, links, value };
-                *head = node.bits();
-            }
+        for ((number, key, value), node) in entries.into_iter().zip(taken) {
+            let Some(index) = view.index(node) else {
+                return Err(damaged(self.nodes.pool().name(), "a node is missing"));
+            };
+            let links = [heads[number]];
+            records[index as usize] = ListItem { key, links, value };
+            heads[number] = node.bits();
         }
         self.nodes.records_mut().upload(&records)?;
         self.heads.upload(&heads)
+    }
+
+    /// Returns the words of the lists and the bits that they hold, for a history
+    /// that begins with them.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+        let mut words = self.nodes.records().words()?;
+        let heads = self.heads.download()?.into_iter().map(u64::from);
+        words.extend((0..).map(|list| self.heads.word(list)).zip(heads));
+        Ok(words)
     }
 
     /// Copies the entries of all lists to the host, each in the order of its keys.
@@ -145,7 +164,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let what = self.nodes.pool().name();
         let view = self.nodes.pool().view();
         let records = self.nodes.records().download()?;
-        let mut seen = BTreeSet::new();
+        let mut seen = NodeSet::default();
         let mut lists = Vec::new();
         for (number, head) in self.heads.download()?.into_iter().enumerate() {
             let mut list: Vec<(K, V)> = Vec::new();
@@ -221,6 +240,14 @@ macro_rules! owner {
             /// The device has too little memory, or reports another error.
             pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
                 self.0.arrange_as(layout)
+            }
+
+            /// Does what [`Lists::words`] does.
+            ///
+            /// # Errors
+            /// An error of the device.
+            pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+                self.0.words()
             }
 
             /// Lets the check after each launch of `stm` see the words of the
@@ -374,11 +401,10 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     /// # Errors
     /// The errors are those of [`Lists::upload`].
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
-        let mut lists = vec![Vec::new(); self.0.lists()];
-        for (key, value) in entries {
-            lists[self.bucket(key)].push((key, value));
-        }
-        self.0.upload(&lists)
+        let entries = entries.into_iter();
+        let entries = entries.map(|(key, value)| (self.bucket(key), key, value));
+        let entries = entries.collect();
+        self.0.fill(entries)
     }
 
     /// Copies the entries to the host.

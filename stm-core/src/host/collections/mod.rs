@@ -15,13 +15,12 @@ pub use lists::{List, Lists, Map};
 pub use ordered::OrderedMap;
 pub use queue::Queue;
 
-use crate::array::pool::Node;
 use crate::array::record::Record;
 use crate::host::device::Device;
 use crate::host::error::Error;
 use crate::host::pool::Nodes;
-use std::collections::BTreeSet;
 use std::format;
+use std::vec::Vec;
 
 /// Returns the error of a container that is not whole.
 fn damaged(what: &str, found: &str) -> Error {
@@ -30,22 +29,52 @@ fn damaged(what: &str, found: &str) -> Error {
     }
 }
 
+/// Nodes of a pool, by index: a bit for each.
+#[derive(Default)]
+struct NodeSet(Vec<u64>);
+
+impl NodeSet {
+    /// Adds a node, and returns whether it was absent.
+    fn insert(&mut self, index: u32) -> bool {
+        let (word, bit) = (index as usize / 64, 1 << (index % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let absent = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        absent
+    }
+
+    /// Returns whether a node is in the set.
+    fn contains(&self, index: u32) -> bool {
+        let word = self.0.get(index as usize / 64);
+        word.is_some_and(|word| word >> (index % 64) & 1 != 0)
+    }
+
+    /// Returns the nodes in the order of their indices.
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.0.len() as u32 * 64).filter(|&index| self.contains(index))
+    }
+}
+
 /// Checks that the nodes that a container links to, by index, are exactly those
 /// that its pool has given out.
-fn check_nodes<D: Device, R: Record>(
-    nodes: &Nodes<D, R>,
-    linked: &BTreeSet<u32>,
-) -> Result<(), Error> {
+fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result<(), Error> {
     let view = nodes.pool().view();
-    let taken = nodes.pool().taken()?;
-    let taken: BTreeSet<u32> = (taken.iter().copied())
-        .filter_map(|node: Node| view.index(node))
-        .collect();
+    let mut taken = NodeSet::default();
+    for index in nodes
+        .pool()
+        .taken()?
+        .into_iter()
+        .filter_map(|node| view.index(node))
+    {
+        taken.insert(index);
+    }
     let what = nodes.pool().name();
-    if let Some(index) = taken.difference(linked).next() {
+    if let Some(index) = taken.iter().find(|&index| !linked.contains(index)) {
         return Err(damaged(what, &format!("node {index} has leaked")));
     }
-    if let Some(index) = linked.difference(&taken).next() {
+    if let Some(index) = linked.iter().find(|&index| !taken.contains(index)) {
         return Err(damaged(what, &format!("node {index} is linked and free")));
     }
     Ok(())

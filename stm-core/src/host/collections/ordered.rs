@@ -1,6 +1,6 @@
 //! The ordered map.
 
-use super::{check_nodes, damaged};
+use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;
 use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
@@ -11,7 +11,7 @@ use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
 use crate::memory::word::Element;
 use core::fmt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::format;
 use std::vec::Vec;
 
@@ -168,12 +168,12 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         check_nodes(&self.branches, &found.branches)?;
         for (index, branch) in (0..).zip(&tree.branches) {
             let dirty = branch.value != 0 || branch.links.iter().any(|&link| link != 0);
-            if dirty && !found.branches.contains(&index) {
+            if dirty && !found.branches.contains(index) {
                 let what = format!("branch {index} is free and not empty");
                 return Err(damaged(self.leaves.pool().name(), &what));
             }
         }
-        let leaves = found.leaves.into_iter();
+        let leaves = found.leaves.iter();
         Ok(leaves
             .map(|index| {
                 let leaf = &tree.leaves[index as usize];
@@ -208,8 +208,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
 /// The nodes that a tree links to, by index.
 #[derive(Default)]
 struct Found {
-    leaves: BTreeSet<u32>,
-    branches: BTreeSet<u32>,
+    leaves: NodeSet,
+    branches: NodeSet,
 }
 
 impl<K: Key, V: Element> Tree<K, V> {

@@ -1,0 +1,254 @@
+//! Each rule refuses a run that breaks it.
+
+use super::super::model;
+use super::*;
+
+/// What some 2,000 tasks leave on few records.
+fn right() -> Left {
+    model::run(VacationPlan::new(5, 25, 4, 100, 70), 2_000)
+}
+
+/// Checks that a run is refused after `change`, with these words.
+fn refused(with: &str, change: impl FnOnce(&mut Left)) {
+    let mut left = right();
+    change(&mut left);
+    let what = left.check().expect_err(with);
+    assert!(what.contains(with), "{what}");
+}
+
+impl Left {
+    /// The first task of a kind whose note fits.
+    fn task(&self, kind: Task, fits: impl Fn(&VacationTransaction, Note) -> bool) -> usize {
+        let found = self
+            .tasks()
+            .find(|(_, me, note)| me.task == kind && fits(me, *note));
+        found.expect("such a task").0 as usize
+    }
+
+    /// Changes a record.
+    fn change(&mut self, table: usize, id: u32, by: impl FnOnce(Resource) -> Option<Resource>) {
+        let word = self.tables[table].get_mut(&id).expect("a record");
+        *word = by(Resource::from_bits(*word)).expect("possible").bits();
+    }
+
+    /// A record that customers have reserved, and one of them.
+    fn reserved_record(&self) -> (usize, u32, usize) {
+        let of_list = |(i, list): (usize, &Vec<(u32, u32)>)| {
+            let &(key, _) = list.first()?;
+            let (table, id) = record_of(key);
+            Some((table as usize, id, i))
+        };
+        (self.lists.iter().enumerate().find_map(of_list)).expect("a reservation")
+    }
+}
+
+fn reserves_something(_: &VacationTransaction, note: Note) -> bool {
+    (0..TABLES).any(|table| note.reservation(table).is_some())
+}
+
+#[test]
+fn right_runs_are_accepted_and_counted() {
+    for transactions in [0, 1, 50, 2_000] {
+        let plan = VacationPlan::new(5, 25, 4, 100, 70);
+        let left = model::run(plan, transactions);
+        let found = left.check().unwrap();
+        let held = left.lists.iter().map(Vec::len).sum::<usize>();
+        assert_eq!(found.held, held as u64);
+        assert!(found.reserved >= found.held);
+        if transactions == 2_000 {
+            assert!(found.reserved > 500 && found.reserved > found.held + 100);
+            assert!(found.customers_deleted > 100 && found.customers_added > 100);
+            assert!(found.updates > 100);
+        }
+    }
+    // Updates remove records, and make some anew.
+    let left = model::run(VacationPlan::new(5, 25, 4, 100, 0), 2_000);
+    assert!(
+        left.tables
+            .iter()
+            .all(|table| (1..25).contains(&table.len()))
+    );
+    left.check().unwrap();
+}
+
+#[test]
+fn oversold_records_are_refused() {
+    // Two customers got the same place: it is reserved once.
+    refused("reserved places, and customers have", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, Resource::cancel);
+    });
+    refused("reserved places, and customers have", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, Resource::reserve);
+    });
+    // A place was reserved and is free all the same, or is lost.
+    refused("places, ", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, |r| Some(Resource::from_bits(r.bits() + 1)));
+    });
+    refused("places, ", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, |r| r.reduce(1));
+    });
+    // A count of free places went below zero, which takes one from the next count.
+    refused("places, ", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, |r| {
+            let word = r.bits() - r.free() - 1;
+            Some(Resource::from_bits(word))
+        });
+    });
+}
+
+#[test]
+fn lost_and_foreign_records_are_refused() {
+    refused("which is not there", |left| {
+        let (table, id, _) = left.reserved_record();
+        left.tables[table].remove(&id);
+    });
+    refused("is not there and should have", |left| {
+        let plan = VacationPlan::new(5, 25, 4, 100, 0);
+        *left = model::run(plan, 100);
+        left.tables[0].pop_first();
+    });
+    refused("which nobody can add", |left| {
+        let record = Resource::new(100, Price::numbered(0));
+        left.tables[2].insert(26, record.bits());
+    });
+    refused("should have no places", |left| {
+        *left = model::run(VacationPlan::new(5, 25, 4, 100, 0), 2_000);
+        let gone = (1..=25).find(|id| !left.tables[0].contains_key(id));
+        let record = Resource::new(100, Price::numbered(0));
+        left.tables[0].insert(gone.unwrap(), record.bits());
+    });
+    refused("which nobody made its price", |left| {
+        *left = model::run(VacationPlan::new(5, 25, 4, 100, 0), 0);
+        left.change(0, 1, |r| {
+            let other = Price::numbered((r.price().number() + 1) % Price::DIFFERENT);
+            Some(Resource::new(r.total(), other))
+        });
+    });
+}
+
+#[test]
+fn lost_and_foreign_reservations_are_refused() {
+    refused("has reservations for", |left| {
+        let (_, _, customer) = left.reserved_record();
+        left.lists[customer].remove(0);
+    });
+    refused("of a table 3", |left| {
+        let (_, _, customer) = left.reserved_record();
+        left.lists[customer].push((3 << 30 | 1, 50));
+    });
+    refused("never its price", |left| {
+        let (_, _, customer) = left.reserved_record();
+        left.lists[customer][0].1 += 5;
+    });
+    // Two customers have changed reservations of one price.
+    refused("has other reservations than", |left| {
+        let lists = left.lists.iter().enumerate();
+        let all: Vec<(usize, usize, (u32, u32))> = lists
+            .flat_map(|(l, list)| (0..).zip(list).map(move |(i, &entry)| (l, i, entry)))
+            .collect();
+        let pair = all.iter().find_map(|&(a, i, (key, price))| {
+            let other =
+                |&&(b, _, (k, p)): &&(usize, usize, (u32, u32))| b != a && k != key && p == price;
+            all.iter().find(other).map(|&(b, j, _)| (a, i, b, j))
+        });
+        let (a, i, b, j) = pair.expect("two reservations of one price");
+        let moved = left.lists[a][i];
+        left.lists[a][i] = left.lists[b][j];
+        left.lists[b][j] = moved;
+    });
+    // A task made a reservation that is nowhere.
+    refused("has reservations for", |left| {
+        let task = left.task(Task::Reserve, |me, note| {
+            me.queries > 0 && note == Note::NOTHING.with_customer(note.customer_added())
+        });
+        let me = left.plan.transaction(task as u64);
+        let query = me.query(0);
+        let price = left.plan.initial(query.table, query.id).price();
+        let note = Note::from_bits(left.notes[task]);
+        left.notes[task] = note.with_reservation(query.table, 0, price).bits();
+    });
+    // One that was made is not noted.
+    refused("has reservations for", |left| {
+        let task = left.task(Task::Reserve, reserves_something);
+        left.notes[task] &= 1 << 24;
+    });
+}
+
+#[test]
+fn lost_and_foreign_customers_are_refused() {
+    refused("and has", |left| {
+        let (_, _, customer) = left.reserved_record();
+        left.customers.remove(&(customer as u32 + 1));
+    });
+    let without = |left: &Left| {
+        let none = left.lists.iter().position(Vec::is_empty);
+        none.expect("a customer without reservations") as u32 + 1
+    };
+    refused("was added", |left| {
+        let customer = without(left);
+        if left.customers.remove(&customer).is_none() {
+            left.customers.insert(customer, 0);
+        }
+    });
+    refused("no such task added it", |left| {
+        let by = left.customers.values_mut().next().unwrap();
+        *by += 1;
+    });
+    refused("no such task added it", |left| {
+        let by = left.customers.values_mut().find(|by| **by != 0);
+        *by.unwrap() = 0;
+    });
+    refused("no such task added it", |left| {
+        *left.customers.values_mut().next().unwrap() = 1 << 30;
+    });
+    refused("whom nobody can add", |left| {
+        left.customers.insert(26, 0);
+    });
+}
+
+#[test]
+fn notes_of_what_no_task_does_are_refused() {
+    refused("cannot have done", |left| {
+        let task = left.task(Task::Reserve, reserves_something);
+        left.notes[task] |= 1 << 40;
+    });
+    refused("cannot have done", |left| {
+        // A query that the task did not make.
+        let task = left.task(Task::Reserve, |me, note| {
+            me.queries == 1 && reserves_something(me, note)
+        });
+        left.notes[task] += 0x01_01_01;
+    });
+    refused("deleted nobody and noted", |left| {
+        let task = left.task(Task::Delete, |_, note| note == Note::NOTHING);
+        left.notes[task] = 60;
+    });
+    refused("cannot have done", |left| {
+        let task = left.task(Task::Update, |me, note| {
+            me.query(0).adds && note.updated(0) == 100
+        });
+        left.notes[task] += 1;
+    });
+    refused("cannot have done", |left| {
+        let task = left.task(Task::Update, |me, _| me.queries == 1);
+        left.notes[task] |= 1 << 6;
+    });
+    refused("was of no record", |left| {
+        let task = left.task(Task::Delete, |_, _| true);
+        left.notes[task] = Note::DISAGREEMENT.bits();
+    });
+    refused("was never its price", |left| {
+        // Paid is a price that the record never had.
+        *left = model::run(VacationPlan::new(5, 2_000, 4, 100, 100), 2_000);
+        let task = left.task(Task::Reserve, |_, note| {
+            note.reservation(0)
+                .is_some_and(|(_, price)| price.number() > 0)
+        });
+        left.notes[task] -= 1 << 4;
+    });
+}

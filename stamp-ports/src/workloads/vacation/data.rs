@@ -1,0 +1,217 @@
+//! The agency's tables and lists on a device, and what the transactions noted.
+
+use super::check::{Found, Left};
+use super::input::Vacation;
+use crate::error::Result;
+use crate::workloads::memory::check_memory;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use stm_core::array::Layout;
+use stm_core::collections::{Lists, Map};
+use stm_core::host::{Buffer, Device, Error, Stm};
+use stm_core::memory::WordAddress;
+use stm_kernels::vacation::{CUSTOMERS, TABLES, VacationPlan, record_key, record_of};
+
+/// Bytes of a node: a key, a link and a value, and two bits of the pool.
+const NODE_BYTES: u64 = 13;
+
+/// The tables with that of the customers.
+const ALL_TABLES: u64 = TABLES as u64 + 1;
+
+/// Chains for each record.
+const CHAINS: u64 = 2;
+
+/// Of the tables' nodes, the part that nothing takes for long, so that an allocation
+/// finds a free one soon: one in so many.
+const SPARE: u64 = 4;
+
+/// The names of the tables, by their numbers.
+pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
+
+/// The tables, customers included, and the lists of the customers.
+struct Agency<D: Device> {
+    tables: Map<D, u32, u32>,
+    lists: Lists<D, u32, u32>,
+}
+
+/// The agency, and what the tasks noted.
+pub struct VacationData<D: Device> {
+    pub(super) plan: VacationPlan,
+    pub(super) notes: Buffer<D, u64>,
+    agency: Agency<D>,
+    layout: Layout,
+    /// The nodes of the tables, and of the lists, without those that attempts hold.
+    table_nodes: u64,
+    list_nodes: u64,
+    /// The lanes that there are nodes for.
+    lanes: u64,
+    /// The most nodes of the tables that a lane holds beside those of the data.
+    nodes_a_lane: u64,
+    /// What the last run left.
+    found: Option<Found>,
+}
+
+impl<D: Device> std::fmt::Debug for VacationData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VacationData").finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> Agency<D> {
+    /// Makes empty tables and lists.
+    fn new(
+        device: &D,
+        layout: Layout,
+        relations: u32,
+        table_nodes: u64,
+        list_nodes: u64,
+    ) -> Result<Self> {
+        let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
+        let tables = "the tables of vacation";
+        let lists = "the reservations of vacation";
+        Ok(Self {
+            tables: Map::with_buckets(device, layout, table_nodes, chains, tables)?,
+            lists: Lists::new(device, layout, relations as usize, list_nodes, lists)?,
+        })
+    }
+
+    /// Fills the tables as they are before the first task.
+    fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
+        let ids = || 1..=plan.relations();
+        let records = (0..TABLES).flat_map(|table| {
+            ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
+        });
+        let customers = ids().map(|id| (record_key(CUSTOMERS, id), 0));
+        self.tables.upload(records.chain(customers))?;
+        Ok(self.lists.clear()?)
+    }
+}
+
+impl<D: Device> VacationData<D> {
+    /// Allocates the agency for up to `transactions_max` tasks.
+    pub(super) fn new(device: &D, of: &Vacation, seed: u64, transactions_max: u64) -> Result<Self> {
+        let list_nodes = of.list_nodes(transactions_max);
+        let relations = u64::from(of.relations);
+        let records = ALL_TABLES * relations;
+        let table_nodes = records + records / SPARE;
+        let bytes = table_nodes * NODE_BYTES
+            + records * 4 * CHAINS
+            + list_nodes * NODE_BYTES
+            + relations * 4
+            + transactions_max * 8;
+        // The check holds all of it once more, as maps and lists of the host, and
+        // what it expects of each record and customer.
+        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
+        let fix = "use fewer --relations or --transactions";
+        check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        let layout = Layout::Plain;
+        Ok(Self {
+            plan: of.plan(seed),
+            notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
+            agency: Agency::new(device, layout, of.relations, table_nodes, list_nodes)?,
+            table_nodes,
+            layout,
+            list_nodes,
+            lanes: 0,
+            nodes_a_lane: 2 * u64::from(of.queries),
+            found: None,
+        })
+    }
+
+    /// Makes room for the nodes that attempts hold beside those of the data: those
+    /// that they have allocated, and those that they are about to free.
+    pub(super) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
+        if self.lanes != lanes {
+            self.agency = Agency::new(
+                device,
+                self.layout,
+                self.plan.relations(),
+                self.table_nodes + self.nodes_a_lane * lanes,
+                // Every reservation has a node of its own.
+                self.list_nodes + u64::from(TABLES) * lanes,
+            )?;
+            self.lanes = lanes;
+        }
+        Ok(())
+    }
+
+    pub(super) fn arrange(&mut self, layout: Layout) -> Result<()> {
+        self.agency.tables.arrange_as(layout)?;
+        self.agency.lists.arrange_as(layout)?;
+        self.layout = layout;
+        Ok(())
+    }
+
+    pub(super) fn watch(&self, stm: &mut Stm<D>) {
+        self.tables().watch(stm);
+        self.lists().watch(stm);
+    }
+
+    /// The words that transactions access, with what they hold.
+    pub(super) fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
+        let mut words = self.lists().words()?;
+        words.extend(self.tables().words()?);
+        Ok(words)
+    }
+
+    pub(super) fn reset(&mut self) -> Result<()> {
+        self.agency.fill(&self.plan)?;
+        Ok(self.notes.clear()?)
+    }
+
+    /// The records of all tables, customers included.
+    pub(super) const fn tables(&self) -> &Map<D, u32, u32> {
+        &self.agency.tables
+    }
+
+    pub(super) const fn lists(&self) -> &Lists<D, u32, u32> {
+        &self.agency.lists
+    }
+
+    /// Copies what the tasks left to the host. The copies check that the containers
+    /// are whole and that no node has leaked.
+    pub(super) fn left(&self, transactions: u64) -> Result<Left, Error> {
+        let mut tables: [BTreeMap<u32, u32>; ALL_TABLES as usize] = Default::default();
+        for (key, value) in self.tables().download()? {
+            let (table, id) = record_of(key);
+            // The upper two bits of a key, so one of four.
+            tables[table as usize].insert(id, value);
+        }
+        let [cars, flights, rooms, customers] = tables;
+        let mut notes = self.notes.download()?;
+        notes.truncate(transactions as usize);
+        Ok(Left {
+            plan: self.plan,
+            notes,
+            tables: [cars, flights, rooms],
+            customers,
+            lists: self.lists().download()?,
+        })
+    }
+
+    /// Returns what is wrong, if anything.
+    pub(super) fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+        let left = match self.left(transactions) {
+            Ok(left) => left,
+            Err(Error::Corrupt { what }) => return Ok(Some(what)),
+            Err(error) => return Err(error.into()),
+        };
+        let checked = left.check();
+        self.found = checked.as_ref().ok().copied();
+        Ok(checked.err())
+    }
+
+    /// Returns what the last run left, by its names in JSON.
+    pub(super) fn observed(&self) -> Vec<(&'static str, Value)> {
+        self.found.map_or_else(Vec::new, |found| {
+            vec![
+                ("reserved", found.reserved.into()),
+                ("held", found.held.into()),
+                ("cancelled", (found.reserved - found.held).into()),
+                ("customers_added", found.customers_added.into()),
+                ("customers_deleted", found.customers_deleted.into()),
+                ("updates", found.updates.into()),
+            ]
+        })
+    }
+}

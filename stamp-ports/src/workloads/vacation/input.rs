@@ -1,0 +1,268 @@
+//! The sizes of vacation.
+
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::SET_WORDS_MAX;
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
+
+/// Vacation's parameters, with STAMP's letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vacation {
+    /// `-r`: records of each table, and customers.
+    pub relations: u32,
+    /// `-n`: queries or updates of a task, at most.
+    pub queries: u32,
+    /// `-q`: the share of the records and customers that tasks choose among.
+    pub range_percent: u32,
+    /// `-u`: the share of tasks that make reservations.
+    pub users_percent: u32,
+    /// The most transactions of a launch, from which follows how long the lists of
+    /// customers become; the caller says how many a launch has.
+    pub transactions_max: u64,
+}
+
+impl Default for Vacation {
+    /// STAMP's `vacation-low++`: `-n2 -q90 -u98 -r1048576 -t4194304`.
+    fn default() -> Self {
+        Self {
+            relations: 1 << 20,
+            queries: 2,
+            range_percent: 90,
+            users_percent: 98,
+            transactions_max: 4 << 20,
+        }
+    }
+}
+
+impl Input for Vacation {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        // STAMP's size for simulators, and its default. The buffers of a recording
+        // have room for the longest lists, so these are to be short.
+        let (relations, transactions_max) = match occasion {
+            Occasion::Quick | Occasion::Recording(_) => (16 << 10, 128 << 10),
+            slow if slow.is_slow() => (64 << 10, 1 << 20),
+            _ => return Self::default(),
+        };
+        Self {
+            relations,
+            transactions_max,
+            ..Self::default()
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+/// Nodes of a chain that a search has room for, where there are two chains for each
+/// record: a chain of more than 12 is one in 10^12.
+const NODES_READ: u32 = 12;
+
+/// Words that an insertion writes, and that a removal does.
+const INSERTION: u32 = 4;
+
+/// Words of a search, at most: the head of a chain, and three of each node.
+const SEARCH: u32 = 1 + 3 * NODES_READ;
+
+impl Vacation {
+    /// The plan of a run; the parameters have been checked.
+    pub(super) fn plan(&self, seed: u64) -> VacationPlan {
+        let Self {
+            relations,
+            queries,
+            range_percent,
+            users_percent,
+            ..
+        } = *self;
+        VacationPlan::new(seed, relations, queries, range_percent, users_percent)
+    }
+
+    /// The records that tasks choose among.
+    fn range(&self) -> u64 {
+        let range = u64::from(self.relations) * u64::from(self.range_percent) + 50;
+        (range / 100).max(1)
+    }
+
+    /// The reservations that a task makes, at most.
+    fn reservations_a_task(&self) -> u64 {
+        self.queries.min(TABLES).into()
+    }
+
+    /// The reservations of a customer, at most: one of each record.
+    fn list_most(&self) -> u64 {
+        u64::from(TABLES) * self.range()
+    }
+
+    /// The reservations of a customer that no run will see exceeded: those of the
+    /// tasks that its busiest customer has, if nobody is deleted. Their number has
+    /// the distribution of Poisson; six deviations and eight more are exceeded by
+    /// one customer in 10^9 or fewer.
+    fn list_likely(&self) -> u64 {
+        let tasks = self.transactions_max as f64 * f64::from(self.users_percent) / 100.0;
+        let mean = tasks / self.range() as f64;
+        let tasks = (mean + 6.0 * mean.sqrt() + 8.0).ceil() as u64;
+        let tasks = tasks.min(self.transactions_max);
+        (tasks.saturating_mul(self.reservations_a_task())).min(self.list_most())
+    }
+
+    /// The nodes of all lists, at most.
+    pub(super) fn list_nodes(&self, transactions: u64) -> u64 {
+        let all = self.range().saturating_mul(self.list_most());
+        all.min(transactions.saturating_mul(self.reservations_a_task()))
+    }
+
+    /// What a transaction reads and writes if a customer has so many reservations.
+    fn capacity_with(&self, list: u64) -> Capacity {
+        let most = u64::from(SET_WORDS_MAX);
+        let words = |n: u64| n.min(most) as u32;
+        let search = u64::from(SEARCH);
+        let (queries, reserved) = (u64::from(self.queries), self.reservations_a_task());
+        // Of each reservation the key, the link and the price, and the head and two
+        // nodes of its record's chain, or more of some.
+        let cancelled = list * 10 + 4 * search;
+        let searched = (queries + 1) * search + 1 + 2 * list;
+        let written = u64::from(INSERTION) * (queries.max(reserved) + 1) + reserved;
+        Capacity {
+            reads: words(searched.max(search + 1 + cancelled)),
+            writes: words(written.max(u64::from(INSERTION) + 1 + list)),
+            actions: words((queries + 2).max(list + 2)),
+        }
+    }
+}
+
+impl Sizes for Vacation {
+    fn name(&self) -> &'static str {
+        "vacation"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("n", self.queries.into()),
+            ("q", self.range_percent.into()),
+            ("r", self.relations.into()),
+            ("u", self.users_percent.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        format!(
+            "{} a table, {} % of them in use, {} a task, {} % reservations",
+            of(self.relations.into(), "record"),
+            self.range_percent,
+            match self.queries {
+                1 => "1 query".to_owned(),
+                n => format!("1 to {n} queries"),
+            },
+            self.users_percent
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity_with(self.list_likely())
+    }
+
+    fn capacity_max(&self) -> Capacity {
+        self.capacity_with(self.list_most())
+    }
+
+    fn shared_words(&self, transactions: u64) -> u64 {
+        // A node has three words, and there are two chains for each record.
+        let tables = (u64::from(TABLES) + 1) * u64::from(self.relations) * 5;
+        tables + u64::from(self.relations) + 3 * self.list_nodes(transactions)
+    }
+
+    fn check(&self, transactions: u64) -> Result<()> {
+        if self.relations == 0 {
+            return Err(Error::Usage(
+                "--relations 0 leaves nothing to reserve: give 1 or more".into(),
+            ));
+        }
+        if self.relations > RELATIONS_MAX {
+            return Err(Error::Usage(format!(
+                "--relations {} is too many: give at most {RELATIONS_MAX}",
+                self.relations
+            )));
+        }
+        if self.queries == 0 {
+            return Err(Error::Usage(
+                "-n 0 leaves a task nothing to do: give 1 or more queries".into(),
+            ));
+        }
+        if self.queries > QUERIES_MAX {
+            return Err(Error::Usage(format!(
+                "-n {} is too many queries for a task: give at most {QUERIES_MAX}",
+                self.queries
+            )));
+        }
+        for (option, percent, fix) in [
+            ("--range-percent", self.range_percent, "from 1 to 100"),
+            ("--users-percent", self.users_percent, "from 0 to 100"),
+        ] {
+            let none = option == "--range-percent" && percent == 0;
+            if none || percent > 100 {
+                return Err(Error::Usage(format!(
+                    "{option} {percent} is no share of a hundred: give one {fix}"
+                )));
+            }
+        }
+        if transactions > u64::from(u32::MAX - 1) {
+            return Err(Error::Usage(format!(
+                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use \
+                 fewer --transactions",
+                u32::MAX - 1
+            )));
+        }
+        // A pool has 2^31 nodes at most.
+        if self.list_nodes(transactions) > 1 << 30 {
+            return Err(Error::Usage(format!(
+                "{transactions} tasks may make {} reservations, more than the {} that lists \
+                 have nodes for: use fewer --transactions",
+                self.list_nodes(transactions),
+                1 << 30
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_have_room_for_the_longest_lists_of_stamps_sizes() {
+        let low = Vacation::default();
+        let high = Vacation {
+            queries: 4,
+            range_percent: 60,
+            users_percent: 90,
+            ..low
+        };
+        assert_eq!((low.list_likely(), high.list_likely()), (50, 87));
+        assert_eq!(low.capacity().reads, 686);
+        assert_eq!(high.capacity().actions, 89);
+        // Few tasks cannot make long lists, and few records neither.
+        let few = Vacation {
+            transactions_max: 3,
+            ..low
+        };
+        assert_eq!(few.list_likely(), 6);
+        let small = Vacation {
+            relations: 2,
+            range_percent: 100,
+            ..low
+        };
+        assert_eq!((small.list_likely(), small.list_nodes(1 << 20)), (6, 12));
+        for input in [low, high, few, small] {
+            let (likely, most) = (input.capacity(), input.capacity_max());
+            assert!(likely.reads <= most.reads && likely.actions <= most.actions);
+        }
+    }
+}

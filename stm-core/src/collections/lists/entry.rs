@@ -1,0 +1,148 @@
+//! The place of a key in a list, where an entry is used, inserted or removed.
+
+use super::{ListItem, ListPlace, TLists};
+use crate::algorithm::contract::Algorithm;
+use crate::array::pool::Node;
+use crate::collections::item::{Item, Key};
+use crate::lane::Lane;
+use crate::memory::word::Element;
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use core::marker::PhantomData;
+
+/// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
+/// transaction, so that nothing changes the list before the entry is used.
+pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
+    pub(super) tx: &'t mut Tx<'a, L, A>,
+    pub(super) lists: TLists<A, K, V>,
+    pub(super) list: u64,
+    pub(super) key: K,
+    /// The last node with a smaller key.
+    pub(super) before: Node,
+    /// The first node with a key that is not smaller.
+    pub(in crate::collections) node: Node,
+    /// The link of that node.
+    pub(in crate::collections) after: u32,
+    /// Says whether that node has the key.
+    pub(super) there: bool,
+    /// Says whether removals mark the node.
+    pub(super) marks: bool,
+}
+
+impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'_, '_, L, A, K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ListEntry")
+            .field("list", &self.list)
+            .field("key", &self.key)
+            .field("there", &self.there)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V> {
+    /// Returns where the entry is, if the key is there: for
+    /// [`TLists::get_at`](super::TLists::get_at) and
+    /// [`TLists::set_at`](super::TLists::set_at) in the rest of this attempt.
+    #[inline(always)]
+    pub fn place(&self) -> Option<ListPlace<'a, K, V>> {
+        // Later walks release their own reads only, so the attempt keeps what it has
+        // read of this node.
+        self.there.then_some(ListPlace {
+            node: self.node,
+            of: PhantomData,
+        })
+    }
+
+    /// Returns whether the key is there.
+    #[inline(always)]
+    pub const fn is_there(&self) -> bool {
+        self.there
+    }
+
+    /// Returns the value, if the key is there.
+    ///
+    /// # Errors
+    /// The errors are those of [`Tx::read`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn get(&mut self) -> TxResult<Option<V>> {
+        if !self.there {
+            return Ok(None);
+        }
+        let value = ListItem::<K, V>::value();
+        Ok(Some(self.tx.get(&self.lists.nodes, self.node, value)?))
+    }
+
+    /// Puts a value at the key and returns the one that was there.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
+        let old = self.get()?;
+        if self.there {
+            let nodes = &self.lists.nodes;
+            self.tx
+                .set(nodes, self.node, ListItem::<K, V>::value(), value)?;
+        } else {
+            self.add(value)?;
+        }
+        Ok(old)
+    }
+
+    /// Puts a value at the key if the key is absent, and returns whether it was.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::insert`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn insert_new(mut self, value: V) -> TxResult<bool> {
+        if !self.there {
+            self.add(value)?;
+        }
+        Ok(!self.there)
+    }
+
+    /// Removes the key and returns its value.
+    ///
+    /// # Errors
+    /// The errors are those of [`TLists::remove`].
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    pub fn remove(mut self) -> TxResult<Option<V>> {
+        let Some(value) = self.get()? else {
+            return Ok(None);
+        };
+        if self.marks && !Mutant::RemovalUnmarked.on(self.tx.lane) {
+            let link = ListItem::<K, V>::link(0);
+            self.tx
+                .set(&self.lists.nodes, self.node, link, self.node.bits())?;
+        }
+        self.tx.free(self.lists.nodes.pool(), self.node)?;
+        self.link(self.after)?;
+        Ok(Some(value))
+    }
+
+    /// Links a new node at the place.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    fn add(&mut self, value: V) -> TxResult<()> {
+        let (key, links) = (self.key, [self.node.bits()]);
+        let item = Item { key, links, value };
+        let new = self.tx.alloc_record(&self.lists.nodes, item)?;
+        self.link(new.bits())
+    }
+
+    /// Writes the link that leads to the place.
+    #[inline(always)]
+    fn link(&mut self, link: u32) -> TxResult<()> {
+        if self.before.is_nil() {
+            self.tx.write(&self.lists.heads, self.list, link)
+        } else {
+            let next = ListItem::<K, V>::link(0);
+            self.tx.set(&self.lists.nodes, self.before, next, link)
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What the transactions do, and what the tables hold at first: both follow from
+//! the seed.
+
+use super::resource::{PLACES_AN_UPDATE, Price, Resource};
+use crate::draw::{below, draw};
+use stm_core::Plain;
+
+/// The number of tables with records to reserve: cars, flights, rooms, in this
+/// order.
+pub const TABLES: u32 = 3;
+
+/// The number of the table of flights.
+pub const FLIGHTS: u32 = 1;
+
+/// The most queries or updates of a transaction: STAMP's default.
+pub const QUERIES_MAX: u32 = 10;
+
+/// The number of the table of customers.
+pub const CUSTOMERS: u32 = TABLES;
+
+/// The most records of a table: 32 bits count those of all tables, and their chains.
+pub const RELATIONS_MAX: u32 = 1 << 27;
+
+/// The number of bits of a record's number in its key.
+const ID_BITS: u32 = 30;
+
+/// The draw of the first query of a transaction; the task is draw 0.
+const QUERIES: u32 = 1;
+
+/// The draw of the first table's record at first.
+const INITIAL: u32 = 1 << 16;
+
+/// Returns the key of a record among the records of all tables, which is also that of
+/// its reservation in the list of a customer.
+#[inline(always)]
+pub const fn record_key(table: u32, id: u32) -> u32 {
+    table << ID_BITS | id
+}
+
+/// Returns the table and the number of the record with a key.
+#[inline(always)]
+pub const fn record_of(key: u32) -> (u32, u32) {
+    (key >> ID_BITS, key & ((1 << ID_BITS) - 1))
+}
+
+/// The tasks of a run, which are numbered from 0, on records and customers numbered
+/// from 1.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Plain)]
+pub struct VacationPlan {
+    seed: u64,
+    /// The records and customers that tasks choose among.
+    range: u32,
+    queries: u32,
+    users_percent: u32,
+    relations: u32,
+}
+
+/// What a transaction does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Task {
+    /// Makes reservations for a customer.
+    Reserve,
+    /// Deletes a customer with all reservations.
+    Delete,
+    /// Changes the tables.
+    Update,
+}
+
+impl VacationPlan {
+    /// Makes the plan of tasks on tables of `relations` records, of which tasks
+    /// choose among `range_percent` in a hundred. A task has up to `queries`
+    /// queries or updates, and `users_percent` in a hundred tasks make
+    /// reservations.
+    ///
+    /// # Panics
+    /// It panics for percentages above 100, for none or more than
+    /// [`RELATIONS_MAX`] records, and for none or more than [`QUERIES_MAX`] queries.
+    pub const fn new(
+        seed: u64,
+        relations: u32,
+        queries: u32,
+        range_percent: u32,
+        users_percent: u32,
+    ) -> Self {
+        assert!(
+            range_percent <= 100 && users_percent <= 100,
+            "shares are up to 100 per cent"
+        );
+        assert!(
+            1 <= relations && relations <= RELATIONS_MAX,
+            "records are from 1 to RELATIONS_MAX"
+        );
+        assert!(
+            1 <= queries && queries <= QUERIES_MAX,
+            "queries are from 1 to QUERIES_MAX"
+        );
+        let range = (relations as u64 * range_percent as u64 + 50) / 100;
+        Self {
+            seed,
+            range: if range == 0 { 1 } else { range as u32 },
+            queries,
+            users_percent,
+            relations,
+        }
+    }
+
+    /// Returns the number of records that tasks choose among.
+    pub const fn range(&self) -> u32 {
+        self.range
+    }
+
+    /// Returns the number of records of each table at first, and of customers.
+    pub const fn relations(&self) -> u32 {
+        self.relations
+    }
+
+    /// Returns a record as it is before the first task.
+    pub const fn initial(&self, table: u32, id: u32) -> Resource {
+        let bits = draw(self.seed, id as u64, INITIAL + table);
+        let hundreds = 1 + below(bits, 5);
+        let price = Price::numbered(below(bits << 32, Price::DIFFERENT));
+        Resource::new(hundreds * PLACES_AN_UPDATE, price)
+    }
+
+    /// Returns task `i`.
+    #[inline(always)]
+    pub const fn transaction(&self, i: u64) -> VacationTransaction {
+        let bits = draw(self.seed, i, 0);
+        // Sixteen bits each, and the upper half.
+        let percent = ((bits as u32 & 0xffff) * 100) >> 16;
+        let queries = 1 + (((bits as u32 >> 16) * self.queries) >> 16);
+        let task = if percent < self.users_percent {
+            Task::Reserve
+        } else if percent % 2 == 1 {
+            Task::Delete
+        } else {
+            Task::Update
+        };
+        VacationTransaction {
+            plan: *self,
+            number: i,
+            task,
+            queries: if matches!(task, Task::Delete) {
+                0
+            } else {
+                queries
+            },
+            customer: 1 + below(bits, self.range),
+        }
+    }
+}
+
+/// One task of a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct VacationTransaction {
+    plan: VacationPlan,
+    number: u64,
+    /// What it does.
+    pub task: Task,
+    /// The number of its queries or updates; a deletion has none.
+    pub queries: u32,
+    /// The customer of a reservation or a deletion.
+    pub customer: u32,
+}
+
+/// A query of a reservation, or one update.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Query {
+    /// The table.
+    pub table: u32,
+    /// The record.
+    pub id: u32,
+    /// Says whether an update adds places.
+    pub adds: bool,
+    /// The price that an update sets if it adds places.
+    pub price: Price,
+}
+
+impl VacationTransaction {
+    /// Returns whether the task looks its customer up. A reservation does if it has
+    /// `found` something to reserve.
+    #[inline(always)]
+    pub(super) const fn has_customer(&self, found: bool) -> bool {
+        match self.task {
+            Task::Reserve => found,
+            Task::Delete => true,
+            Task::Update => false,
+        }
+    }
+
+    /// Returns query or update `k`.
+    #[inline(always)]
+    pub const fn query(&self, k: u32) -> Query {
+        let bits = draw(self.plan.seed, self.number, QUERIES + k);
+        let low = bits as u32;
+        Query {
+            table: ((low & 0xffff) * TABLES) >> 16,
+            id: 1 + below(bits, self.plan.range),
+            adds: low >> 31 != 0,
+            price: Price::numbered(((low >> 16 & 0x7fff) * Price::DIFFERENT) >> 15),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_follow_the_percentages_and_reach_every_record() {
+        let plan = VacationPlan::new(3, 50, 4, 60, 90);
+        assert_eq!(plan.range(), 30);
+        let mut tasks = [0; 3];
+        let mut counts = [0; 4];
+        let mut customers = [false; 30];
+        let mut asked = [[0; 30]; 3];
+        let (mut prices, mut adds) = ([0; 5], 0);
+        for i in 0..40_000 {
+            let me = plan.transaction(i);
+            tasks[me.task as usize] += 1;
+            customers[me.customer as usize - 1] = true;
+            if me.task == Task::Delete {
+                assert_eq!(me.queries, 0);
+                continue;
+            }
+            counts[me.queries as usize - 1] += 1;
+            for k in 0..me.queries {
+                let query = me.query(k);
+                asked[query.table as usize][query.id as usize - 1] += 1;
+                prices[query.price.number() as usize] += 1;
+                adds += u32::from(query.adds);
+            }
+        }
+        assert!((35_700..36_300).contains(&tasks[0]), "{tasks:?}");
+        assert!(tasks[1..].iter().all(|&n: &i32| n.abs_diff(2_000) < 250));
+        assert!(counts.iter().all(|&n: &i32| n.abs_diff(9_500) < 500));
+        assert_eq!(customers, [true; 30]);
+        // 95,000 queries.
+        let mut all = asked.iter().flatten();
+        assert!(all.all(|&n: &i32| n.abs_diff(1_055) < 200), "{asked:?}");
+        assert!(prices.iter().all(|&n: &i32| n.abs_diff(19_000) < 1_000));
+        assert!((46_000..49_000).contains(&adds), "{adds}");
+    }
+
+    #[test]
+    fn every_share_of_users_and_every_range_is_possible() {
+        for percent in [0, 1, 99, 100] {
+            let plan = VacationPlan::new(7, 1, 1, percent, percent);
+            assert_eq!(plan.range(), 1);
+            let is = |task| (0..5_000).filter(move |&i| plan.transaction(i).task == task);
+            let reserve = is(Task::Reserve).count();
+            assert!(reserve.abs_diff(50 * percent as usize) < 40, "{reserve}");
+            // STAMP's rule: above 99 per cent of users the odd number 99 is left.
+            assert_eq!(is(Task::Update).count() == 0, percent >= 99);
+        }
+    }
+
+    #[test]
+    fn keys_name_the_table_and_the_record() {
+        for table in 0..=CUSTOMERS {
+            for id in [1, 77, RELATIONS_MAX] {
+                assert_eq!(record_of(record_key(table, id)), (table, id));
+            }
+        }
+        assert!(record_key(0, RELATIONS_MAX) < record_key(1, 1));
+    }
+
+    #[test]
+    fn tables_begin_with_up_to_500_free_places_at_all_prices() {
+        let plan = VacationPlan::new(5, 1_000, 2, 90, 98);
+        let mut seen = [[false; 5]; 5];
+        for table in 0..TABLES {
+            for id in 1..=1_000 {
+                let record = plan.initial(table, id);
+                assert_eq!((record.used(), record.free() % 100), (0, 0));
+                let hundreds = record.free() as usize / 100;
+                seen[hundreds - 1][record.price().number() as usize] = true;
+            }
+        }
+        assert_eq!(seen, [[true; 5]; 5]);
+    }
+}

@@ -1,0 +1,208 @@
+//! What only some containers have: places, which a transaction holds while it does
+//! something else, and lists that give up all their entries.
+
+use crate::kernel::{config, settings};
+use crate::recorded::recorded;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use stm_core::algorithm::{Algorithm, Cells, Fast, Table, Versioned};
+use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
+use stm_core::host::{Buffer, Error, Launch, Stm};
+use stm_core::{Kernel, Lane, StmRef, TArray, View};
+use verify::history::{InitialMemory, Rest};
+use verify::sim::{Sim, SimConfig};
+
+const LISTS: u64 = 3;
+const TRANSACTIONS: u64 = 18;
+
+/// The keys of a list before those that are of use: a walk past them releases what it
+/// has read, where there is release.
+const AFTER: u32 = 20;
+
+/// Empties a list into another one, or into itself, and keeps the numbers of
+/// entries of all lists in two containers.
+struct Empty<A>(PhantomData<A>);
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    lists: TLists<A, u32, u32>,
+    counts: TMap<A, u32, u32>,
+    counts_again: TList<A, u32, u32>,
+    moved: TArray<u64>,
+}
+
+/// The lists from which and to which transaction `i` moves entries.
+const fn way(i: u64) -> (u32, u32) {
+    let (from, step) = (i % LISTS, i / LISTS % LISTS);
+    (from as u32, ((from + step) % LISTS) as u32)
+}
+
+impl<A: Algorithm> Kernel for Empty<A> {
+    const ENTRY: &'static str = "empty_lists";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        p.stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+            let (from, to) = way(i);
+            let mut places = [None; 2];
+            let mut places_again = [None; 2];
+            for (k, key) in [from, to].into_iter().enumerate() {
+                let found = p.counts.locate(tx, key)?;
+                let (place, count) = found.expect("a count");
+                assert_eq!(p.counts.get_at(tx, place)?, count);
+                places[k] = Some(place);
+                places_again[k] = p.counts_again.entry(tx, AFTER + key)?.place();
+            }
+            let mut moved = 0;
+            p.lists.drain(tx, from.into(), |tx, key, value| {
+                moved += 1;
+                let there = p.lists.insert(tx, to.into(), key, value + 1)?;
+                assert_eq!(there, None, "{key} is in two lists");
+                Ok(())
+            })?;
+            for (k, by) in [(0, 0_u32.wrapping_sub(moved)), (1, moved)] {
+                let place = places[k].expect("a count");
+                let count = p.counts.get_at(tx, place)?;
+                p.counts.set_at(tx, place, count.wrapping_add(by))?;
+                let place = places_again[k].expect("a count");
+                let count = p.counts_again.get_at(tx, place)?;
+                p.counts_again.set_at(tx, place, count.wrapping_add(by))?;
+            }
+            assert!(p.counts.entry(tx, 99)?.place().is_none());
+            assert!(p.counts.locate(tx, 99)?.is_none() && !p.counts.contains(tx, 99)?);
+            assert!(p.lists.locate(tx, u64::from(to), 5)?.is_none());
+            assert!(p.counts.contains(tx, from)?);
+            let word = p.moved.get(i).expect("a word");
+            // SAFETY: a live word that only this lane accesses. What the last
+            // attempt stores stays.
+            unsafe { tx.lane().store_relaxed_64(word, moved.into()) };
+            Ok(())
+        });
+    }
+}
+
+/// Runs the kernel and returns the number of attempts that aborted.
+fn run<A: Algorithm>(config: SimConfig) -> u64 {
+    let sim = Sim::new(config);
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let mut lists = Lists::<_, u32, u32>::new(&sim, layout, LISTS as usize, 120, "lists").unwrap();
+    let full = [
+        vec![(1, 10), (4, 40), (2, 20)],
+        vec![],
+        // Of two values of one key the last one counts.
+        vec![(3, 7), (7, 70), (3, 30)],
+    ];
+    lists.upload(&full).unwrap();
+    let mut counts = Map::with_buckets(&sim, layout, 3, 2, "counts").unwrap();
+    counts.upload([(0, 3), (1, 0), (2, 2)]).unwrap();
+    let nodes = u64::from(AFTER) + 3;
+    let mut counts_again = List::new(&sim, layout, nodes, "counts again").unwrap();
+    let before = (0..AFTER).map(|key| (key, 9));
+    let of_lists = [(AFTER, 3), (AFTER + 1, 0), (AFTER + 2, 2)];
+    counts_again.upload(before.clone().chain(of_lists)).unwrap();
+    let moved = Buffer::<_, u64>::zeroed(&sim, TRANSACTIONS as usize, "moved").unwrap();
+    let words = [
+        lists.words().unwrap(),
+        counts.words().unwrap(),
+        counts_again.words().unwrap(),
+    ];
+    let initial = InitialMemory {
+        words: (words.iter().flatten())
+            .map(|&(word, bits)| (word.bits(), bits))
+            .collect(),
+        // A word that is not listed would have another value.
+        rest: Rest::Value(77),
+    };
+    let launch = Launch::new(2, 4.max(config.warp_width));
+    // SAFETY: the containers live, and only these transactions touch them.
+    let done = unsafe {
+        recorded::<Empty<A>, A>(&sim, launch, settings(), initial, |stm| Params {
+            stm,
+            lists: lists.view::<A>(),
+            counts: counts.view::<A>(),
+            counts_again: counts_again.view::<A>(),
+            moved: moved.tarray(),
+        })
+    };
+    let what = format!("{} on {config}", A::NAME);
+    assert!(done.verdict.is_opaque(), "{what}:\n{}", done.verdict);
+    let left = lists.download().unwrap();
+    let lengths: BTreeMap<u32, u32> = (0..).zip(left.iter().map(|l| l.len() as u32)).collect();
+    assert_eq!(counts.download().unwrap(), lengths, "{what}");
+    let again = counts_again.download().unwrap();
+    let lengths = lengths.into_iter().map(|(list, n)| (AFTER + list, n));
+    assert!(again.into_iter().eq(before.chain(lengths)), "{what}");
+    let entries: BTreeMap<u32, u32> = left.into_iter().flatten().collect();
+    assert!(entries.keys().eq(&[1, 2, 3, 4, 7]), "{what}: {entries:?}");
+    let moves: u64 = moved.download().unwrap().iter().sum();
+    let values: u32 = entries.values().sum();
+    assert_eq!(u64::from(values - 170), moves, "{what}");
+    done.statistics.aborted()
+}
+
+fn runs<A: Algorithm>() {
+    let aborted: u64 = (0..32).map(|k| run::<A>(config(k))).sum();
+    assert_eq!(aborted == 0, A::NAME == "cgl", "{}", A::NAME);
+}
+
+macro_rules! variants {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        $(
+            #[test]
+            fn $entry() {
+                runs::<stm_core::algorithm::$variant>();
+            }
+        )*
+    };
+}
+
+/// One test for each algorithm of the registry.
+mod lists_give_up_all_entries_and_places_stay_with {
+    use super::*;
+
+    stm_core::for_each_algorithm!(variants! {});
+
+    #[test]
+    fn sets_in_the_logs() {
+        runs::<Versioned<Cells, 0>>();
+        runs::<Versioned<Table, 0>>();
+    }
+}
+
+#[test]
+fn a_place_in_another_container_is_a_fault() {
+    struct Mix;
+    #[derive(Clone, Copy)]
+    struct MixParams {
+        stm: StmRef<Fast>,
+        maps: [TMap<Fast, u32, u32>; 2],
+    }
+    impl Kernel for Mix {
+        const ENTRY: &'static str = "mixed_places";
+        type Params = MixParams;
+        fn run<L: Lane>(lane: &L, p: &MixParams) {
+            p.stm.for_each(lane, 0..1, |tx, _| {
+                let place = p.maps[0].entry(tx, 5)?.place().expect("an entry");
+                p.maps[1].set_at(tx, place, 1)
+            });
+        }
+    }
+    let sim = Sim::new(config(0));
+    let mut maps = ["one map", "another map"]
+        .map(|what| Map::new(&sim, stm_core::Layout::Cells, 4, what).unwrap());
+    for map in &mut maps {
+        map.upload([(5, 50)]).unwrap();
+    }
+    let mut stm = Stm::new(&sim, Launch::new(1, 1), settings()).unwrap();
+    let params = MixParams {
+        stm: stm.handle(),
+        maps: [maps[0].view::<Fast>(), maps[1].view::<Fast>()],
+    };
+    // SAFETY: the handle is of this memory, and the maps live.
+    let error = unsafe { stm.launch::<Mix>(&params) }.unwrap_err();
+    assert!(matches!(error, Error::BadNode { .. }), "{error}");
+    for map in &maps {
+        assert_eq!(map.download().unwrap(), [(5, 50)].into());
+    }
+}

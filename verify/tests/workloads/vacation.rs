@@ -1,0 +1,138 @@
+//! Vacation with every algorithm on the simulator and on the CPU, through the
+//! driver that ships: every place and reservation is accounted for, and the history
+//! of every attempt, recorded, is opaque. And with a defect seeded into the
+//! transactional memory, the accounts notice.
+
+use crate::driven::{Setup, simulations};
+use stamp_ports::workloads::vacation::Vacation;
+use std::ops::ControlFlow;
+use stm_core::RetryLimits;
+use stm_core::algorithm::Variant;
+use stm_core::host::{Cpu, StmConfig};
+use stm_core::observe::Mutant;
+use verify::history::InitialMemory;
+use verify::opacity;
+use verify::record::{Settings, record_made};
+use verify::sim::{Sim, SimConfig};
+
+const TRANSACTIONS: u64 = 120;
+
+/// Few records and many queries, as many tasks of each kind, and mixes like those of
+/// STAMP.
+const INPUTS: [Vacation; 3] = [vacation(4, 6, 34), vacation(12, 2, 60), vacation(9, 4, 90)];
+
+const fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation {
+    Vacation {
+        relations,
+        queries,
+        range_percent: 100,
+        users_percent,
+        transactions_max: TRANSACTIONS,
+    }
+}
+
+const LIMITS: RetryLimits = RetryLimits {
+    read_polls: 8,
+    acquire_tries: 4,
+    ..RetryLimits::DEFAULT
+};
+
+fn setup(algorithm: Variant, seed: u64) -> Setup {
+    Setup {
+        algorithm,
+        shape: (2, 6),
+        config: StmConfig {
+            locks: 16,
+            stripe_bytes: 4 << (seed % 3),
+            retry_limits: LIMITS,
+            ..StmConfig::default()
+        },
+        seed,
+        transactions: TRANSACTIONS,
+    }
+}
+
+fn everywhere(algorithm: Variant) {
+    let mut aborted = 0;
+    for (config, input) in simulations(2).flat_map(|config| INPUTS.map(|input| (config, input))) {
+        let what = format!("{algorithm} on {config}");
+        let sim = Sim::new(config);
+        let run = setup(algorithm, config.seed).record(&input, &sim, InitialMemory::INFERRED);
+        aborted += run
+            .unwrap_or_else(|error| panic!("{what}: {error}"))
+            .right(&what);
+        // The same from the words that the workload says there are at first.
+        let settings = Settings {
+            transactions: TRANSACTIONS,
+            blocks: 2,
+            threads: 4,
+            locks: 16,
+            stripe_bytes: 4,
+            retry_limits: LIMITS,
+            seed: config.seed,
+            attempts: 1,
+            buffer_bytes: 1 << 20,
+            time_limit: None,
+        };
+        let row = record_made(
+            &sim,
+            algorithm,
+            |_| Ok(input),
+            &settings,
+            |history| {
+                let verdict = opacity::check(&history)?;
+                assert!(verdict.is_opaque(), "{what}:\n{verdict}");
+                Ok(ControlFlow::Continue(()))
+            },
+        );
+        let row = row.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(row.wrong_state, None, "{what}");
+        assert_eq!(row.transactions, TRANSACTIONS, "{what}");
+    }
+    for (seed, input) in (0..4).flat_map(|seed| INPUTS.map(|input| (seed, input))) {
+        let what = format!("{algorithm} on the CPU");
+        let run = setup(algorithm, seed).record(&input, &Cpu::new(), InitialMemory::INFERRED);
+        run.unwrap_or_else(|error| panic!("{what}: {error}"))
+            .right(&what);
+    }
+    assert_eq!(aborted == 0, algorithm == Variant::Cgl, "{algorithm}");
+}
+
+macro_rules! variants {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        $(
+            #[test]
+            fn $entry() {
+                everywhere(Variant::$variant);
+            }
+        )*
+    };
+}
+
+/// One test for each algorithm of the registry.
+mod vacation_is_opaque_with {
+    use super::*;
+
+    stm_core::for_each_algorithm!(variants! {});
+}
+
+#[test]
+fn the_accounts_notice_a_memory_that_loses_updates_and_nodes() {
+    for (mutant, algorithm) in [
+        (Mutant::VersionBeforeLocking, Variant::HvSorting),
+        (Mutant::ReadsNotValidated, Variant::Fast),
+        (Mutant::PoolNotUndone, Variant::Fast),
+    ] {
+        let wrong = simulations(60).find_map(|config| {
+            let sim = Sim::new(SimConfig {
+                mutant: Some(mutant as u32),
+                ..config
+            });
+            let run =
+                setup(algorithm, config.seed).record(&INPUTS[1], &sim, InitialMemory::INFERRED);
+            run.ok()?.wrong
+        });
+        let wrong = wrong.unwrap_or_else(|| panic!("{}: nobody noticed", mutant.name()));
+        println!("{}: {wrong}", mutant.name());
+    }
+}
