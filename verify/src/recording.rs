@@ -20,40 +20,33 @@
 //! use stm_core::prelude::*;
 //! use verify::recording::{Recording, words_needed};
 //!
-//! struct Count;
-//!
-//! #[repr(C)]
-//! #[derive(Clone, Copy)]
-//! struct Params { stm: StmRef<Fast>, counter: TCells<u32>, n: u64 }
-//!
-//! impl Kernel for Count {
-//!     const ENTRY: &'static str = "count";
-//!     type Params = Params;
-//!     fn run<L: Lane>(lane: &L, p: &Params) {
-//!         p.stm.for_each(lane, 0..p.n, |tx, _| {
-//!             let count = tx.read(&p.counter, 0)?;
-//!             tx.write(&p.counter, 0, count + 1)
-//!         });
-//!     }
+//! /// Counts.
+//! #[kernel]
+//! pub fn count<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, counter: &A::Array<u32>, n: u64) {
+//!     stm.for_each(lane, 0..n, |tx, _| {
+//!         let count = tx.read(counter, 0)?;
+//!         tx.write(counter, 0, count + 1)
+//!     });
 //! }
 //!
+//! # fn main() -> Result<(), verify::error::Error> {
 //! let device = Cpu::new(); // or `Cuda::new(0)?`, with the feature `cuda`
-//! let counter = TxArray::from_slice(&device, stm_core::Layout::Cells, &[0_u32], "counter")?;
-//! let mut stm = Stm::new(&device, Launch::new(2, 2), StmConfig::default())?;
+//! let shape = Launch::new(2, 2);
+//! let mut stm = Stm::on(&device)?;
+//! let counter = stm.array("counter", &[0_u32])?;
 //!
 //! // 250 transactions of each thread, 8 attempts at each, with up to 2 events.
 //! let words = words_needed(250 * 8, 2);
-//! let mut recording = Recording::new(&device, &stm.shape(), words)?;
+//! let mut recording = Recording::new(&device, &shape, words)?;
 //! recording.name(&counter)?;
 //! stm.observe(recording.probe());
-//! let params = Params { stm: stm.handle(), counter: counter.view::<Fast>(), n: 1_000 };
-//! // SAFETY: the handle is of this `stm`; `counter` and `recording` outlive the launch.
-//! unsafe { stm.launch::<Count>(&params)? };
+//! count::launch(&mut stm, shape, &counter, 1_000)?;
 //!
 //! let judged = recording.judge("fast", "count")?;
 //! assert!(judged.is_opaque(), "{judged}");
 //! assert_eq!(judged.difference(&counter)?, None);
-//! # Ok::<(), verify::error::Error>(())
+//! # Ok(())
+//! # }
 //! ```
 
 use crate::error::Error;

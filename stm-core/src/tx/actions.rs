@@ -242,18 +242,17 @@ fn execute<L: Lane>(
     }
 }
 
-/// Returns whether the log of a lane has an action after a commit on the same
-/// word, with the same operand, among its first `end`.
+/// Returns whether the log of a lane has an action with this first word and
+/// operand among its first `end`. It takes the action's words and not the action,
+/// which would be in memory for the sake of the call.
 #[inline(never)]
-fn has_action<L: Lane>(lane: &L, logs: Logs, end: u32, action: Action) -> bool {
-    let head = action.head(When::Commit);
+fn has_action<L: Lane>(lane: &L, logs: Logs, end: u32, head: u64, operand: u64) -> bool {
     let mut found = false;
     for i in 0..end {
         // SAFETY: below the count, so this attempt stored it, in the lane's own
         // column.
-        let [there, operand] =
-            [0, 1].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
-        found |= there == head && operand == action.operand;
+        let there = [0, 1].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+        found |= there == [head, operand];
     }
     found
 }
@@ -332,7 +331,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// already.
     #[inline(always)]
     pub(crate) fn will_free(&self, action: Action) -> bool {
-        self.actions != 0 && has_action(self.lane, self.logs, self.actions, action)
+        let head = action.head(When::Commit);
+        self.actions != 0 && has_action(self.lane, self.logs, self.actions, head, action.operand)
     }
 
     /// Executes the actions that belong to the attempt's end.
