@@ -130,4 +130,23 @@ impl<D: Device> InOrder<'_, '_, D> {
         // SAFETY: the caller promises it.
         unsafe { stm.device().enqueue::<K>(&stm.present_launch(), &params) }
     }
+
+    /// Adds a launch of a kernel without transactions. No time limit holds for
+    /// it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`], until [`Stm::in_order`]
+    /// returns.
+    pub unsafe fn enqueue_plain<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<(), Error> {
+        let stm = self.stm.borrow();
+        // SAFETY: the caller promises it.
+        unsafe { stm.device().enqueue::<K>(launch, params) }
+    }
 }

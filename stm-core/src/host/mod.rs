@@ -76,7 +76,7 @@ pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
-pub use device::{Device, Launch, Limits, Memory, StopAt};
+pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use in_order::InOrder;
 pub use parameters::check_parameters;
