@@ -4,7 +4,8 @@
 //! What is timed is the kernels; the host's work between two launches is not.
 //! Launches in order ([`Launcher::in_order`]) follow one another on the device,
 //! and the time of one is that from the end of the one before to its own. The
-//! time limit holds for the run as a whole.
+//! time limit holds for the run as a whole; launches in order have what is left
+//! of it ([`Stm::in_order`]).
 
 use crate::error::Result;
 use serde::Serialize;
@@ -209,7 +210,8 @@ impl<'a, D: Device> Launcher<'a, D> {
         params: &K::Params,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        Ok(unsafe { self.launch_plain_alone::<K>(launch, params)? })
+        unsafe { self.launch_plain_alone::<K>(launch, params)? };
+        Ok(())
     }
 
     /// Does what [`Self::launch_plain`] does.
