@@ -155,6 +155,16 @@ impl Device for AnyDevice {
         either!(AnyDevice, self, d => d.prepare::<K>(observation))
     }
 
+    unsafe fn copy(
+        &self,
+        to: *mut u8,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<Duration, host::Error> {
+        // SAFETY: the caller's promise.
+        either!(AnyDevice, self, d => unsafe { d.copy(to, from, bytes) })
+    }
+
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,

@@ -79,7 +79,7 @@ const HOST: [Step; 10] = [
 const DEVICE: [Step; 5] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
-        ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, tree)
+        ptxas::committed(&ptxas::ARCHITECTURES, tree)
     })
     .needs(lacks_assembler),
     // What is built on demand, and assembled for one GPU: the same code and marks.

@@ -192,6 +192,19 @@ pub trait Device: Clone {
     /// time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
+    /// Copies bytes from one place of its memory to another, after the launches
+    /// before, waits for that, and returns the time that it took, by the device's
+    /// own clock where it has one.
+    ///
+    /// # Errors
+    /// An error of the device.
+    ///
+    /// # Safety
+    /// Both places have this many live bytes in this device's memory, do not
+    /// overlap and are aligned to 4 bytes, as is their number. Nothing else
+    /// accesses them until this returns.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error>;
+
     /// Launches a kernel, waits for it, and returns the time that it ran, by
     /// the device's own clock where it has one.
     ///

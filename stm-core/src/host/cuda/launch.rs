@@ -139,6 +139,23 @@ impl Device for Cuda {
             .map(|loaded| loaded.compiled_in)
     }
 
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+        self.alive()?;
+        let (before, after) = (Event::new(self)?, Event::new(self)?);
+        before.record()?;
+        let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
+        // SAFETY: the caller promises it, and the copy is waited for below.
+        let copied = unsafe { self.driver().copy_within(to, from, bytes, self.stream()) };
+        self.done("cuMemcpyDtoDAsync", copied)?;
+        // SAFETY: both are live.
+        let recorded = unsafe { self.driver().record_event(after.event, self.stream()) };
+        // After an error here the copy may still run, as a kernel may.
+        recorded
+            .and_then(|()| self.wait_for(&after, None))
+            .map_err(|error| self.lose("a copy on the device", error))?;
+        before.until(&after)
+    }
+
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,
