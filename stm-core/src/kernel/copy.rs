@@ -10,9 +10,11 @@
 //! | 64 bits, first word | version 0 | nothing |
 //! | 64 bits, second word | the element | the element |
 //!
-//! A lane loads four words before it stores the first of them. Nothing synchronises, because no
-//! transaction runs meanwhile. A cell gets the version that an upload gives it;
-//! `ORDERING.md`, "Cells of another `Stm`", says why any version is valid.
+//! On the CPU, where a warp is one thread, each thread has words that follow one
+//! another. A lane loads four words before it stores the first of them. Nothing
+//! synchronises, because no transaction runs meanwhile. A cell gets the version
+//! that an upload gives it; `ORDERING.md`, "Cells of another `Stm`", says why any
+//! version is valid.
 //!
 //! The entry points are in `stm-kernels`, and their PTX is in `ptx/` of this
 //! crate, so that every program carries it.
@@ -73,8 +75,16 @@ const fn has_value<T: Element>(word: u64) -> bool {
 /// Copies words 0 to `len - 1`, each by one lane of the grid.
 #[inline(always)]
 fn copy<L: Lane>(lane: &L, len: u64, load: impl Fn(&L, u64) -> u64, store: impl Fn(&L, u64, u64)) {
-    let step = lane.grid_threads();
-    let mut word = lane.grid_thread();
+    let threads = lane.grid_threads();
+    // Threads without a warp each have words that follow one another, so that
+    // no two of them share a cache line.
+    let (mut word, step, len) = if lane.warp_width() == 1 {
+        let part = len.div_ceil(threads);
+        let first = lane.grid_thread() * part;
+        (first, 1, len.min(first + part))
+    } else {
+        (lane.grid_thread(), threads, len)
+    };
     while word + 3 * step < len {
         // Written out, so that the compiler keeps the four in registers.
         let [a, b, c, d] = [word, word + step, word + 2 * step, word + 3 * step];
