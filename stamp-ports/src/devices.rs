@@ -5,7 +5,7 @@ use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Launch, Limits, Memory, StopAt};
+use stm_core::host::{self, Cpu, Cuda, Device, Laps, Launch, Limits, Memory, StopAt};
 use stm_core::observe::Observation;
 
 /// What `--device` asks for.
@@ -155,6 +155,16 @@ impl Device for AnyDevice {
         either!(AnyDevice, self, d => d.prepare::<K>(observation))
     }
 
+    unsafe fn copy(
+        &self,
+        to: *mut u8,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<Duration, host::Error> {
+        // SAFETY: the caller's promise.
+        either!(AnyDevice, self, d => unsafe { d.copy(to, from, bytes) })
+    }
+
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,
@@ -171,6 +181,10 @@ impl Device for AnyDevice {
     ) -> Result<(), host::Error> {
         // SAFETY: the caller's promise.
         either!(AnyDevice, self, d => unsafe { d.enqueue::<K>(launch, params) })
+    }
+
+    fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, host::Error> {
+        either!(AnyDevice, self, d => d.laps(most))
     }
 
     fn wait(&self, stop: Option<StopAt>) -> Result<(), host::Error> {

@@ -140,8 +140,8 @@ pub mod prelude {
     pub use crate::host::Cuda;
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub use crate::host::{
-        Argument, Buffer, Cpu, Device, Done, Launch, Nodes, Pool, Records, Stm, StmConfig, Sums,
-        TxArray,
+        Argument, Buffer, Cpu, Device, Done, ForeignArray, Launch, Nodes, Pool, Records, Stm,
+        StmConfig, Sums, TxArray,
     };
     pub use crate::kernel;
     pub use crate::kernel::{Kernel, Plain};

@@ -26,7 +26,8 @@
 //! | [`pool`] | allocation and release of nodes alone | |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
-//! accesses without transactions, for comparison.
+//! accesses without transactions, for comparison. `copy` has the entry points of
+//! the kernels that the library itself launches.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
@@ -37,6 +38,7 @@ extern crate std;
 pub mod bank;
 pub mod cells;
 pub mod chain;
+mod copy;
 pub mod draw;
 pub mod eigenbench;
 pub mod floor;

@@ -133,14 +133,18 @@ const PROVIDED: [Golden; 13] = [
     ),
 ];
 
-/// Returns the names and texts of the committed files. `cargo xtask ptx
-/// --check` names another directory when it has built with another compiler.
+/// Returns the names and texts of the committed files, those that `stm-core`
+/// carries among them. `cargo xtask ptx --check` names another directory when it
+/// has built with another compiler.
 fn committed() -> BTreeMap<String, String> {
-    let dir = std::env::var_os("STM_GOLDEN_PTX").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx"),
-        std::path::PathBuf::from,
-    );
-    stm_core_build::files::read_ptx(&dir).unwrap()
+    let read = |dir: &Path| stm_core_build::files::read_ptx(dir).unwrap();
+    if let Some(dir) = std::env::var_os("STM_GOLDEN_PTX") {
+        return read(dir.as_ref());
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = read(&here.join("ptx"));
+    files.extend(read(&here.join("../stm-core/ptx")));
+    files
 }
 
 /// Returns what is wrong with the entry of a method.
@@ -228,6 +232,26 @@ fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
     // disappear.
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
     assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
+}
+
+#[test]
+fn a_copy_into_cells_and_back_has_four_words_in_flight_and_no_stack() {
+    let files = committed();
+    let copies = files.iter().filter(|(stem, _)| stem.starts_with("copy/"));
+    assert_eq!(copies.clone().count(), 4);
+    for (stem, text) in copies {
+        let entry = stem.replace(['/', '-'], "_");
+        let effects = rules::effects(text, &entry).unwrap();
+        // Four loads with nothing but arithmetic between them.
+        let ends = |effect: &&str| effect.starts_with("st.") || *effect == "bra";
+        let stretches = effects.iter().map(String::as_str).collect::<Vec<_>>();
+        let loads = stretches.split(ends).map(|stretch| {
+            let is_load = |effect: &&&str| effect.starts_with("ld.relaxed.gpu.global");
+            stretch.iter().filter(is_load).count()
+        });
+        assert_eq!(loads.max(), Some(4), "{stem}: {effects:?}");
+        assert_eq!(rules::local_frames(text), [], "{stem}");
+    }
 }
 
 #[test]

@@ -40,6 +40,22 @@ impl Set {
     }
 }
 
+/// The folder of the kernels that `stm-core` itself launches. It carries their
+/// PTX, in its own package; all others are of `stm-kernels`.
+const OF_CORE: &str = "copy/";
+
+/// Where the PTX that `stm-core` carries is.
+pub(crate) fn core_dir(tree: &Tree) -> PathBuf {
+    tree.root.join("stm-core").join("ptx")
+}
+
+/// Parts the files into those of `stm-kernels` and those of `stm-core`.
+fn parted(files: BTreeMap<String, String>) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    files
+        .into_iter()
+        .partition(|(name, _)| !name.starts_with(OF_CORE))
+}
+
 /// By what committed PTX was built, in its first line.
 const BY: &str = "cargo xtask ptx";
 
@@ -60,14 +76,19 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
 
 /// `cargo xtask ptx`, and with `--observed`.
 pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
-    let files = build(tree, &Toolchain::find(None)?, set)?;
-    let dir = set.dir(tree);
-    for name in replace(&dir, &files)? {
-        println!("removed {name}.ptx, whose entry is gone");
+    let (kernels, core) = parted(build(tree, &Toolchain::find(None)?, set)?);
+    for (dir, files) in [(set.dir(tree), kernels), (core_dir(tree), core)] {
+        // An observed build has none for the library.
+        if files.is_empty() {
+            continue;
+        }
+        for name in replace(&dir, &files)? {
+            println!("removed {name}.ptx, whose entry is gone");
+        }
+        table(&files, &dir, tree)?;
+        hold_to_rules(&files)?;
+        println!("{} files in {}", files.len(), dir.display());
     }
-    table(&files, &dir, tree)?;
-    hold_to_rules(&files)?;
-    println!("{} files in {}", files.len(), dir.display());
     Ok(())
 }
 
@@ -97,7 +118,8 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
 /// `cargo xtask ptx --check`: the committed files are what the sources give.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let set = Set::Silent;
-    let committed = read_ptx(&set.dir(tree))?;
+    let mut committed = read_ptx(&set.dir(tree))?;
+    committed.extend(read_ptx(&core_dir(tree))?);
     let recorded = committed
         .values()
         .find_map(|text| rules::recorded_version(text));
@@ -203,6 +225,14 @@ mod tests {
             error.ends_with("run `cargo xtask ptx` and commit"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_library_gets_the_files_of_its_own_kernels_alone() {
+        let all = [("copy/into-cells-32", ""), ("copy", ""), ("ra/fast", "")];
+        let (kernels, core) = parted(files(&all));
+        assert!(core.keys().eq(["copy/into-cells-32"]));
+        assert!(kernels.keys().eq(["copy", "ra/fast"]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
 use crate::{Tree, build, checkers, circles, docs, examples, ptxas};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use stm_core_build::Toolchain;
@@ -79,7 +80,8 @@ const HOST: [Step; 10] = [
 const DEVICE: [Step; 5] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
-        ptxas::check(&tree.ptx(), ptxas::ci_takes, tree)
+        let check = |dir: &PathBuf| ptxas::check(dir, ptxas::ci_takes, tree);
+        tree.ptx().iter().try_for_each(check)
     })
     .needs(lacks_assembler),
     // What is built on demand.

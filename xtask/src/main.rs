@@ -61,9 +61,9 @@ impl Tree {
         Self { root, target }
     }
 
-    /// The committed PTX.
-    fn ptx(&self) -> PathBuf {
-        build::Set::Silent.dir(self)
+    /// The folders of the committed PTX.
+    fn ptx(&self) -> [PathBuf; 2] {
+        [build::Set::Silent.dir(self), build::core_dir(self)]
     }
 }
 
@@ -73,10 +73,8 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptx"] => build::write(&tree, build::Set::Silent),
         ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
         ["ptx", "--check"] => build::check(&tree),
-        ["ptxas"] => ptxas::command(&tree.ptx(), &ptxas::ARCHITECTURES, &tree),
-        ["ptxas", "--arch", list] => {
-            ptxas::command(&tree.ptx(), &list.split(',').collect::<Vec<_>>(), &tree)
-        }
+        ["ptxas"] => ptxas::committed(&ptxas::ARCHITECTURES, &tree),
+        ["ptxas", "--arch", list] => ptxas::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["examples"] => examples::command(&tree),

@@ -255,6 +255,16 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Assembles all committed files, and prints what each entry takes.
+///
+/// # Errors
+/// The errors of [`command`].
+pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
+    tree.ptx()
+        .iter()
+        .try_for_each(|dir| command(dir, architectures, tree))
+}
+
 /// Assembles the files of `dir` and prints what the entries take.
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result<(), Error> {
     let ptxas = find(tree)?;

@@ -76,6 +76,10 @@ pub struct RunReport {
     /// time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
+    /// The host's time for each launch that it did not wait for, in the same
+    /// repeat, in microseconds; of a run that has such launches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enqueue_us: Option<f64>,
     /// Where the lanes' time went, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Breakdown>,
@@ -161,6 +165,7 @@ impl RunReport {
             device_name: device.name(),
             atomics_bits: device.atomics_bits(),
             kernels: Vec::new(),
+            enqueue_us: None,
             profile: None,
             remarks: Vec::new(),
             summary: workload.summary(),

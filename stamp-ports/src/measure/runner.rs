@@ -89,7 +89,7 @@ impl<'a> Runner<'a> {
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.prepared.clear()?;
-        self.run(&mut stm, spec, &mut |_, _| {})
+        self.run(&mut stm, spec, None)
     }
 
     /// Measures: the warm-up if there are repeats, then each repeat launched
@@ -168,12 +168,13 @@ impl<'a> Runner<'a> {
         Ok(stm)
     }
 
-    /// Makes one run, and calls `after_each` after each of its launches.
+    /// Makes one run, and calls `after_each`, if there is one, after each of its
+    /// launches.
     fn run(
         &mut self,
         stm: &mut Stm<AnyDevice>,
         spec: &RunSpec,
-        after_each: &mut AfterLaunch<'_>,
+        after_each: Option<&mut AfterLaunch<'_>>,
     ) -> Result<Launched> {
         assert!(
             spec.transactions <= self.transactions_max,
@@ -181,7 +182,11 @@ impl<'a> Runner<'a> {
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
         let algorithm = self.algorithm(spec);
-        let launcher = Launcher::new(self.device, stm).followed_by(after_each);
+        let launcher = Launcher::new(self.device, stm);
+        let launcher = match after_each {
+            Some(after_each) => launcher.followed_by(after_each),
+            None => launcher,
+        };
         let ran = self.prepared.run(algorithm, launcher, spec.transactions);
         ran.map_err(|error| self.explain(error))
     }
@@ -229,7 +234,7 @@ impl<'a> Runner<'a> {
         report.verified = true;
         let mut launch = |runner: &mut Self| {
             runner.prepared.reset()?;
-            runner.run(stm, spec, &mut |_, _| {})
+            runner.run(stm, spec, None)
         };
         if spec.repeat > 1 {
             launch(self)?;
@@ -260,6 +265,7 @@ impl<'a> Runner<'a> {
         for (name, value) in self.prepared.observed() {
             report.observed.insert(name.into(), value);
         }
+        report.enqueue_us = median.enqueued.us_a_launch();
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);
         }
@@ -294,7 +300,7 @@ impl<'a> Runner<'a> {
                     }
                 }
             };
-            let run = self.run(&mut stm, spec, &mut take)?;
+            let run = self.run(&mut stm, spec, Some(&mut take))?;
             let profile = taken?;
             if let Some(wrong) = self.verify(&run, spec.transactions)? {
                 return Ok(Err(wrong));
@@ -314,6 +320,6 @@ impl<'a> Runner<'a> {
         let mut stm = self.begin(spec)?;
         stm.observe(probe);
         self.prepared.reset()?;
-        self.run(&mut stm, spec, &mut |_, _| {})
+        self.run(&mut stm, spec, None)
     }
 }

@@ -2,7 +2,10 @@
 //! summed.
 //!
 //! What is timed is the kernels; the host's work between two launches is not.
-//! The time limit holds for the run as a whole.
+//! Launches in order ([`Launcher::in_order`]) follow one another on the device,
+//! and the time of one is that from the end of the one before to its own. The
+//! time limit holds for the run as a whole; launches in order have what is left
+//! of it ([`Stm::in_order`]).
 
 use crate::error::Result;
 use serde::Serialize;
@@ -20,6 +23,25 @@ pub struct Launched {
     pub statistics: Statistics,
     /// The same for each kernel, in the order of their first launches.
     pub kernels: Vec<KernelTime>,
+    /// What the host did for the launches that it did not wait for.
+    pub enqueued: Enqueued,
+}
+
+/// Launches that were enqueued without a wait for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Enqueued {
+    /// Their number.
+    pub launches: u64,
+    /// The host's time from before the first to after the last of a series, all
+    /// series together.
+    pub host: Duration,
+}
+
+impl Enqueued {
+    /// The host's time for each, in microseconds, if there were any.
+    pub fn us_a_launch(&self) -> Option<f64> {
+        (self.launches != 0).then(|| self.host.as_secs_f64() * 1e6 / self.launches as f64)
+    }
 }
 
 impl Launched {
@@ -47,10 +69,10 @@ pub struct KernelTime {
 
 /// What a workload launches its kernels through.
 pub struct Launcher<'a, D: Device> {
-    device: &'a D,
-    stm: &'a mut Stm<D>,
+    pub(super) device: &'a D,
+    pub(super) stm: &'a mut Stm<D>,
     limit: Option<Duration>,
-    done: Launched,
+    pub(super) done: Launched,
     after_each: Option<&'a mut AfterLaunch<'a>>,
 }
 
@@ -121,21 +143,39 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
     pub unsafe fn launch<K: Kernel>(&mut self, params: &K::Params) -> Result<Statistics> {
-        self.stm
-            .set_time_limit(self.limit.map(|limit| limit.saturating_sub(self.done.time)));
         // SAFETY: the caller's promise.
-        let launched = unsafe { self.stm.launch::<K>(params) };
-        self.add_launched(K::ENTRY, launched)
+        Ok(unsafe { self.launch_alone::<K>(params)? })
     }
 
-    /// Adds a launch with transactions, or says what became of the run.
-    fn add_launched(
+    /// Does what [`Self::launch`] does.
+    ///
+    /// # Safety
+    /// The caller promises what [`Stm::launch`] asks for.
+    pub(super) unsafe fn launch_alone<K: Kernel>(
         &mut self,
-        kernel: &'static str,
-        launched: Result<(Duration, Statistics), host::Error>,
-    ) -> Result<Statistics> {
+        params: &K::Params,
+    ) -> Result<Statistics, host::Error> {
+        self.stm.set_time_limit(self.time_left());
+        // SAFETY: the caller's promise.
+        let launched = unsafe { self.stm.launch::<K>(params) };
+        let (time, statistics) = self.judged(launched)?;
+        self.add(K::ENTRY, time, statistics);
+        if let Some(after_each) = &mut self.after_each {
+            after_each(time, &statistics);
+        }
+        Ok(statistics)
+    }
+
+    /// What is left of the run's time limit.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.limit.map(|limit| limit.saturating_sub(self.done.time))
+    }
+
+    /// Puts the time limit back after a launch; a timeout counts what the
+    /// launches before it did as well.
+    pub(super) fn judged<T>(&mut self, launched: Result<T, host::Error>) -> Result<T, host::Error> {
         self.stm.set_time_limit(self.limit);
-        let (time, statistics) = launched.map_err(|error| match (error, self.limit) {
+        launched.map_err(|error| match (error, self.limit) {
             (
                 host::Error::Timeout {
                     committed, aborted, ..
@@ -147,12 +187,13 @@ impl<'a, D: Device> Launcher<'a, D> {
                 aborted: aborted + self.done.statistics.aborted(),
             },
             (other, _) => other,
-        })?;
-        self.add(kernel, time, statistics);
-        if let Some(after_each) = &mut self.after_each {
-            after_each(time, &statistics);
-        }
-        Ok(statistics)
+        })
+    }
+
+    /// Whether somebody wants to know what each launch did, so that the host
+    /// waits for each.
+    pub(super) fn is_followed(&self) -> bool {
+        self.after_each.is_some() || self.stm.is_observed()
     }
 
     /// Launches a kernel without transactions, in a shape of its own. No time
@@ -169,14 +210,44 @@ impl<'a, D: Device> Launcher<'a, D> {
         params: &K::Params,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
+        unsafe { self.launch_plain_alone::<K>(launch, params)? };
+        Ok(())
+    }
+
+    /// Does what [`Self::launch_plain`] does.
+    ///
+    /// # Safety
+    /// The caller promises what [`Device::launch`] asks for.
+    pub(super) unsafe fn launch_plain_alone<K: Kernel>(
+        &mut self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<(), host::Error> {
+        // SAFETY: the caller's promise.
         let time = unsafe { self.device.launch::<K>(launch, params)? };
         self.add(K::ENTRY, time, Statistics::default());
         Ok(())
     }
 
-    fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
+    /// Adds what a launch of a kernel did.
+    pub(super) fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
         self.done.time += time;
+        let sum = self.sum_of(kernel);
+        sum.launches += 1;
+        sum.time_ms += time.as_secs_f64() * 1e3;
+        self.add_statistics(kernel, statistics);
+    }
+
+    /// Adds what the transactions of a kernel's launches did.
+    pub(super) fn add_statistics(&mut self, kernel: &'static str, statistics: Statistics) {
         self.done.statistics += statistics;
+        let sum = self.sum_of(kernel);
+        sum.commits += statistics.commits;
+        sum.aborts += statistics.aborted();
+    }
+
+    /// The sums of a kernel, which are zero before its first launch.
+    fn sum_of(&mut self, kernel: &'static str) -> &mut KernelTime {
         let kernels = &mut self.done.kernels;
         let at = kernels.iter().position(|k| k.kernel == kernel);
         let at = at.unwrap_or_else(|| {
@@ -189,11 +260,7 @@ impl<'a, D: Device> Launcher<'a, D> {
             });
             kernels.len() - 1
         });
-        let sum = &mut kernels[at];
-        sum.launches += 1;
-        sum.time_ms += time.as_secs_f64() * 1e3;
-        sum.commits += statistics.commits;
-        sum.aborts += statistics.aborted();
+        &mut kernels[at]
     }
 
     /// Ends the run, and returns what all launches did.

@@ -14,6 +14,7 @@
 //! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
+//! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`] | what drivers share |
@@ -63,6 +64,7 @@ pub mod launcher;
 pub mod memory;
 pub mod options;
 pub mod prepared;
+pub mod series;
 pub mod shape;
 pub mod shared_options;
 pub mod workload;

@@ -28,6 +28,9 @@ use crate::memory::word::Element;
 /// | `&Pool<D>`, `&Nodes<D, R>` | `&TPool`, `&TNodes<A, R>` |
 /// | `&mut PreassignedNodes<D, R>` | `&TPreassigned<A, R>` |
 /// | `&Map<D, K, V>` and the other [containers](crate::collections) | `&TMap<A, K, V>` … |
+/// | `&ForeignArray<D, T>` | `&A::Array<T>` of an algorithm with plain arrays |
+/// | `ForeignArray::as_input` | `&Input<T>` |
+/// | `&mut ForeignArray<D, T>` | `&Output<T>` |
 /// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` for transactions |
 /// | `&mut Buffer<D, T>` | `&Output<T>` |
 ///
@@ -48,7 +51,7 @@ pub unsafe trait Argument<D: Device, P> {
 }
 
 /// Refuses memory that kernels on the device do not reach.
-fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
+pub(super) fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
     if space == device.space() {
         return Ok(());
     }

@@ -199,6 +199,14 @@ impl Device for Cpu {
         Ok(Duration::ZERO)
     }
 
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        // SAFETY: the caller promises it; no kernel runs (`RUNNING`).
+        unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        Ok(start.elapsed())
+    }
+
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,

@@ -4,8 +4,10 @@ use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
+use std::boxed::Box;
 use std::string::String;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
 
 /// An allocation in a device's memory.
 pub trait Memory {
@@ -122,6 +124,38 @@ impl Launch {
     }
 }
 
+/// A clock that takes times between launches in order ([`Device::laps`]).
+pub trait Laps {
+    /// Takes the time at which all that has been launched before has ended.
+    /// The caller does not wait for it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn lap(&mut self) -> Result<(), Error>;
+
+    /// Returns the time from each lap to the next, when [`Device::wait`] has
+    /// returned. A time contains what the device has waited for the host.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn read(&mut self) -> Result<Vec<Duration>, Error>;
+}
+
+/// The host's clock.
+#[derive(Debug, Default)]
+struct HostLaps(Vec<Instant>);
+
+impl Laps for HostLaps {
+    fn lap(&mut self) -> Result<(), Error> {
+        self.0.push(Instant::now());
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<Vec<Duration>, Error> {
+        Ok(self.0.windows(2).map(|lap| lap[1] - lap[0]).collect())
+    }
+}
+
 /// A machine that allocates memory and launches kernels.
 pub trait Device: Clone {
     /// The type of its allocations.
@@ -158,6 +192,19 @@ pub trait Device: Clone {
     /// time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
+    /// Copies bytes from one place of its memory to another, after the launches
+    /// before, waits for that, and returns the time that it took, by the device's
+    /// own clock where it has one.
+    ///
+    /// # Errors
+    /// An error of the device.
+    ///
+    /// # Safety
+    /// Both places have this many live bytes in this device's memory, do not
+    /// overlap and are aligned to 4 bytes, as is their number. Nothing else
+    /// accesses them until this returns.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error>;
+
     /// Launches a kernel, waits for it, and returns the time that it ran, by
     /// the device's own clock where it has one.
     ///
@@ -183,6 +230,16 @@ pub trait Device: Clone {
     unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
         // SAFETY: the caller promises it.
         unsafe { self.launch::<K>(launch, params) }.map(|_| ())
+    }
+
+    /// Returns a clock that takes up to about `most` times in the order of the
+    /// launches, so that launches which nobody waits for have their times, too.
+    /// It is the host's clock where [`Self::enqueue`] waits.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>, Error> {
+        Ok(Box::new(HostLaps::default()))
     }
 
     /// Waits for all launches that [`Self::enqueue`] has begun. At the time

@@ -329,6 +329,48 @@ pub enum Error {
         /// The name of the algorithm.
         algorithm: &'static str,
     },
+    /// Foreign memory was lent to an algorithm that keeps versions beside the
+    /// values.
+    #[error(
+        "{what} is foreign memory without versions, which {algorithm} keeps beside the values: \
+         copy it into an array of cells, or use an algorithm with plain arrays"
+    )]
+    ForeignCells {
+        /// The name of the array.
+        what: &'static str,
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
+    /// Foreign memory is null or has no elements.
+    #[error("{what} has no memory: its address is null, or it has no elements")]
+    NoMemory {
+        /// The name of the array.
+        what: &'static str,
+    },
+    /// Foreign memory is not aligned to the size of its elements.
+    #[error(
+        "{what} begins at {address:#x}, which is not a multiple of its elements' {align} bytes"
+    )]
+    Misaligned {
+        /// The name of the array.
+        what: &'static str,
+        /// The address of its first element.
+        address: u64,
+        /// The size of an element in bytes.
+        align: usize,
+    },
+    /// A copy was asked for between arrays of different lengths.
+    #[error("{what} has {len} elements and {other} has {other_len}: a copy needs as many")]
+    OtherLength {
+        /// The name of the array of transactions.
+        what: &'static str,
+        /// Its number of elements.
+        len: usize,
+        /// The name of the other array.
+        other: &'static str,
+        /// Its number of elements.
+        other_len: usize,
+    },
     /// An argument of a launch is in the memory of another device.
     #[error("the argument {what} is not in the memory of {device}, where the kernel is launched")]
     OtherDevice {

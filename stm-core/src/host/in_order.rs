@@ -47,7 +47,8 @@ impl<D: Device> Stm<D> {
     ///
     /// The statistics, the fault and the checks after a launch are made once,
     /// after the last one, and the time limit counts for all of them, from the
-    /// moment at which the closure has returned. After a fault the launches that
+    /// moment at which the closure has returned; on a device that waits for each
+    /// launch, such as the CPU, it counts for each. After a fault the launches that
     /// follow end as soon as they ask whether to stop. What the launches borrow,
     /// they borrow until all have ended, so it is made before the call.
     ///
@@ -129,5 +130,24 @@ impl<D: Device> InOrder<'_, '_, D> {
         let params = params(stm.device(), stm.handle::<A>())?;
         // SAFETY: the caller promises it.
         unsafe { stm.device().enqueue::<K>(&stm.present_launch(), &params) }
+    }
+
+    /// Adds a launch of a kernel without transactions. No time limit holds for
+    /// it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`], until [`Stm::in_order`]
+    /// returns.
+    pub unsafe fn enqueue_plain<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<(), Error> {
+        let stm = self.stm.borrow();
+        // SAFETY: the caller promises it.
+        unsafe { stm.device().enqueue::<K>(launch, params) }
     }
 }

@@ -7,6 +7,7 @@
 //! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
 //! | [`Buffer`] | an array in a device's memory |
 //! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
+//! | [`ForeignArray`] | an array over memory that somebody else owns |
 //! | [`Records`] | an array of structs of words, in the same layouts |
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
@@ -51,11 +52,13 @@ mod call;
 mod check;
 pub(crate) mod collections;
 mod config;
+mod copies;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
 mod error;
+mod foreign;
 mod in_order;
 mod inspect;
 mod parameters;
@@ -76,8 +79,9 @@ pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
-pub use device::{Device, Launch, Limits, Memory, StopAt};
+pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
 pub use error::Error;
+pub use foreign::{ForeignArray, ForeignInput};
 pub use in_order::InOrder;
 pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};

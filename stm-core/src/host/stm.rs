@@ -19,7 +19,7 @@ use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STA
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::observe::host_probe::HostProbe;
-use crate::observe::probe::ProbeBuffer;
+use crate::observe::probe::{Observation, ProbeBuffer};
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
 use core::mem::offset_of;
@@ -220,6 +220,12 @@ impl<D: Device> Stm<D> {
     /// (`Error::PtxNotBuilt` names the command).
     pub const fn observe(&mut self, probe: HostProbe) {
         self.probe = probe;
+    }
+
+    /// Returns whether a probe observes the transactions of the following
+    /// launches.
+    pub fn is_observed(&self) -> bool {
+        self.probe.observation() != Observation::Silent
     }
 
     /// Returns the sizes and limits.

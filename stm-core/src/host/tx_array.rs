@@ -19,8 +19,11 @@ use std::vec::Vec;
 /// to launch; two launches at a time must not share them.
 #[derive(Debug)]
 pub struct TxArray<D: Device, T> {
-    device: D,
-    memory: Allocation<D::Memory>,
+    pub(super) device: D,
+    pub(super) memory: Allocation<D::Memory>,
+    /// Where a copy to foreign memory puts the number of a cell that is owned,
+    /// plus one; made by the first such copy.
+    pub(super) owned: Option<D::Memory>,
     layout: Layout,
     len: usize,
     what: &'static str,
@@ -50,6 +53,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
                 len,
                 what,
             ),
+            owned: None,
             layout,
             len,
             what,

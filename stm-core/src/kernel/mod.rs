@@ -1,5 +1,6 @@
 //! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 
+pub mod copy;
 mod entry;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod ptx;

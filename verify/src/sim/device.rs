@@ -418,6 +418,27 @@ impl Device for Sim {
         Ok(Duration::ZERO)
     }
 
+    /// Copies words, which takes a nanosecond each.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] if a place is not in its memory.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+        let (to, from) = (to.addr() as u64, from.addr() as u64);
+        let copied = self.0.with(|machine| {
+            for at in (0..bytes as u64).step_by(4) {
+                let word = machine.space.find(from + at, 4).ok()?;
+                let value = machine.space.load::<false>(word);
+                let place = machine.space.find(to + at, 4).ok()?;
+                machine.space.store::<false>(place, value);
+            }
+            Some(Duration::from_nanos(bytes as u64 / 4))
+        });
+        copied.ok_or_else(|| Error::DeviceLost {
+            during: format!("a copy on {}", self.id()),
+            code: "a place outside of its memory".to_owned(),
+        })
+    }
+
     /// Launches a kernel. The simulator's clock counts operations, each of which
     /// takes a nanosecond, for the time returned and for the time limit.
     ///

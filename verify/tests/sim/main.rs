@@ -4,6 +4,7 @@
 mod captured;
 mod directed;
 mod errors;
+mod foreign;
 mod halves;
 mod litmus;
 mod mutants;

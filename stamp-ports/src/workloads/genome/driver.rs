@@ -2,8 +2,9 @@
 //!
 //! One run is one launch of GN-1, and then two launches for each overlap: the
 //! search for pairs, which has no transactions, and GN-2. So between the
-//! overlaps lies a device-wide step. All launches are timed; what each kernel
-//! took is in the report's `kernels`. The launch asked for is that of the
+//! overlaps lies a device-wide step. The host needs no result of one of them for
+//! the next, so those after GN-1 are enqueued without a wait for each. All
+//! launches are timed; what each kernel took is in the report's `kernels`. The launch asked for is that of the
 //! kernels with transactions: the search has one of its own, so that a variant
 //! whose transactions want few threads does not search with few.
 //!
@@ -17,15 +18,16 @@ use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::check_memory;
+use crate::workloads::series::Series;
 use crate::workloads::shape::filling;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Fast};
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Launch, Stm, TxArray};
+use stm_core::host::{self, Buffer, Device, Launch, Stm, TxArray};
 use stm_core::observe::Observation;
-use stm_core::{StmRef, View};
+use stm_core::{Kernel, StmRef, View};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -75,12 +77,12 @@ impl<D: Device> GenomeData<D> {
 impl<D: Device> GenomeData<D> {
     /// Launches the search for the pairs of an overlap, by the kernel for the
     /// arrays of `A`.
-    fn find_pairs<A: Algorithm>(
+    fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
         &self,
-        launcher: &mut Launcher<'_, D>,
+        series: &mut Series<'_, '_, '_, '_, D, T, K>,
         search: &Launch,
         overlap: u32,
-    ) -> Result<()> {
+    ) -> Result<(), host::Error> {
         let params = MatchParams {
             assembly: self.assembly::<A>(),
             heads: self.heads.tarray(),
@@ -89,7 +91,7 @@ impl<D: Device> GenomeData<D> {
         };
         // SAFETY: the parameters hold views of buffers that `self` keeps and
         // nothing else uses.
-        unsafe { launcher.launch_plain::<Match<A>>(search, &params) }
+        unsafe { series.launch_plain::<Match<A>>(search, &params) }
     }
 }
 
@@ -238,24 +240,27 @@ impl Workload for Genome {
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device().limits());
         let search = Launch::new(blocks, threads);
-        for overlap in (1..=self.segment).rev() {
-            match <A::Array<u32> as View<u32>>::LAYOUT {
-                Layout::Plain => data.find_pairs::<Cgl>(launcher, &search, overlap)?,
-                Layout::Cells => data.find_pairs::<Fast>(launcher, &search, overlap)?,
+        let stm = launcher.handle::<A>();
+        launcher.in_order::<A, Link<A>>(|series| {
+            for overlap in (1..=self.segment).rev() {
+                match <A::Array<u32> as View<u32>>::LAYOUT {
+                    Layout::Plain => data.find_pairs::<Cgl, _, _>(series, &search, overlap)?,
+                    Layout::Cells => data.find_pairs::<Fast, _, _>(series, &search, overlap)?,
+                }
+                // The first search only makes the table for the next.
+                if overlap == self.segment {
+                    continue;
+                }
+                let params = LinkParams {
+                    stm,
+                    assembly: data.assembly(),
+                    overlap,
+                };
+                // SAFETY: as above.
+                unsafe { series.launch(&params)? };
             }
-            // The first search only makes the table for the next.
-            if overlap == self.segment {
-                continue;
-            }
-            let params = LinkParams {
-                stm: launcher.handle::<A>(),
-                assembly: data.assembly(),
-                overlap,
-            };
-            // SAFETY: as above.
-            unsafe { launcher.launch::<Link<A>>(&params)? };
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -36,11 +36,13 @@ pub struct CudaInfo {
     pub resident_threads: u32,
 }
 
-/// A kernel's function in its loaded module, and the time that the driver took
-/// to compile it.
+/// A kernel's function in its loaded module.
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
+    /// The largest number of threads of a block, which its registers bound.
+    pub(crate) threads_max: u32,
+    /// The time that the driver took to compile the module.
     pub(crate) compiled_in: Duration,
 }
 

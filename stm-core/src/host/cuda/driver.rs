@@ -73,6 +73,14 @@ pub(crate) trait Driver: Send + Sync {
     unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call;
     /// `cuMemcpyDtoH`.
     unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call;
+    /// `cuMemcpyDtoDAsync`.
+    unsafe fn copy_within(
+        &self,
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    ) -> Call;
     /// `cuMemsetD8` with zero.
     unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call;
 
@@ -205,6 +213,15 @@ impl Driver for Nvidia {
     }
     unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call {
         unsafe { result::memcpy_dtoh_sync(data, from) }
+    }
+    unsafe fn copy_within(
+        &self,
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    ) -> Call {
+        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
     }
     unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call {
         unsafe { result::memset_d8_sync(start, 0, bytes) }

@@ -1,19 +1,21 @@
 //! Launches on a GPU: the implementation of [`Device`].
 
-use crate::host::cuda::context::{Cuda, has_wide_atomics};
+use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
-use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
+use crate::host::device::{Device, Laps, Launch, Limits, Memory, StopAt};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
 use cudarc::driver::{DriverError, sys};
+use std::boxed::Box;
 use std::ffi::c_void;
 use std::format;
 use std::string::String;
 use std::thread;
 use std::time::{Duration, Instant};
+use std::vec::Vec;
 
 /// An event, destroyed when dropped.
 struct Event<'a> {
@@ -33,12 +35,45 @@ impl<'a> Event<'a> {
         let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
         self.cuda.done("cuEventRecord", recorded)
     }
+
+    /// Returns the time from this event to a later one; both have been reached.
+    fn until(&self, later: &Self) -> Result<Duration, Error> {
+        // SAFETY: both are live.
+        let elapsed = unsafe { self.cuda.driver().elapsed(self.event, later.event) };
+        let ms = self.cuda.done("cuEventElapsedTime", elapsed)?;
+        Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
+    }
 }
 
 impl Drop for Event<'_> {
     fn drop(&mut self) {
         // SAFETY: created once, destroyed once. An error here changes nothing.
         let _ = unsafe { self.cuda.driver().destroy_event(self.event) };
+    }
+}
+
+/// The GPU's clock: an event for each lap.
+struct EventLaps<'a> {
+    cuda: &'a Cuda,
+    /// Those that have been recorded, and behind them those that have not.
+    events: Vec<Event<'a>>,
+    recorded: usize,
+}
+
+impl Laps for EventLaps<'_> {
+    fn lap(&mut self) -> Result<(), Error> {
+        if self.recorded == self.events.len() {
+            self.events.push(Event::new(self.cuda)?);
+        }
+        self.events[self.recorded].record()?;
+        self.recorded += 1;
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<Vec<Duration>, Error> {
+        let recorded = self.events[..self.recorded].windows(2);
+        let times = recorded.map(|lap| lap[0].until(&lap[1]));
+        times.collect()
     }
 }
 
@@ -104,6 +139,23 @@ impl Device for Cuda {
             .map(|loaded| loaded.compiled_in)
     }
 
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+        self.alive()?;
+        let (before, after) = (Event::new(self)?, Event::new(self)?);
+        before.record()?;
+        let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
+        // SAFETY: the caller promises it, and the copy is waited for below.
+        let copied = unsafe { self.driver().copy_within(to, from, bytes, self.stream()) };
+        self.done("cuMemcpyDtoDAsync", copied)?;
+        // SAFETY: both are live.
+        let recorded = unsafe { self.driver().record_event(after.event, self.stream()) };
+        // After an error here the copy may still run, as a kernel may.
+        recorded
+            .and_then(|()| self.wait_for(&after, None))
+            .map_err(|error| self.lose("a copy on the device", error))?;
+        before.until(&after)
+    }
+
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,
@@ -119,6 +171,16 @@ impl Device for Cuda {
         let params = core::ptr::from_ref(params).cast::<c_void>();
         // SAFETY: as above.
         unsafe { self.start_entry(Entry::of::<K>(), launch, params) }
+    }
+
+    fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, Error> {
+        self.alive()?;
+        let events = (0..most).map(|_| Event::new(self));
+        Ok(Box::new(EventLaps {
+            cuda: self,
+            events: events.collect::<Result<_, _>>()?,
+            recorded: 0,
+        }))
     }
 
     fn wait(&self, stop: Option<StopAt>) -> Result<(), Error> {
@@ -158,8 +220,8 @@ impl Cuda {
     ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
         // What may fail, and takes long the first time, comes before the clock.
-        let function = self.function(kernel, launch.probe.observation())?.function;
-        self.check_function(function, launch)?;
+        let loaded = self.function(kernel, launch.probe.observation())?;
+        self.check_function(loaded, launch)?;
         let (before, after) = (Event::new(self)?, Event::new(self)?);
         before.record()?;
         // SAFETY: the caller promises it.
@@ -171,10 +233,7 @@ impl Cuda {
         recorded
             .and_then(|()| self.wait_for(&after, launch.stop))
             .map_err(|e| self.lose(&format!("kernel {}", kernel.name), e))?;
-        // SAFETY: both events have been recorded and reached.
-        let elapsed = unsafe { self.driver().elapsed(before.event, after.event) };
-        let ms = self.done("cuEventElapsedTime", elapsed)?;
-        Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
+        before.until(&after)
     }
 
     /// Launches an entry point and does not wait for it.
@@ -189,10 +248,10 @@ impl Cuda {
         params: *const c_void,
     ) -> Result<(), Error> {
         launch.check(&self.limits())?;
-        let function = self.function(kernel, launch.probe.observation())?.function;
-        self.check_function(function, launch)?;
+        let loaded = self.function(kernel, launch.probe.observation())?;
+        self.check_function(loaded, launch)?;
         let started = DriverLaunch {
-            function,
+            function: loaded.function,
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
@@ -208,16 +267,13 @@ impl Cuda {
 
     /// Checks the limits that depend on the kernel: its registers bound the
     /// threads of a block, and shared memory beyond 48 KiB must be requested.
-    fn check_function(&self, function: sys::CUfunction, launch: &Launch) -> Result<(), Error> {
-        let driver = self.driver();
-        // SAFETY: the function is loaded.
-        let limit = unsafe { driver.threads_max(function) };
-        let limit = self.done("cuFuncGetAttribute", limit)? as u32;
-        if launch.threads > limit {
+    fn check_function(&self, loaded: Loaded, launch: &Launch) -> Result<(), Error> {
+        let (driver, function) = (self.driver(), loaded.function);
+        if launch.threads > loaded.threads_max {
             return Err(Error::LaunchTooLarge {
                 what: "threads a block of this kernel, which needs many registers,",
                 asked: launch.threads,
-                limit,
+                limit: loaded.threads_max,
             });
         }
         if launch.shared_bytes > 48 << 10 {

@@ -11,11 +11,13 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `context` | `Cuda`: the context, and the errors that end it |
+//! | `borrow` | memory of the caller's `cudarc` |
 //! | `driver` | the driver's calls, and the errors that end a context |
 //! | `memory` | allocations and copies |
 //! | `module` | PTX modules, and their compilation by the driver |
 //! | `launch` | launches, and the time limit |
 
+mod borrow;
 pub(crate) mod context;
 mod driver;
 mod launch;

@@ -96,8 +96,11 @@ impl Cuda {
                 Error::BadPtx { entry, log }
             }
         })?;
+        // SAFETY: the function is loaded.
+        let threads_max = unsafe { self.driver().threads_max(function) };
         let found = Loaded {
             function,
+            threads_max: self.done("cuFuncGetAttribute", threads_max)? as u32,
             compiled_in: start.elapsed(),
         };
         tracing::debug!(

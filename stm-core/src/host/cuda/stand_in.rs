@@ -198,6 +198,17 @@ impl Driver for StandIn {
         unsafe { (from as *const u8).copy_to_nonoverlapping(data.as_mut_ptr(), data.len()) };
         Ok(())
     }
+    unsafe fn copy_within(
+        &self,
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        _stream: sys::CUstream,
+    ) -> Call {
+        self.enter("cuMemcpyDtoDAsync")?;
+        unsafe { (to as *mut u8).copy_from_nonoverlapping(from as *const u8, bytes) };
+        Ok(())
+    }
     unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call {
         self.enter("cuMemsetD8")?;
         unsafe { (start as *mut u8).write_bytes(0, bytes) };

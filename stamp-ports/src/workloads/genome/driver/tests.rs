@@ -1,9 +1,11 @@
 //! What a run left is judged, as it is and spoilt.
 
 use super::*;
+use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::Sizes;
+use std::time::Duration;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::{Cpu, Stm, StmConfig};
+use stm_core::host::{Cpu, ProfileRows, Statistics, Stm, StmConfig};
 
 const GENOME: Genome = Genome {
     bases: 200,
@@ -87,4 +89,60 @@ fn what_the_kernels_left_is_refused_with_any_word_changed() {
     data.slots.upload(&slots).unwrap();
     data.prevs.upload(&prevs).unwrap();
     assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+}
+
+/// A run, followed launch by launch or not, and how often it was reported.
+fn run(followed: bool) -> (Launched, usize) {
+    let cpu = Cpu::new();
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+    GENOME.reset(&mut data).unwrap();
+    let mut reported = 0;
+    let mut count = |_: Duration, _: &Statistics| reported += 1;
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    if followed {
+        launcher = launcher.followed_by(&mut count);
+    }
+    GENOME
+        .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+        .unwrap();
+    let done = launcher.finish();
+    assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+    (done, reported)
+}
+
+#[test]
+fn launches_are_enqueued_unless_somebody_follows_them_and_their_sums_are_the_same() {
+    let segment = u64::from(GENOME.segment);
+    let (alone, reported) = run(true);
+    // The set once, and the links of all overlaps but the longest.
+    assert_eq!(reported as u64, 1 + segment - 1);
+    assert_eq!(alone.enqueued.us_a_launch(), None);
+    let (in_order, _) = run(false);
+    assert_eq!(in_order.enqueued.launches, 2 * segment - 1);
+    assert!(in_order.enqueued.us_a_launch() > Some(0.0));
+    // One thread does the same whatever the way, so all counts are the same.
+    assert_eq!(in_order.statistics, alone.statistics);
+    let counts = |done: &Launched| -> Vec<_> {
+        let of = |k: &KernelTime| (k.kernel, k.launches, k.commits, k.aborts);
+        done.kernels.iter().map(of).collect()
+    };
+    assert_eq!(counts(&in_order), counts(&alone));
+    let sum: f64 = in_order.kernels.iter().map(|kernel| kernel.time_ms).sum();
+    assert!((sum - in_order.time.as_secs_f64() * 1e3).abs() < 1e-6);
+}
+
+#[test]
+fn an_observed_memory_has_its_launches_one_by_one() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    let rows = ProfileRows::new(&cpu, Launch::new(1, 1)).unwrap();
+    stm.observe(rows.probe());
+    let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+    GENOME.reset(&mut data).unwrap();
+    let mut launcher = Launcher::new(&cpu, &mut stm);
+    GENOME
+        .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+        .unwrap();
+    assert_eq!(launcher.finish().enqueued.launches, 0);
 }

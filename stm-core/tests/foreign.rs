@@ -1,0 +1,237 @@
+//! Arrays over memory that somebody else owns, on the CPU: nothing is copied
+//! where the layout is plain, every bit arrives where it is not, and no neighbour
+//! is touched.
+
+use stm_core::algorithm::HvSorting;
+use stm_core::array::Layout;
+use stm_core::host::{Error, ForeignArray, Pod};
+use stm_core::prelude::*;
+
+/// Adds to every element, one transaction each.
+#[kernel(all)]
+pub fn raise<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    wide: &A::Array<u64>,
+    by: u32,
+) {
+    stm.for_each(lane, 0..words.len(), |tx, i| {
+        let word = tx.read(words, i)?;
+        let other = tx.read(wide, i)?;
+        tx.write(words, i, word.wrapping_add(by))?;
+        tx.write(wide, i, other.wrapping_add(u64::from(by) << 40))
+    });
+}
+
+/// Returns the sum of an element and an input.
+#[kernel]
+pub fn sums<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    plus: &Input<u32>,
+    sums: &Output<u32>,
+) {
+    stm.for_each_into(lane, 0..words.len(), sums, |tx, i| {
+        Ok(tx.read(words, i)? + plus.get(lane, i).unwrap_or(0))
+    });
+}
+
+/// Values that differ in every bit, the edges among them.
+fn values<T: Element>(len: usize) -> Vec<T> {
+    let edges = [
+        u64::MAX,
+        0,
+        1,
+        1 << 63,
+        1 << 32,
+        1 << 31,
+        0x7FF0_0000_0000_0001,
+    ];
+    let more = (0..).map(|i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let bits = edges.into_iter().chain(more).take(len);
+    // Of 32-bit elements the upper half of the bits counts as well.
+    bits.map(|b| T::from_bits64(if T::WIDE { b } else { b ^ b >> 32 }))
+        .collect()
+}
+
+fn bits<T: Element>(data: &[T]) -> Vec<u64> {
+    data.iter().map(|value| value.to_bits64()).collect()
+}
+
+/// Copies into an array and back, beside neighbours that must stay.
+fn there_and_back<T: Pod + Element>(layout: Layout, len: usize) {
+    let cpu = Cpu::new();
+    let data = values::<T>(len + 2);
+    let mut there = data.clone();
+    let mut array = TxArray::<_, T>::zeroed(&cpu, layout, len, "an array").unwrap();
+    let from = cpu.borrow("there", &mut there[1..=len]).unwrap();
+    array.copy_from(&from).unwrap();
+    assert_eq!(bits(&there), bits(&data), "the source is changed");
+    assert_eq!(bits(&array.download().unwrap()), bits(&data[1..=len]));
+    // Back, over other values.
+    let mut back = data.clone();
+    back[1..=len].fill(T::from_bits64(77));
+    let mut to = cpu.borrow("back", &mut back[1..=len]).unwrap();
+    array.copy_to(&mut to).unwrap();
+    assert_eq!(bits(&back), bits(&data), "{layout:?} {len}");
+}
+
+#[test]
+fn every_bit_of_every_type_arrives_there_and_back() {
+    for layout in [Layout::Plain, Layout::Cells] {
+        // Less than one batch of a lane, its edges, and many.
+        for len in [1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 1000, 12_345] {
+            there_and_back::<u32>(layout, len);
+            there_and_back::<i32>(layout, len);
+            there_and_back::<f32>(layout, len);
+            there_and_back::<u64>(layout, len);
+            there_and_back::<i64>(layout, len);
+            there_and_back::<f64>(layout, len);
+        }
+    }
+}
+
+#[test]
+fn plain_algorithms_work_on_the_memory_itself() {
+    fn run<A: Algorithm>() {
+        let cpu = Cpu::new();
+        let (mut words, mut wide) = (values::<u32>(300), values::<u64>(300));
+        let (before, wide_before) = (words.clone(), wide.clone());
+        let mut stm = Stm::on(&cpu).unwrap();
+        // Some words in the middle, and the others stay.
+        let a = cpu.borrow("words", &mut words[3..203]).unwrap();
+        let b = cpu.borrow("wide words", &mut wide[50..250]).unwrap();
+        let done = raise::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &a, &b, 5).unwrap();
+        assert_eq!(done.commits, 200);
+        for (i, (&now, &then)) in words.iter().zip(&before).enumerate() {
+            let by = if (3..203).contains(&i) { 5 } else { 0 };
+            assert_eq!(now, then.wrapping_add(by), "{i}");
+        }
+        for (i, (&now, &then)) in wide.iter().zip(&wide_before).enumerate() {
+            let by = if (50..250).contains(&i) { 5 << 40 } else { 0 };
+            assert_eq!(now, then.wrapping_add(by), "{i}");
+        }
+    }
+    run::<FastTable>();
+    run::<HvSorting>();
+}
+
+#[test]
+fn cells_take_new_values_between_the_launches_of_one_memory() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let mut words = stm.array("words", &[0u32; 100]).unwrap();
+    let mut wide = stm.array("wide words", &[0u64; 100]).unwrap();
+    for round in 1..=4 {
+        // Versions are those of the launch before, and then those of a copy.
+        let mut data = vec![round; 100];
+        let mut wide_data = vec![u64::from(round); 100];
+        let mut a = cpu.borrow("words", &mut data).unwrap();
+        let mut b = cpu.borrow("wide words", &mut wide_data).unwrap();
+        words.copy_from(&a).unwrap();
+        wide.copy_from(&b).unwrap();
+        for _ in 0..2 {
+            let done = raise::launch(&mut stm, Launch::new(2, 4), &words, &wide, 10).unwrap();
+            assert_eq!(done.commits, 100);
+        }
+        words.copy_to(&mut a).unwrap();
+        wide.copy_to(&mut b).unwrap();
+        assert_eq!(data, [round + 20; 100]);
+        assert_eq!(wide_data, [u64::from(round) + (20 << 40); 100]);
+    }
+    stm.check_in_full().unwrap();
+}
+
+#[test]
+fn foreign_memory_is_input_and_output_of_a_launch() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let words = stm.array("words", &[1u32, 2, 3]).unwrap();
+    let (mut plus, mut found) = ([10u32, 20, 30], [0u32; 3]);
+    let plus = cpu.borrow("plus", &mut plus).unwrap();
+    let mut to = cpu.borrow("found", &mut found).unwrap();
+    sums::launch(
+        &mut stm,
+        Launch::new(1, 2),
+        &words,
+        plus.as_input(),
+        &mut to,
+    )
+    .unwrap();
+    assert_eq!(found, [11, 22, 33]);
+}
+
+#[test]
+fn a_buffer_can_be_borrowed_as_foreign_memory() {
+    let cpu = Cpu::new();
+    let mut buffer = Buffer::from_slice(&cpu, &[5u32, 6, 7], "a buffer").unwrap();
+    let mut array = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 3, "an array").unwrap();
+    let from = ForeignArray::of_buffer(&mut buffer).unwrap();
+    assert_eq!((from.len(), from.name()), (3, "a buffer"));
+    array.copy_from(&from).unwrap();
+    assert_eq!(array.download().unwrap(), [5, 6, 7]);
+    let mut empty = Buffer::<_, u32>::zeroed(&cpu, 0, "nothing").unwrap();
+    let error = ForeignArray::of_buffer(&mut empty).unwrap_err();
+    assert_eq!(error, Error::NoMemory { what: "nothing" });
+}
+
+#[test]
+fn memory_that_cannot_be_an_array_is_refused_by_name() {
+    let cpu = Cpu::new();
+    let error = cpu.borrow::<u64>("nothing", &mut []).unwrap_err();
+    assert_eq!(error, Error::NoMemory { what: "nothing" });
+    let mut data = [0u64; 4];
+    let raw = |start: *mut u64, len| {
+        // SAFETY: what is not refused is inside of `data`, and not accessed.
+        unsafe { ForeignArray::from_raw(&cpu, "raw", start, len) }
+    };
+    let none = raw(std::ptr::null_mut(), 4).unwrap_err();
+    assert_eq!(none, Error::NoMemory { what: "raw" });
+    let start = data.as_mut_ptr();
+    for off in 1..8 {
+        let address = start.wrapping_byte_add(off);
+        let error = raw(address, 1).unwrap_err();
+        let expected = Error::Misaligned {
+            what: "raw",
+            address: address.addr() as u64,
+            align: 8,
+        };
+        assert_eq!(error, expected);
+    }
+    assert_eq!(raw(start.wrapping_add(1), 3).unwrap().len(), 3);
+}
+
+#[test]
+fn a_copy_between_arrays_of_different_lengths_is_refused_and_changes_nothing() {
+    let cpu = Cpu::new();
+    let mut data = [9u32; 5];
+    let mut array = TxArray::from_slice(&cpu, Layout::Cells, &[1u32, 2, 3, 4], "an array").unwrap();
+    let mut other = cpu.borrow("data", &mut data).unwrap();
+    let expected = Error::OtherLength {
+        what: "an array",
+        len: 4,
+        other: "data",
+        other_len: 5,
+    };
+    assert_eq!(array.copy_from(&other).unwrap_err(), expected);
+    assert_eq!(array.copy_to(&mut other).unwrap_err(), expected);
+    assert_eq!(array.download().unwrap(), [1, 2, 3, 4]);
+    assert_eq!(data, [9; 5]);
+}
+
+#[test]
+fn an_algorithm_with_cells_refuses_foreign_memory_and_says_what_to_do() {
+    let cpu = Cpu::new();
+    let (mut words, mut wide) = ([1u32; 8], [1u64; 8]);
+    let mut stm = Stm::on(&cpu).unwrap();
+    let a = cpu.borrow("words", &mut words).unwrap();
+    let b = cpu.borrow("wide words", &mut wide).unwrap();
+    let error = raise::launch(&mut stm, Launch::new(1, 1), &a, &b, 1).unwrap_err();
+    assert!(matches!(error, Error::ForeignCells { what: "words", .. }));
+    assert!(error.to_string().contains("copy it into an array of cells"));
+    assert!(a.try_view::<Fast>().is_err());
+    assert_eq!(a.try_view::<FastTable>().unwrap().len(), 8);
+    assert_eq!((words, wide), ([1; 8], [1; 8]));
+}

@@ -1,0 +1,325 @@
+//! Measures what the library costs beside other code of a GPU, in one run:
+//!
+//! 1. the copy of foreign memory into cells and back, as bytes a second that are
+//!    read and written, over those of a copy from device memory to device
+//!    memory;
+//! 2. the host's time for a launch in order: until the last call that enqueues
+//!    has returned, and until the last launch has ended. A driver has room for
+//!    some thousand launches and then waits, so there is a short series as well,
+//!    and one of launches that the host waits for one by one.
+//!
+//! It runs on the first GPU, else on the CPU, or where `--device` says. The
+//! times of copies are those of the device, the median of seven after one that
+//! does not count. What was copied is compared, and each transaction has
+//! committed. `--json` prints an object a line.
+//!
+//!     cargo bench -p stm-kernels --bench beside
+//!     cargo bench -p stm-kernels --bench beside -- --device cpu --megabytes 64 --json
+
+use std::time::{Duration, Instant};
+use stm_core::Element;
+use stm_core::array::Layout;
+use stm_core::host::{
+    Buffer, Cpu, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Stm, TxArray,
+};
+use stm_kernels::ra::{RaPlan, random_array};
+
+/// The number of timed copies of each kind; one untimed copy comes before.
+const REPEAT: usize = 7;
+/// The launches of the long series, and of the short one.
+const SERIES: [u64; 2] = [10_000, 128];
+/// The launches that the host waits for.
+const ONE_BY_ONE: u64 = 1_000;
+
+/// What is measured and how it is printed.
+struct Settings {
+    megabytes: usize,
+    json: bool,
+}
+
+/// Returns the median of the times.
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Returns the median time of a copy, and the host's.
+fn timed(mut copy: impl FnMut() -> Result<Duration, Error>) -> Result<(Duration, Duration), Error> {
+    copy()?;
+    let (mut device, mut host) = (Vec::new(), Vec::new());
+    for _ in 0..REPEAT {
+        let start = Instant::now();
+        device.push(copy()?);
+        host.push(start.elapsed());
+    }
+    Ok((median(device), median(host)))
+}
+
+/// One kind of copy.
+struct Copy {
+    what: &'static str,
+    /// The bytes read and written.
+    moved: usize,
+    device: Duration,
+    host: Duration,
+}
+
+impl Copy {
+    /// Bytes a second.
+    fn rate(&self) -> f64 {
+        self.moved as f64 / self.device.as_secs_f64().max(1e-9)
+    }
+}
+
+/// Copies from one place of the device's memory to another.
+fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
+    let data: Vec<u32> = (0..bytes / 4).map(|i| i as u32 ^ 0x5A5A_5A5A).collect();
+    let from = Buffer::from_slice(device, &data, "the source")?;
+    let to = Buffer::<_, u32>::zeroed(device, data.len(), "the target")?;
+    let (time, host) = timed(|| {
+        let (to, from) = (to.as_mut_ptr().cast(), from.as_mut_ptr().cast());
+        // SAFETY: two buffers of this many bytes, which nothing else accesses.
+        unsafe { device.copy(to, from, data.len() * 4) }
+    })?;
+    assert!(to.download()? == data, "a copy lost something");
+    Ok(Copy {
+        what: "device to device",
+        moved: 2 * data.len() * 4,
+        device: time,
+        host,
+    })
+}
+
+/// Copies elements into cells and back.
+fn cells<D: Device, T: Pod + Element>(
+    device: &D,
+    bytes: usize,
+    what: [&'static str; 2],
+) -> Result<[Copy; 2], Error> {
+    let len = bytes / size_of::<T>();
+    let value = |i: u64| T::from_bits64(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7);
+    let data: Vec<T> = (0..len as u64).map(value).collect();
+    let mut buffer = Buffer::from_slice(device, &data, "the elements")?;
+    let mut array = TxArray::<_, T>::zeroed(device, Layout::Cells, len, "the cells")?;
+    let moved = len * size_of::<T>() + array.bytes() as usize;
+    let from = ForeignArray::of_buffer(&mut buffer)?;
+    let into = timed(|| array.copy_from(&from))?;
+    buffer.clear()?;
+    let mut to = ForeignArray::of_buffer(&mut buffer)?;
+    let back = timed(|| array.copy_to(&mut to))?;
+    let bits = |data: &[T]| data.iter().map(|v| v.to_bits64()).collect::<Vec<_>>();
+    assert!(
+        bits(&buffer.download()?) == bits(&data),
+        "an element is not what it was before its way through the cells"
+    );
+    let copy = |what, (device, host)| Copy {
+        what,
+        moved,
+        device,
+        host,
+    };
+    Ok([copy(what[0], into), copy(what[1], back)])
+}
+
+/// Launches of one transaction each.
+struct Series {
+    launches: u64,
+    /// The host's time until the last call has returned.
+    enqueued: Option<Duration>,
+    /// The time until the last launch has ended.
+    ended: Duration,
+}
+
+fn plan() -> RaPlan {
+    RaPlan::new(1, 64, 2, 1)
+}
+
+/// One warp.
+fn shape<D: Device>(device: &D) -> Launch {
+    Launch::new(1, device.limits().warp_width)
+}
+
+/// Enqueues the launches and waits once.
+fn in_order<D: Device>(
+    stm: &mut Stm<D>,
+    words: &TxArray<D, u32>,
+    launches: u64,
+) -> Result<Series, Error> {
+    let shape = shape(stm.device());
+    let start = Instant::now();
+    let (enqueued, done) = stm.in_order(|queue: &InOrder<'_, '_, D>| {
+        let start = Instant::now();
+        for _ in 0..launches {
+            random_array::enqueue(queue, shape, words, 1, plan())?;
+        }
+        Ok(start.elapsed())
+    })?;
+    assert_eq!(done.commits, launches, "a launch is lost");
+    Ok(Series {
+        launches,
+        enqueued: Some(enqueued),
+        ended: start.elapsed(),
+    })
+}
+
+/// Waits for each launch.
+fn one_by_one<D: Device>(stm: &mut Stm<D>, words: &TxArray<D, u32>) -> Result<Series, Error> {
+    let shape = shape(stm.device());
+    let start = Instant::now();
+    for _ in 0..ONE_BY_ONE {
+        let done = random_array::launch(stm, shape, words, 1, plan())?;
+        assert_eq!(done.commits, 1);
+    }
+    Ok(Series {
+        launches: ONE_BY_ONE,
+        enqueued: None,
+        ended: start.elapsed(),
+    })
+}
+
+/// The launches, after some that do not count.
+fn launches<D: Device>(device: &D) -> Result<Vec<Series>, Error> {
+    let mut stm = Stm::on(device)?;
+    let words = stm.array("words", &[0u32; 64])?;
+    in_order(&mut stm, &words, SERIES[1])?;
+    let mut found = Vec::new();
+    for launches in SERIES {
+        let mut tries = Vec::new();
+        for _ in 0..REPEAT {
+            tries.push(in_order(&mut stm, &words, launches)?);
+        }
+        tries.sort_by_key(|series| series.enqueued);
+        found.push(tries.swap_remove(REPEAT / 2));
+    }
+    found.push(one_by_one(&mut stm, &words)?);
+    Ok(found)
+}
+
+fn print_copies(copies: &[Copy], json: bool) {
+    let reference = copies[0].rate();
+    if !json {
+        println!(
+            "{:<32}{:>10}{:>12}{:>12}{:>10}{:>12}",
+            "copy", "MB moved", "device us", "host us", "GB/s", "of a copy"
+        );
+    }
+    for copy in copies {
+        let us = |time: Duration| time.as_secs_f64() * 1e6;
+        let (device, host) = (us(copy.device), us(copy.host));
+        let ratio = copy.rate() / reference;
+        if json {
+            println!(
+                "{{\"copy\": \"{}\", \"bytes_moved\": {}, \"device_us\": {device:.2}, \
+                 \"host_us\": {host:.2}, \"bytes_per_s\": {:.0}, \"of_a_copy\": {ratio:.4}}}",
+                copy.what,
+                copy.moved,
+                copy.rate()
+            );
+        } else {
+            println!(
+                "{:<32}{:>10}{device:>12.1}{host:>12.1}{:>10.1}{ratio:>11.2}x",
+                copy.what,
+                copy.moved >> 20,
+                copy.rate() / 1e9
+            );
+        }
+    }
+}
+
+fn print_launches(all: &[Series], json: bool) {
+    if !json {
+        println!(
+            "\n{:<32}{:>10}{:>12}{:>12}",
+            "launches", "number", "host us", "in all us"
+        );
+    }
+    for series in all {
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / series.launches as f64;
+        let (kind, ended) = match series.enqueued {
+            Some(_) => ("in order", each(series.ended)),
+            None => ("one by one", each(series.ended)),
+        };
+        let host = series.enqueued.map(each);
+        if json {
+            let host = host.map_or_else(|| "null".to_owned(), |us| format!("{us:.3}"));
+            println!(
+                "{{\"launches\": \"{kind}\", \"number\": {}, \"enqueue_us\": {host}, \
+                 \"total_us\": {ended:.3}}}",
+                series.launches
+            );
+        } else {
+            let host = host.map_or_else(|| "-".to_owned(), |us| format!("{us:.2}"));
+            println!("{kind:<32}{:>10}{host:>12}{ended:>12.2}", series.launches);
+        }
+    }
+}
+
+fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
+    let bytes = settings.megabytes << 20;
+    if settings.json {
+        println!(
+            "{{\"device\": \"{}\", \"megabytes\": {}}}",
+            device.name(),
+            settings.megabytes
+        );
+    } else {
+        println!("{}, {} MB of elements", device.name(), settings.megabytes);
+    }
+    let mut copies = vec![plain(device, bytes)?];
+    copies.extend(cells::<_, u32>(
+        device,
+        bytes,
+        ["32 bits into cells", "32 bits from cells"],
+    )?);
+    copies.extend(cells::<_, u64>(
+        device,
+        bytes,
+        ["64 bits into cells", "64 bits from cells"],
+    )?);
+    print_copies(&copies, settings.json);
+    print_launches(&launches(device)?, settings.json);
+    Ok(())
+}
+
+fn main() {
+    let mut settings = Settings {
+        megabytes: 256,
+        json: false,
+    };
+    let mut device = None;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            // Cargo adds it.
+            "--bench" => {}
+            "--json" => settings.json = true,
+            "--device" => device = arguments.next(),
+            "--megabytes" => {
+                let number = arguments.next().and_then(|n| n.parse().ok());
+                settings.megabytes = number.filter(|&n| n > 0).expect("--megabytes N");
+            }
+            other => panic!("no such option: {other}"),
+        }
+    }
+    let gpu = match device.as_deref() {
+        None => match Cuda::new(0) {
+            Ok(gpu) => Some(gpu),
+            Err(error) => {
+                eprintln!("no GPU can be used, so this runs on the CPU: {error}");
+                None
+            }
+        },
+        Some("cpu") => None,
+        Some(name) => {
+            let ordinal = name.strip_prefix("cuda").map(|n| n.trim_start_matches(':'));
+            let ordinal = ordinal.map(|n| if n.is_empty() { "0" } else { n });
+            let ordinal = ordinal.and_then(|n| n.parse().ok());
+            Some(Cuda::new(ordinal.expect("--device cpu or cuda:N")).expect("the GPU"))
+        }
+    };
+    let measured = match gpu {
+        Some(gpu) => all(&gpu, &settings),
+        None => all(&Cpu::new(), &settings),
+    };
+    measured.expect("a measurement");
+}
