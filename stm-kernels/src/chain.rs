@@ -19,8 +19,8 @@ pub struct ChainPlan {
     /// Lookups in a hundred operations. The others insert and remove in equal
     /// parts.
     pub lookups_percent: u32,
-    /// The number of consecutive operations that are of one kind, 1 or more. With
-    /// a multiple of a warp's width all lanes of a warp do the same.
+    /// The number of consecutive operations that are of one kind, a power of two.
+    /// With a warp's width or more all lanes of a warp do the same.
     pub alike: u32,
 }
 
@@ -42,7 +42,7 @@ impl ChainPlan {
     /// Returns what operation `i` does, and with which key.
     #[inline(always)]
     pub const fn operation(&self, i: u64) -> (Operation, u32) {
-        let kind = draw(self.seed, i / self.alike as u64, 0);
+        let kind = draw(self.seed, i >> self.alike.trailing_zeros(), 0);
         let key = below(draw(self.seed, i, 1), self.keys);
         let operation = if kind % 100 < self.lookups_percent as u64 {
             Operation::Lookup

@@ -8,7 +8,7 @@ use stm_core::algorithm::{Algorithm, Fast, HvSorting};
 use stm_core::host::{Error, check_parameters};
 use stm_core::kernel::Build;
 use stm_core::with_algorithm;
-use stm_kernels::{bank, eigenbench, genome, ht, kmeans, labyrinth, queue, ra};
+use stm_kernels::{bank, eigenbench, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
 fn check<K: Kernel>() {
     for wide in [false, true] {
@@ -37,6 +37,7 @@ fn check_all<A: Algorithm>() {
     check::<kmeans::KMeansAdds<A>>();
     check::<labyrinth::Labyrinth<A>>();
     check::<queue::Queue<A>>();
+    check::<vacation::Vacation<A>>();
 }
 
 #[test]

@@ -327,10 +327,17 @@ impl<'a> Bench<'a> {
             "--buffer-bytes",
             "1G",
         ];
-        let arguments = &arguments[..];
+        // Few lanes, each with room for as many attempts as contention may cost.
+        let blocks = (1 + chance.below(16)).to_string();
+        let few = ["--blocks", &blocks, "--threads", "32"];
+        let on_gpu = matches!(self.device.kind(), DeviceKind::Cuda);
+        let arguments: Vec<&str> = arguments
+            .into_iter()
+            .chain(few.into_iter().filter(|_| on_gpu))
+            .collect();
         let called = format!("{} {}", verify.display(), arguments.join(" "));
         let output = Command::new(verify)
-            .args(arguments)
+            .args(&arguments)
             .stdin(Stdio::null())
             .output()
             .map_err(|error| format!("{called}: {error}"))?;
@@ -347,9 +354,17 @@ impl<'a> Bench<'a> {
                 .push(format!("no histories on {device}: {}", errors.trim()));
             return Ok(());
         }
+        if errors.contains(NO_ROOM) {
+            let line = format!("no room for a history: {called}: {}", errors.trim());
+            state.lines.push(line);
+            return Ok(());
+        }
         Err(format!("{called}: {}: {}", output.status, errors.trim()))
     }
 }
+
+/// What `verify` says of a run that made more attempts than its buffers hold.
+const NO_ROOM: &str = "its history buffer is full";
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,6 @@ use super::input::Input;
 use crate::error::Result;
 use crate::numbers::{parse_count, parse_count_32};
 use clap::Args;
-use std::num::NonZero;
 use std::path::PathBuf;
 
 /// The seed, where the caller gives none.
@@ -84,8 +83,8 @@ pub struct SharedOptions {
     pub lookups: Option<u32>,
     /// Consecutive operations of map, list or ordered that are of one kind: with
     /// 32 all lanes of a warp do the same [default: 1]
-    #[arg(long, value_name = "N")]
-    pub alike: Option<NonZero<u32>>,
+    #[arg(long, value_name = "N", value_parser = parse_alike)]
+    pub alike: Option<u32>,
     /// Seed of the data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
     pub seed: u64,
@@ -134,9 +133,36 @@ pub fn parse_percent(text: &str) -> Result<u32, String> {
     })
 }
 
+/// Reads how many consecutive operations are of one kind.
+///
+/// # Errors
+/// What is given instead, and what would be right.
+fn parse_alike(text: &str) -> Result<u32, String> {
+    let alike = parse_count_32(text)?;
+    if alike.is_power_of_two() {
+        Ok(alike)
+    } else {
+        Err(format!("{alike} is no power of two: give 1, 2, 4, ... 32"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operations_of_one_kind_come_in_powers_of_two() {
+        assert_eq!(parse_alike("1"), Ok(1));
+        assert_eq!(parse_alike("32"), Ok(32));
+        for text in ["0", "3", "33"] {
+            let error = parse_alike(text).unwrap_err();
+            assert!(
+                error.contains(text) && error.contains("power of two"),
+                "{error}"
+            );
+        }
+        assert!(parse_alike("x").is_err());
+    }
 
     #[test]
     fn shares_are_whole_per_cent() {

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::numbers::parse_count_32;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
 use clap::Args;
-use std::num::NonZero;
 
 /// The options of `map`.
 #[derive(Args, Debug, Clone, Copy, Default)]
@@ -31,7 +30,7 @@ impl WorkloadOptions for Options {
             keys: shared.keys.unwrap_or(base.keys),
             chains: self.chains.or(shared.keys).unwrap_or(base.chains),
             lookups_percent: shared.lookups.unwrap_or(base.lookups_percent),
-            alike: shared.alike.map_or(base.alike, NonZero::get),
+            alike: shared.alike.unwrap_or(base.alike),
         })
     }
 }

@@ -4,7 +4,6 @@ use super::input::Ordered;
 use crate::error::Result;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
 use clap::Args;
-use std::num::NonZero;
 
 /// The options of `ordered`, which are shared ones.
 #[derive(Args, Debug, Clone, Copy, Default)]
@@ -25,7 +24,7 @@ impl WorkloadOptions for Options {
         Ok(Ordered {
             keys: shared.keys.unwrap_or(base.keys),
             lookups_percent: shared.lookups.unwrap_or(base.lookups_percent),
-            alike: shared.alike.map_or(base.alike, NonZero::get),
+            alike: shared.alike.unwrap_or(base.alike),
         })
     }
 }
