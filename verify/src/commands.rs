@@ -370,11 +370,8 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
     ));
     let wanted = |m: &Mutant| which == "all" || which == m.name();
-    let delays: &[bool] = if args.delays {
-        &[false, true]
-    } else {
-        &[false]
-    };
+    let both = [false, true];
+    let delays = &both[..1 + usize::from(args.delays)];
     for &(mutant, _) in record::RA_MUTANTS.iter().filter(|(m, _)| wanted(m)) {
         for &delayed in delays {
             say(record_defect(device, mutant, delayed, &input, &settings)?);

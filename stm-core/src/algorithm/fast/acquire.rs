@@ -9,19 +9,15 @@
 //!    word's lock already, the entry shares that lock. Any other failure
 //!    releases all locks and aborts.
 //!
-//! A transaction that writes few words, and that is most of them, takes the
-//! written ones out of its entries and locks four at a time. The code for that is
-//! a tenth of the code that locks whole batches, most of whose entries would be
-//! ones that were only read, and instructions that a warp has not executed for a
-//! while are the most expensive part of a short transaction on a GPU.
+//! A transaction that writes few words locks them four at a time, because fetching
+//! the instructions for whole batches would take longer.
 //!
 //! Invariant: on success every written entry owns its lock or shares that of an
 //! earlier entry; on failure nothing is owned.
 //!
 //! Rarely used functions take their arguments by value, so that the transaction
-//! itself stays in registers. They are inlined nevertheless: a call would keep
-//! the live values around it in memory even on the paths that do not make the
-//! call.
+//! itself stays in registers. They are inlined nevertheless: a call would keep the
+//! live values in memory even on the paths that do not make it.
 
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::pairs::Pairs;
@@ -38,11 +34,9 @@ use core::marker::PhantomData;
 /// swaps of which one is made, and takes more than twice the registers.
 const WIDE_BATCH: usize = 4;
 
-/// The number of swaps in flight together of a transaction that writes few words.
+/// The swaps in flight together of a transaction that writes few words.
 pub(super) const GROUP: usize = 4;
-
-/// The most words written that are taken out of the entries. With more, whole
-/// batches in flight are faster.
+/// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
 /// Written entries whose words are locked together.
@@ -237,8 +231,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if lost.own && Self::share(at, map, 0, lost.which) {
             return Ok(());
         }
-        // The locks are released at once, so that fewer other transactions meet
-        // them.
+        // Releasing the locks at once lets fewer other transactions meet them.
         Self::restore_batch::<L, B>(at, map, len, 0, lost.which);
         Err(lost.reason())
     }
