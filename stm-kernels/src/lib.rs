@@ -28,6 +28,8 @@
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison. `copy` has the entry points of
 //! the kernels that the library itself launches.
+//!
+//! The feature `sample` leaves most kernels out of a build for the GPU.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
@@ -36,23 +38,34 @@
 extern crate std;
 
 pub mod bank;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod cells;
 pub mod chain;
 mod copy;
 pub mod draw;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod eigenbench;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod floor;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod genome;
 pub mod ht;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod kmeans;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod labyrinth;
 #[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod list;
 pub mod map;
 pub mod mutants;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod ordered;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod pool;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;

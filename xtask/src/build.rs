@@ -20,6 +20,9 @@ pub(crate) enum Set {
     /// What records and takes times, and the seeded defects that `verify` runs on
     /// a GPU to test its tests: below the target directory.
     Observed,
+    /// Some of the observed ones, by which CI checks that what is built on demand
+    /// can be built.
+    Sample,
 }
 
 impl Set {
@@ -28,6 +31,7 @@ impl Set {
         match self {
             Self::Silent => "",
             Self::Observed => "observed",
+            Self::Sample => "observed,sample",
         }
     }
 
@@ -36,6 +40,7 @@ impl Set {
         match self {
             Self::Silent => tree.root.join("stm-kernels").join("ptx"),
             Self::Observed => tree.target.join("ptx").join("observed"),
+            Self::Sample => tree.target.join("ptx").join("sample"),
         }
     }
 }
@@ -90,6 +95,16 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
         println!("{} files in {}", files.len(), dir.display());
     }
     Ok(())
+}
+
+/// Builds the sample of the observed files, whose folder it returns.
+pub(crate) fn sample(tree: &Tree) -> Result<PathBuf, Error> {
+    let dir = Set::Sample.dir(tree);
+    let files = build(tree, &Toolchain::find(None)?, Set::Sample)?;
+    replace(&dir, &files)?;
+    hold_to_rules(&files)?;
+    println!("{} files in {}", files.len(), dir.display());
+    Ok(dir)
 }
 
 /// Prints each file's entry, lines and, where ptxas is at hand, registers.
