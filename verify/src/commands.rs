@@ -371,7 +371,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
     ));
     let wanted = |m: &Mutant| which == "all" || which == m.name();
     let both = [false, true];
-    let delays = &both[..1 + usize::from(args.delays)];
+    let delays = &both[..=usize::from(args.delays)];
     for &(mutant, _) in record::RA_MUTANTS.iter().filter(|(m, _)| wanted(m)) {
         for &delayed in delays {
             say(record_defect(device, mutant, delayed, &input, &settings)?);
