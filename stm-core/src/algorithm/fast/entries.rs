@@ -213,8 +213,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 /// none.
 ///
 /// It takes small arguments by value, so that the transaction stays in
-/// registers, and it is inlined, as a call would keep the live values around it
-/// in memory.
+/// registers. It is a call and a loop of one entry at a time, as every write of a
+/// kernel would have a copy of it.
 ///
 /// # Safety
 /// The entries are live and the lane's.
