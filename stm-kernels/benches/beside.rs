@@ -6,7 +6,11 @@
 //! 2. the host's time for a launch in order: until the last call that enqueues
 //!    has returned, and until the last launch has ended. A driver has room for
 //!    some thousand launches and then waits, so there is a short series as well,
-//!    and one of launches that the host waits for one by one.
+//!    and one of launches that the host waits for one by one;
+//! 3. on a GPU, a program of `cudarc` that has a context, a stream and a slice of
+//!    its own: transactions on the slice itself and on cells that were copied
+//!    from it, in that stream, between the program's own copies. It is compared
+//!    with what the transactions add up to on the host.
 //!
 //! It runs on the first GPU, else on the CPU, or where `--device` says. The
 //! times of copies are those of the device, the median of seven after one that
@@ -16,8 +20,10 @@
 //!     cargo bench -p stm-kernels --bench beside
 //!     cargo bench -p stm-kernels --bench beside -- --device cpu --megabytes 64 --json
 
+use cudarc::driver::CudaContext;
 use std::time::{Duration, Instant};
 use stm_core::Element;
+use stm_core::algorithm::{Fast, FastTable};
 use stm_core::array::Layout;
 use stm_core::host::{
     Buffer, Cpu, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Stm, TxArray,
@@ -281,6 +287,53 @@ fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
+/// Runs transactions in the context and the stream, and on the slice, of a
+/// program of `cudarc`, and returns how many committed.
+fn inside_a_program(ordinal: usize) -> Result<u64, Box<dyn std::error::Error>> {
+    const WORDS: u32 = 1 << 20;
+    const TRANSACTIONS: u64 = 100_000;
+    let plan = RaPlan::new(7, WORDS, 16, 16);
+    let first: Vec<u32> = (0..WORDS).collect();
+
+    let context = CudaContext::new(ordinal)?;
+    let stream = context.new_stream()?;
+    // Enqueued, and not waited for: the transactions come after it.
+    let mut slice = stream.clone_htod(&first)?;
+    let gpu = Cuda::beside(&context)?.on_stream(&stream)?;
+    let shape = Launch::new(132, 128);
+
+    let mut stm = Stm::on(&gpu)?;
+    let words = gpu.borrow("the slice", &mut slice)?;
+    let on_it =
+        random_array::launch_with::<FastTable, _>(&mut stm, shape, &words, TRANSACTIONS, plan)?;
+    let between = stream.clone_dtoh(&slice)?;
+
+    let mut stm = Stm::on(&gpu)?;
+    let mut words = gpu.borrow_view("a view of the slice", slice.slice_mut(..))?;
+    let mut cells = stm.array("cells", &first)?;
+    cells.copy_from(&words)?;
+    let in_cells =
+        random_array::launch_with::<Fast, _>(&mut stm, shape, &cells, TRANSACTIONS, plan)?;
+    cells.copy_to(&mut words)?;
+    let last = stream.clone_dtoh(&slice)?;
+
+    let mut expected = first;
+    for found in [between, last] {
+        for i in 0..TRANSACTIONS {
+            let transaction = plan.transaction(i);
+            for k in 0..16 {
+                let word = &mut expected[transaction.word(k) as usize];
+                *word = word.wrapping_add(transaction.delta(k));
+            }
+        }
+        assert!(
+            found == expected,
+            "the slice has other values than the host"
+        );
+    }
+    Ok(on_it.commits + in_cells.commits)
+}
+
 fn main() {
     let mut settings = Settings {
         megabytes: 256,
@@ -301,6 +354,7 @@ fn main() {
             other => panic!("no such option: {other}"),
         }
     }
+    let mut ordinal = 0;
     let gpu = match device.as_deref() {
         None => match Cuda::new(0) {
             Ok(gpu) => Some(gpu),
@@ -311,14 +365,23 @@ fn main() {
         },
         Some("cpu") => None,
         Some(name) => {
-            let ordinal = name.strip_prefix("cuda").map(|n| n.trim_start_matches(':'));
-            let ordinal = ordinal.map(|n| if n.is_empty() { "0" } else { n });
-            let ordinal = ordinal.and_then(|n| n.parse().ok());
-            Some(Cuda::new(ordinal.expect("--device cpu or cuda:N")).expect("the GPU"))
+            let number = name.strip_prefix("cuda").map(|n| n.trim_start_matches(':'));
+            let number = number.map(|n| if n.is_empty() { "0" } else { n });
+            let number = number.and_then(|n| n.parse().ok());
+            ordinal = number.expect("--device cpu or cuda:N");
+            Some(Cuda::new(ordinal).expect("the GPU"))
         }
     };
     let measured = match gpu {
-        Some(gpu) => all(&gpu, &settings),
+        Some(gpu) => all(&gpu, &settings).map(|()| {
+            let commits = inside_a_program(ordinal).expect("the program of cudarc");
+            let what = "committed in a stream and on a slice of cudarc, as on the host";
+            if settings.json {
+                println!("{{\"cudarc_commits\": {commits}}}");
+            } else {
+                println!("\n{commits} transactions {what}");
+            }
+        }),
         None => all(&Cpu::new(), &settings),
     };
     measured.expect("a measurement");
