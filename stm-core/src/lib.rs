@@ -117,6 +117,7 @@ pub use array::{
 pub use kernel::{Kernel, Plain};
 pub use lane::Lane;
 pub use memory::{Capacity, Element, WordAddress};
+pub use run::step::InStep;
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel;
 #[doc(hidden)]

@@ -94,7 +94,7 @@ macro_rules! operations {
                 // What the lane's last attempt found; its transaction's, once
                 // that has ended.
                 let result = core::cell::Cell::new(0);
-                p.stm.for_each_then(
+                p.stm.in_step().for_each_then(
                     lane,
                     0..p.transactions,
                     |tx, i| {
@@ -122,9 +122,8 @@ macro_rules! operations {
             }
         }
 
-        // Searches wait for memory most of the time, so more threads are worth more
-        // than the registers that the compiler would use.
-        stm_core::kernels!($kernel, $params, $name, registers { fast: 128 });
+        // So many that three warps of each scheduler are in step.
+        stm_core::kernels!($kernel, $params, $name, registers { fast: 168 });
     };
 }
 pub(crate) use operations;

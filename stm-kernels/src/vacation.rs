@@ -289,7 +289,7 @@ fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
 
 /// The kernel of vacation: `transactions` tasks of a plan, on tables and lists that
 /// agree at first. Task `i` stores its [`Note`] in element `i` of `notes`.
-#[kernel(all, name = "vacation")]
+#[kernel(all, name = "vacation", registers(fast = 128))]
 pub fn travel<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,
@@ -305,7 +305,7 @@ pub fn travel<L: Lane, A: Algorithm>(
     };
     // What the lane's last attempt did; its transaction, once that has ended.
     let note = Cell::new(Note::NOTHING);
-    stm.for_each_then(
+    stm.in_step().for_each_then(
         lane,
         0..transactions,
         |tx, i| {

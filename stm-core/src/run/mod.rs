@@ -5,6 +5,7 @@
 //! | `single` | `atomically` and `for_each`, the loops of single lanes |
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
 //! | `results` | the loop of transactions that have results |
+//! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
@@ -18,6 +19,7 @@ pub(crate) mod outcome;
 mod preassigned;
 mod results;
 pub(crate) mod single;
+pub(crate) mod step;
 pub(crate) mod team;
 pub(crate) mod throttle;
 pub(crate) mod wait;

@@ -58,6 +58,23 @@ impl<A: Algorithm> StmRef<A> {
     ) where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
     {
+        if self.takes_results(lane, &range, results) {
+            let keep = |i, result| {
+                results.set(lane, i, result);
+            };
+            self.for_each_with(lane, range, body, keep, |_, _| {});
+        }
+    }
+
+    /// Returns whether there is an element of `results` for each transaction of a
+    /// range; that there is not is a fault.
+    #[inline(always)]
+    pub(super) fn takes_results<L: Lane, R: Element>(
+        &self,
+        lane: &L,
+        range: &Range<u64>,
+        results: &Output<R>,
+    ) -> bool {
         if range.end > results.len() {
             let record = FaultRecord {
                 reason: Abort::OutOfRange as u32 + 1,
@@ -68,16 +85,8 @@ impl<A: Algorithm> StmRef<A> {
             };
             // SAFETY: the globals are live (StmRef::from_raw).
             unsafe { globals::fault(lane, self.globals, record) };
-            return;
+            return false;
         }
-        self.for_each_with(
-            lane,
-            range,
-            body,
-            |i, result| {
-                results.set(lane, i, result);
-            },
-            |_, _| {},
-        );
+        true
     }
 }

@@ -22,6 +22,7 @@ use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
+use crate::run::step::Step;
 use crate::run::throttle::{Ticket, Width};
 use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
@@ -133,7 +134,8 @@ impl<A: Algorithm> StmRef<A> {
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
         G: FnMut(u64),
     {
-        self.rounds(lane, range, body, |_, ()| {}, |_, _| {}, then);
+        let step = Step::FREE;
+        self.rounds(lane, range, step, body, |_, ()| {}, |_, _| {}, then);
     }
 
     /// Does [`Self::for_each`] with transactions that have results: after the
@@ -175,19 +177,21 @@ impl<A: Algorithm> StmRef<A> {
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
     {
-        self.rounds(lane, range, body, committed, aborted, |_| {});
+        let step = Step::FREE;
+        self.rounds(lane, range, step, body, committed, aborted, |_| {});
     }
 
     /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
     /// after each attempt, and then `ended` if it was the transaction's last.
     // The steps of one round follow in their order; parts of them have no name
     // of their own.
-    #[allow(clippy::too_many_lines)]
+    #[allow(clippy::too_many_lines, clippy::too_many_arguments)]
     #[inline(always)]
-    fn rounds<L: Lane, R, F, G, H, E>(
+    pub(crate) fn rounds<L: Lane, R, F, G, H, E>(
         &self,
         lane: &L,
         range: Range<u64>,
+        step: Step,
         mut body: F,
         mut committed: G,
         mut aborted: H,
@@ -239,6 +243,7 @@ impl<A: Algorithm> StmRef<A> {
             self.nested(lane);
             counts.stopped = true;
         }
+        let mut step = step.begin(lane, &range, A::SCHEDULED && opened);
         loop {
             let work = i < range.end && !counts.stopped;
             if waits && (asleep || sleep.is_due()) && A::changed(&mut tx) {
@@ -247,6 +252,7 @@ impl<A: Algorithm> StmRef<A> {
             let awake = work && !waits;
             let working = warp.vote(lane, awake);
             mark!(tx, Warp);
+            step.round(lane, working == 0 || waits);
             if working == 0 {
                 let sleepers = warp.vote(lane, work);
                 if sleepers == 0 {
@@ -273,6 +279,7 @@ impl<A: Algorithm> StmRef<A> {
                 go = admitted & width.takes(lane, admitted_all);
                 going = warp.vote(lane, go);
                 if going == 0 {
+                    step.commits(lane);
                     counts.stopped = self.told_to_stop(lane);
                     Ticket::wait(lane);
                     continue;
@@ -308,6 +315,7 @@ impl<A: Algorithm> StmRef<A> {
                 if go {
                     end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                 }
+                step.commits(lane);
                 let ready = warp.vote(lane, end.is_ok());
                 if end.is_ok() {
                     mark!(tx, Warp);

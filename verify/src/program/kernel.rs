@@ -68,6 +68,8 @@ pub(super) struct Params<A: Algorithm> {
     pub(super) program: ProgramRef,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),
+    /// Whether the warps of a block go in step.
+    pub(super) in_step: bool,
 }
 
 // Not derived, as that would ask for an algorithm that can be copied.
@@ -127,9 +129,12 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
         let (first, len) = params.launch;
         let range = 0..len as u64;
         match params.program.get().calls {
-            Loop::Each => params.stm.for_each(lane, range, |tx, i| {
-                single::body(lane, tx, params, first + i as usize)
-            }),
+            Loop::Each => {
+                let stm = params.stm.in_step_if(params.in_step);
+                stm.for_each(lane, range, |tx, i| {
+                    single::body(lane, tx, params, first + i as usize)
+                });
+            }
             Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
             Loop::Team => team::of_warps(lane, params, range),
             Loop::Block => team::of_blocks(lane, params, range),

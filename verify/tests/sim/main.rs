@@ -15,6 +15,7 @@ mod progress;
 mod recorded;
 mod reductions;
 mod schedules;
+mod step;
 mod stm;
 mod teams;
 mod waiting;

@@ -33,6 +33,8 @@ enum How {
     Queues,
     /// The same with a loop of `atomically`.
     QueuesAlone,
+    /// The same in rounds in which the warps of a block go in step.
+    QueuesInStep,
     /// The same by teams.
     QueueTeams,
     /// Everybody takes from the empty queues.
@@ -104,13 +106,15 @@ impl<A: Algorithm> Kernel for Waiting<A> {
     fn run<L: Lane>(lane: &L, p: &Params<A>) {
         let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
         match p.how {
-            How::Queues => p.stm.for_each_with(
-                lane,
-                0..2 * ITEMS,
-                |tx, i| p.either(tx, i),
-                |_, item| p.tell(lane, 0, item),
-                |_, _| {},
-            ),
+            How::Queues | How::QueuesInStep => {
+                p.stm.in_step_if(p.how == How::QueuesInStep).for_each_with(
+                    lane,
+                    0..2 * ITEMS,
+                    |tx, i| p.either(tx, i),
+                    |_, item| p.tell(lane, 0, item),
+                    |_, _| {},
+                )
+            }
             How::QueuesAlone => {
                 for i in (thread..2 * ITEMS).step_by(threads as usize) {
                     match p.stm.atomically(lane, |tx| p.either(tx, i)) {
@@ -329,6 +333,17 @@ fn the_same_by_single_transactions() {
                 continue;
             }
             assert_ne!(queues::<A>(How::QueuesAlone, 40), 0, "{}", A::NAME);
+        });
+    }
+}
+
+#[test]
+fn the_same_in_step() {
+    for &variant in Variant::ALL {
+        with_algorithm!(variant, A => {
+            if A::SCHEDULED {
+                assert_ne!(queues::<A>(How::QueuesInStep, 60), 0, "{}", A::NAME);
+            }
         });
     }
 }

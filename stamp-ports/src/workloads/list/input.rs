@@ -7,6 +7,7 @@ use crate::workloads::map::check_operations;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 
 /// The list's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,5 +82,14 @@ impl Sizes for List {
             )));
         }
         check_operations(transactions)
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // As many threads as its registers allow, in one block, as they go in step.
+        match algorithm {
+            Variant::Fast => Some((processors, 384)),
+            Variant::FastTable => Some((processors, 256)),
+            _ => None,
+        }
     }
 }

@@ -95,7 +95,11 @@ impl Sizes for Ordered {
     }
 
     fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // Searches wait for memory, and seldom for each other.
-        (algorithm == Variant::Fast).then_some((4 * processors, 128))
+        // As many threads as its registers allow, in one block, as they go in step.
+        match algorithm {
+            Variant::Fast => Some((processors, 384)),
+            Variant::FastTable => Some((processors, 256)),
+            _ => None,
+        }
     }
 }

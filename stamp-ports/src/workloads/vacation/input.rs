@@ -7,6 +7,7 @@ use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::workload::Sizes;
 use serde_json::Value;
 use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
 /// Vacation's parameters, with STAMP's letters.
@@ -229,6 +230,11 @@ impl Sizes for Vacation {
             )));
         }
         Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // As many threads as its registers allow, in one block, as they go in step.
+        (algorithm == Variant::Fast).then_some((processors, 512))
     }
 }
 
