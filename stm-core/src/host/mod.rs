@@ -65,6 +65,7 @@ mod foreign;
 mod grid_barrier;
 mod in_order;
 mod inspect;
+pub mod machine;
 mod parameters;
 mod pool;
 mod pool_names;

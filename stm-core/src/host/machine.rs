@@ -1,0 +1,476 @@
+//! The machine abstraction of Stuart and Owens 2011: what twelve benchmarks of a
+//! machine's memory say about it, and the choice of barrier, mutex and semaphore that
+//! follows.
+//!
+//! In each benchmark one thread of each block makes the same accesses. They are
+//! *contended* if all go to one word, else each thread has a word with 256 bytes of its
+//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile
+//! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
+//! line. The times themselves do not matter, but their ratios do (section 3 there).
+//!
+//! # The rule
+//!
+//! [`choose`] knows no machine by name. It adds up what the accesses of an algorithm cost,
+//! in units of a volatile load without contention:
+//!
+//! - **Mutex**, and a **semaphore of low count**. Whoever waits either repeats an atomic
+//!   (spinning) or draws a ticket by one atomic and then repeats a load (sleeping). Both
+//!   disturb the holder by their polls, a load by as much as it costs while atomics are
+//!   queued at the same line. To sleep takes at least two accesses, the ticket and a load
+//!   that finds the turn, where a thread that spins comes in by one. So sleeping pays if
+//!   such a load costs less than half of an atomic. If it does not, what counts is the
+//!   number of accesses alone, and backoff is what reduces it.
+//! - **Semaphore of high count**. There is nearly always room. Then a sleeping semaphore
+//!   takes one atomic to enter and one to leave, and nobody waits. A spinning one takes an
+//!   atomic and a store for each, and others cannot do either in between. So sleeping
+//!   needs fewer accesses whatever they cost.
+//! - **Barrier**. Every algorithm of [`crate::sync::barrier`] is a chain of accesses, and the
+//!   cheapest chain at this number of blocks is chosen.
+
+use crate::sync::barrier::Kind;
+use std::format;
+use std::string::String;
+
+/// The times of one kind of access, contended and not. The unit is the same for all times
+/// of a machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pair {
+    /// All threads access one word.
+    pub contended: f64,
+    /// Each thread accesses a word of its own.
+    pub uncontended: f64,
+}
+
+impl Pair {
+    /// Returns how many times as long the contended accesses take.
+    pub fn ratio(&self) -> f64 {
+        self.contended / self.uncontended
+    }
+
+    /// Returns both times over those of another kind.
+    fn over(&self, other: &Self) -> Self {
+        Self {
+            contended: self.contended / other.contended,
+            uncontended: self.uncontended / other.uncontended,
+        }
+    }
+
+    fn is_positive(&self) -> bool {
+        let positive = |time: f64| time.is_finite() && time > 0.0;
+        positive(self.contended) && positive(self.uncontended)
+    }
+
+    /// Returns the cost of an access if the threads are divided among `lines` lines.
+    fn spread(&self, lines: f64) -> f64 {
+        (self.contended / lines).max(self.uncontended)
+    }
+}
+
+/// The six times of reads, or those of writes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Column {
+    /// Loads or stores.
+    pub volatile: Pair,
+    /// Atomics.
+    pub atomic: Pair,
+    /// Loads or stores after one atomic.
+    pub after_atomic: Pair,
+}
+
+/// The times of the twelve benchmarks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Benchmarks {
+    /// The number of blocks, of which one thread each makes accesses.
+    pub blocks: u32,
+    /// Reads.
+    pub reads: Column,
+    /// Writes.
+    pub writes: Column,
+}
+
+/// The ratios of reads, or those of writes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ratios {
+    /// Volatile accesses, contended over not contended.
+    pub volatile: f64,
+    /// The same of atomics.
+    pub atomic: f64,
+    /// The same of volatile accesses after an atomic.
+    pub after_atomic: f64,
+    /// Atomics over volatile accesses.
+    pub atomic_to_volatile: Pair,
+    /// Volatile accesses after an atomic over those without.
+    pub after_atomic_to_volatile: Pair,
+}
+
+impl Ratios {
+    fn of(column: &Column) -> Self {
+        Self {
+            volatile: column.volatile.ratio(),
+            atomic: column.atomic.ratio(),
+            after_atomic: column.after_atomic.ratio(),
+            atomic_to_volatile: column.atomic.over(&column.volatile),
+            after_atomic_to_volatile: column.after_atomic.over(&column.volatile),
+        }
+    }
+
+    /// Returns the costs, given that of a volatile access without contention.
+    fn costs(&self, uncontended: f64) -> Column {
+        let volatile = Pair {
+            contended: uncontended * self.volatile,
+            uncontended,
+        };
+        let times = |by: &Pair| Pair {
+            contended: volatile.contended * by.contended,
+            uncontended: volatile.uncontended * by.uncontended,
+        };
+        Column {
+            volatile,
+            atomic: times(&self.atomic_to_volatile),
+            after_atomic: times(&self.after_atomic_to_volatile),
+        }
+    }
+}
+
+/// The abstraction of a machine: ratios of times (Stuart and Owens 2011, section 4 and
+/// tables 2 and 3).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Abstraction {
+    /// The number of blocks of the benchmarks.
+    pub blocks: u32,
+    /// The ratios of reads.
+    pub reads: Ratios,
+    /// The ratios of writes.
+    pub writes: Ratios,
+    /// Volatile writes without contention over such reads.
+    pub write_to_read: f64,
+}
+
+/// From which ratio on a load is said to be held up by atomics before it, or a load to be
+/// enough cheaper than an atomic for a thread to sleep.
+const TWICE: f64 = 2.0;
+
+impl Abstraction {
+    /// Makes the abstraction of measured times, or returns `None` if there are no blocks
+    /// or a time is not a positive number.
+    pub fn of(benchmarks: &Benchmarks) -> Option<Self> {
+        let Benchmarks {
+            blocks,
+            reads,
+            writes,
+        } = benchmarks;
+        let columns = [reads, writes].into_iter();
+        let mut pairs = columns.flat_map(|c| [c.volatile, c.atomic, c.after_atomic]);
+        if *blocks == 0 || !pairs.all(|pair| pair.is_positive()) {
+            return None;
+        }
+        Some(Self {
+            blocks: *blocks,
+            reads: Ratios::of(reads),
+            writes: Ratios::of(writes),
+            write_to_read: writes.volatile.uncontended / reads.volatile.uncontended,
+        })
+    }
+
+    /// Returns whether atomics that wait in a queue hold their line: contended loads take
+    /// at least twice as long after an atomic.
+    pub fn lines_held(&self) -> bool {
+        self.reads.after_atomic_to_volatile.contended >= TWICE
+    }
+
+    /// Returns how many times as long as a load a thread waits for an atomic read, both of
+    /// a word that others change by atomics.
+    pub fn atomic_to_poll(&self) -> f64 {
+        let reads = &self.reads;
+        reads.atomic_to_volatile.contended / reads.after_atomic_to_volatile.contended
+    }
+
+    /// Returns the cost of a barrier in volatile loads without contention: the sum over
+    /// the accesses that follow one another.
+    pub fn barrier_cost(&self, kind: Kind) -> f64 {
+        let reads = self.reads.costs(1.0);
+        let writes = self.writes.costs(self.write_to_read);
+        let blocks = f64::from(self.blocks);
+        let groups = f64::from(kind.groups(self.blocks));
+        match kind {
+            // All add to a word and all poll it, twice.
+            Kind::TwoStage => 2.0 * (writes.atomic.contended + reads.after_atomic.contended),
+            // A flag is set and seen, twice, each by one thread.
+            Kind::XiaoFeng => 2.0 * (writes.volatile.uncontended + reads.volatile.uncontended),
+            // The group adds, the groups add, all poll a flag that was stored.
+            Kind::Tree => {
+                writes.atomic.spread(groups)
+                    + writes.atomic.spread(blocks / groups)
+                    + writes.volatile.uncontended
+                    + reads.volatile.contended
+            }
+            // The groups add, and all poll.
+            Kind::Counted | Kind::Counted8 => {
+                writes.atomic.spread(groups) + reads.after_atomic.contended
+            }
+            // The groups add, one thread polls and stores, the group polls.
+            Kind::Led => {
+                writes.atomic.spread(groups)
+                    + reads.after_atomic.uncontended
+                    + writes.volatile.uncontended
+                    + reads.volatile.spread(groups)
+            }
+        }
+    }
+}
+
+/// A way to wait for a mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum MutexKind {
+    /// Repeating an atomic, with growing pauses.
+    SpinBackoff,
+    /// Fetch and add: a ticket by one atomic, then loads.
+    FetchAndAdd,
+}
+
+impl MutexKind {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SpinBackoff => "spin-backoff",
+            Self::FetchAndAdd => "fetch-and-add",
+        }
+    }
+}
+
+/// A way to wait for a semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum SemaphoreKind {
+    /// [`SpinBackoff`](crate::sync::semaphore::SpinBackoff).
+    SpinBackoff,
+    /// [`Sleeping`](crate::sync::semaphore::Sleeping).
+    Sleeping,
+}
+
+impl SemaphoreKind {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SpinBackoff => "spin-backoff",
+            Self::Sleeping => "sleeping",
+        }
+    }
+}
+
+/// What suits a machine, with the reasons in words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choice {
+    /// The barrier across blocks.
+    pub barrier: Kind,
+    /// The mutex.
+    pub mutex: MutexKind,
+    /// The semaphore of a count that few threads fill.
+    pub semaphore_low: SemaphoreKind,
+    /// The semaphore of a count that nearly all find room in.
+    pub semaphore_high: SemaphoreKind,
+    /// Why, in this order.
+    pub reasons: [String; 4],
+}
+
+/// Chooses for a machine. The module's documentation has the rule.
+pub fn choose(machine: &Abstraction) -> Choice {
+    let mut costs: [(Kind, f64); Kind::ALL.len()] =
+        core::array::from_fn(|i| (Kind::ALL[i], machine.barrier_cost(Kind::ALL[i])));
+    costs.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let [(barrier, cost), (next, more), ..] = costs;
+    let ratio = machine.atomic_to_poll();
+    let (mutex, semaphore_low, why) = if ratio > TWICE {
+        (
+            MutexKind::FetchAndAdd,
+            SemaphoreKind::Sleeping,
+            "more than twice as long, so a ticket and loads disturb the holder less",
+        )
+    } else {
+        (
+            MutexKind::SpinBackoff,
+            SemaphoreKind::SpinBackoff,
+            "not more than twice as long, so the number of accesses counts, and backoff reduces it",
+        )
+    };
+    let held = if machine.lines_held() {
+        "hold their line"
+    } else {
+        "do not hold their line"
+    };
+    let wait = format!(
+        "a contended atomic takes {ratio:.2} times as long as a load of a word under atomics, which {held}: {why}"
+    );
+    Choice {
+        barrier,
+        mutex,
+        semaphore_low,
+        semaphore_high: SemaphoreKind::Sleeping,
+        reasons: [
+            format!(
+                "its accesses cost {cost:.2} volatile loads at {} blocks, and those of the next, {}, {more:.2}",
+                machine.blocks,
+                next.name()
+            ),
+            wait.clone(),
+            wait,
+            "with room for nearly all, it takes one atomic to enter and one to leave, and spinning at least an atomic and a store for each".into(),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a column of the rows of table 1 in Stuart and Owens 2011.
+    const fn column(ms: [f64; 6]) -> Column {
+        Column {
+            volatile: Pair {
+                contended: ms[0],
+                uncontended: ms[1],
+            },
+            atomic: Pair {
+                contended: ms[2],
+                uncontended: ms[3],
+            },
+            after_atomic: Pair {
+                contended: ms[4],
+                uncontended: ms[5],
+            },
+        }
+    }
+
+    /// Table 1, at 30 multiprocessors with 8 blocks each.
+    const TESLA: Benchmarks = Benchmarks {
+        blocks: 240,
+        reads: column([0.848, 0.590, 78.407, 0.845, 0.923, 0.601]),
+        writes: column([0.829, 0.226, 78.404, 0.991, 0.915, 0.228]),
+    };
+
+    /// Table 1, at 16 multiprocessors with 8 blocks each.
+    const FERMI: Benchmarks = Benchmarks {
+        blocks: 128,
+        reads: column([0.494, 0.043, 1.479, 0.437, 1.473, 0.125]),
+        writes: column([0.175, 0.029, 1.470, 0.312, 0.824, 0.050]),
+    };
+
+    fn close(found: f64, printed: f64) {
+        // The paper rounds most figures and cuts some.
+        assert!((found - printed).abs() < 0.0101, "{found} for {printed}");
+    }
+
+    #[test]
+    fn the_ratios_of_the_papers_times_are_those_of_its_tables_2_and_3() {
+        let table = |ratios: &Ratios, of_table_2: [f64; 3], of_table_3: [f64; 4]| {
+            close(ratios.volatile, of_table_2[0]);
+            close(ratios.atomic, of_table_2[1]);
+            close(ratios.after_atomic, of_table_2[2]);
+            close(ratios.atomic_to_volatile.contended, of_table_3[0]);
+            close(ratios.atomic_to_volatile.uncontended, of_table_3[1]);
+            close(ratios.after_atomic_to_volatile.contended, of_table_3[2]);
+            close(ratios.after_atomic_to_volatile.uncontended, of_table_3[3]);
+        };
+        let tesla = Abstraction::of(&TESLA).unwrap();
+        table(&tesla.reads, [1.44, 92.79, 1.54], [92.46, 1.43, 1.08, 1.02]);
+        table(
+            &tesla.writes,
+            [3.67, 79.12, 4.01],
+            [94.57, 4.38, 1.10, 1.01],
+        );
+        let fermi = Abstraction::of(&FERMI).unwrap();
+        table(
+            &fermi.reads,
+            [11.49, 3.38, 11.78],
+            [2.99, 10.16, 2.98, 2.91],
+        );
+        table(
+            &fermi.writes,
+            [6.03, 4.71, 16.48],
+            [8.40, 10.76, 4.71, 1.72],
+        );
+        assert!(!tesla.lines_held() && fermi.lines_held());
+    }
+
+    #[test]
+    fn the_choices_for_tesla_and_fermi_are_those_of_the_papers_table_5() {
+        let chosen = |benchmarks| {
+            let choice = choose(&Abstraction::of(benchmarks).unwrap());
+            (
+                choice.barrier,
+                choice.mutex,
+                choice.semaphore_low,
+                choice.semaphore_high,
+            )
+        };
+        let tesla = (
+            Kind::XiaoFeng,
+            MutexKind::FetchAndAdd,
+            SemaphoreKind::Sleeping,
+            SemaphoreKind::Sleeping,
+        );
+        let fermi = (
+            Kind::XiaoFeng,
+            MutexKind::SpinBackoff,
+            SemaphoreKind::SpinBackoff,
+            SemaphoreKind::Sleeping,
+        );
+        assert_eq!(chosen(&TESLA), tesla);
+        assert_eq!(chosen(&FERMI), fermi);
+    }
+
+    /// The same times with every one of a column multiplied.
+    fn scaled(benchmarks: &Benchmarks, by: f64) -> Benchmarks {
+        let pair = |p: Pair| Pair {
+            contended: p.contended * by,
+            uncontended: p.uncontended * by,
+        };
+        let column = |c: Column| Column {
+            volatile: pair(c.volatile),
+            atomic: pair(c.atomic),
+            after_atomic: pair(c.after_atomic),
+        };
+        Benchmarks {
+            blocks: benchmarks.blocks,
+            reads: column(benchmarks.reads),
+            writes: column(benchmarks.writes),
+        }
+    }
+
+    #[test]
+    fn the_choice_depends_on_ratios_alone_and_follows_them() {
+        for benchmarks in [TESLA, FERMI] {
+            let one = choose(&Abstraction::of(&benchmarks).unwrap());
+            let many = choose(&Abstraction::of(&scaled(&benchmarks, 1e3)).unwrap());
+            assert_eq!(one.reasons, many.reasons);
+        }
+        // A Tesla whose atomics were as fast as its loads would better spin.
+        let mut fast = TESLA;
+        fast.reads.atomic = fast.reads.after_atomic;
+        let choice = choose(&Abstraction::of(&fast).unwrap());
+        assert_eq!(choice.mutex, MutexKind::SpinBackoff);
+        // A machine with free atomics and slow stores would better count.
+        let mut counts = FERMI;
+        counts.writes.volatile.uncontended = 9.0;
+        counts.writes.volatile.contended = 9.0;
+        counts.writes.atomic = Pair {
+            contended: 0.01,
+            uncontended: 0.01,
+        };
+        counts.reads.after_atomic = counts.reads.volatile;
+        let choice = choose(&Abstraction::of(&counts).unwrap());
+        assert!(
+            matches!(choice.barrier, Kind::Counted | Kind::Counted8),
+            "{choice:?}"
+        );
+    }
+
+    #[test]
+    fn times_that_are_none_make_no_abstraction() {
+        assert_eq!(Abstraction::of(&Benchmarks { blocks: 0, ..FERMI }), None);
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut benchmarks = FERMI;
+            benchmarks.writes.after_atomic.contended = bad;
+            assert_eq!(Abstraction::of(&benchmarks), None, "{bad}");
+        }
+    }
+}
