@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{Buffer, Cpu, Device, Error, GridBarrier, Launch, Semaphores, Watchdog};
 use stm_core::sync::barrier::{
-    BarrierRef, Chosen, Counted, Kind, Led, Meeting, Tree, TwoStage, XiaoFeng,
+    Chosen, Counted, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
-use stm_core::sync::semaphore::{SemaphoresRef, Sleeping, Spin, SpinBackoff, Waiting};
+use stm_core::sync::semaphore::{Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting};
 use stm_core::{Kernel, Lane, TArray};
 
 /// Each thread stores the round in a word of its own, waits, and compares the words of
@@ -17,7 +17,7 @@ struct Phases<B>(PhantomData<B>);
 
 #[repr(C)]
 struct PhasesParams<B> {
-    barrier: BarrierRef<B>,
+    barrier: TBarrier<B>,
     words: TArray<u32>,
     /// How often a word was of another round.
     wrong: TArray<u32>,
@@ -79,7 +79,7 @@ fn phases<B: Meeting>(
     let words = Buffer::<_, u32>::zeroed(&cpu, len, "words")?;
     let wrong = Buffer::<_, u32>::zeroed(&cpu, 1, "wrong")?;
     let params = PhasesParams {
-        barrier: barrier.handle(),
+        barrier: barrier.view(),
         words: words.tarray(),
         wrong: wrong.tarray(),
         rounds: ROUNDS,
@@ -102,7 +102,7 @@ fn barrier_is_right<B: Meeting>() {
     for (blocks, threads) in [(1, 3), (4, 2), (9, 1), (66, 1)] {
         let mut watchdog = watchdog();
         let shape = Launch::new(blocks, threads);
-        let barrier = GridBarrier::<_, B>::new(&Cpu::new(), shape, &watchdog).unwrap();
+        let barrier = GridBarrier::<_, B>::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
         phases(barrier, &mut watchdog, u64::MAX).unwrap();
     }
 }
@@ -118,7 +118,7 @@ fn every_barrier_keeps_the_rounds_of_threads_apart() {
     for &kind in Kind::ALL {
         let mut watchdog = watchdog();
         let shape = Launch::new(5, 2);
-        let barrier = GridBarrier::chosen(&Cpu::new(), kind, shape, &watchdog).unwrap();
+        let barrier = GridBarrier::chosen(&Cpu::new(), kind, shape, watchdog.stop()).unwrap();
         phases::<Chosen>(barrier, &mut watchdog, u64::MAX).unwrap();
     }
 }
@@ -127,7 +127,7 @@ fn every_barrier_keeps_the_rounds_of_threads_apart() {
 fn a_panic_in_one_block_ends_the_waits_of_the_others() {
     let mut watchdog = watchdog();
     let shape = Launch::new(4, 2);
-    let barrier = GridBarrier::<_, Led>::new(&Cpu::new(), shape, &watchdog).unwrap();
+    let barrier = GridBarrier::<_, Led>::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
     let error = phases(barrier, &mut watchdog, 5).unwrap_err();
     let Error::Panicked { message, .. } = error else {
         panic!("{error}")
@@ -139,7 +139,7 @@ fn a_panic_in_one_block_ends_the_waits_of_the_others() {
 fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fit() {
     let mut watchdog = watchdog();
     let shape = Launch::new(5, 1_000);
-    let barrier = GridBarrier::<_, XiaoFeng>::new(&Cpu::new(), shape, &watchdog).unwrap();
+    let barrier = GridBarrier::<_, XiaoFeng>::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
     assert_eq!(barrier.resident_blocks::<Phases<XiaoFeng>>(), Ok(4));
     let error = phases(barrier, &mut watchdog, u64::MAX).unwrap_err();
     assert_eq!(
@@ -152,7 +152,7 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     );
     for (blocks, threads) in [(0, 1), (1, 0), (1, 1025), (1 << 17, 1)] {
         let shape = Launch::new(blocks, threads);
-        assert!(GridBarrier::<_, Led>::new(&Cpu::new(), shape, &watchdog).is_err());
+        assert!(GridBarrier::<_, Led>::new(&Cpu::new(), shape, watchdog.stop()).is_err());
     }
 }
 
@@ -162,7 +162,7 @@ struct Sections<S>(PhantomData<S>);
 
 #[repr(C)]
 struct SectionsParams<S> {
-    semaphores: SemaphoresRef<S>,
+    semaphores: TSemaphores<S>,
     closure: bool,
     /// For each semaphore the threads inside, how often more were inside than may be, and
     /// the word.
@@ -223,10 +223,10 @@ fn semaphore_is_right<S: Waiting>() {
     let times = 400;
     for count in [1, 2, 10] {
         for closure in [false, true] {
-            let semaphores = Semaphores::<_, S>::new(&cpu, 2, count, &watchdog).unwrap();
+            let semaphores = Semaphores::<_, S>::new(&cpu, 2, count, watchdog.stop()).unwrap();
             let words = Buffer::<_, u32>::zeroed(&cpu, 6, "words").unwrap();
             let params = SectionsParams {
-                semaphores: semaphores.handle(),
+                semaphores: semaphores.view(),
                 closure,
                 words: words.tarray(),
                 times,
@@ -252,6 +252,7 @@ fn every_semaphore_lets_in_its_count_and_everybody() {
     semaphore_is_right::<Spin>();
     semaphore_is_right::<SpinBackoff>();
     semaphore_is_right::<Sleeping>();
+    semaphore_is_right::<Tickets>();
 }
 
 /// Waits once and never posts.
@@ -259,9 +260,9 @@ struct WaitsAlone;
 
 impl Kernel for WaitsAlone {
     const ENTRY: &'static str = "waits_alone";
-    type Params = SemaphoresRef<Sleeping>;
+    type Params = TSemaphores<Sleeping>;
 
-    fn run<L: Lane>(lane: &L, semaphores: &SemaphoresRef<Sleeping>) {
+    fn run<L: Lane>(lane: &L, semaphores: &TSemaphores<Sleeping>) {
         let _inside = semaphores.get(0).map(|semaphore| semaphore.wait(lane));
     }
 }
@@ -271,8 +272,8 @@ fn a_wait_for_a_post_that_does_not_come_ends_at_the_time_limit() {
     let cpu = Cpu::new();
     let limit = Duration::from_millis(30);
     let mut watchdog = Watchdog::new(&cpu, Some(limit)).unwrap();
-    let mut semaphores = Semaphores::<_, Sleeping>::new(&cpu, 1, 3, &watchdog).unwrap();
-    let handle = semaphores.handle();
+    let mut semaphores = Semaphores::<_, Sleeping>::new(&cpu, 1, 3, watchdog.stop()).unwrap();
+    let handle = semaphores.view();
     let mut launch = |blocks| {
         let launch = Launch {
             cooperative: true,

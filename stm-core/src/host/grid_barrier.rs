@@ -4,7 +4,8 @@ use crate::host::device::{Device, Launch, Memory};
 use crate::host::error::Error;
 use crate::host::watchdog::Watchdog;
 use crate::kernel::Kernel;
-use crate::sync::barrier::{BLOCKS_MAX, BarrierRef, Chosen, Kind, Meeting, Place};
+use crate::sync::Stop;
+use crate::sync::barrier::{BLOCKS_MAX, Chosen, Kind, Meeting, Place, TBarrier};
 use core::marker::PhantomData;
 use std::time::Duration;
 
@@ -23,21 +24,16 @@ pub struct GridBarrier<D: Device, B> {
 }
 
 impl<D: Device, B: Meeting> GridBarrier<D, B> {
-    /// Makes a barrier for launches of this shape, whose waits look at the flag of a
-    /// watchdog.
+    /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`
+    /// ([`Watchdog::stop`], [`Stm::stop`](crate::host::Stm::stop)).
     ///
     /// # Errors
     /// A shape that the device does not take, or an error of the device.
-    pub fn new(device: &D, launch: Launch, watchdog: &Watchdog<D>) -> Result<Self, Error> {
-        Self::of_kind(device, launch, watchdog, 0)
+    pub fn new(device: &D, launch: Launch, stop: Stop) -> Result<Self, Error> {
+        Self::of_kind(device, launch, stop, 0)
     }
 
-    fn of_kind(
-        device: &D,
-        launch: Launch,
-        watchdog: &Watchdog<D>,
-        kind: u32,
-    ) -> Result<Self, Error> {
+    fn of_kind(device: &D, launch: Launch, stop: Stop, kind: u32) -> Result<Self, Error> {
         launch.check(&device.limits())?;
         if launch.blocks > BLOCKS_MAX {
             return Err(Error::LaunchTooLarge {
@@ -58,7 +54,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         let place = unsafe {
             Place::from_raw(
                 memory.address().cast(),
-                watchdog.stop(),
+                stop,
                 launch.blocks,
                 groups.ilog2(),
                 kind,
@@ -76,12 +72,12 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         })
     }
 
-    /// Returns the barrier for the parameters of kernels. It is valid while this and the
-    /// watchdog live.
-    pub fn handle(&self) -> BarrierRef<B> {
+    /// Returns the barrier for the parameters of kernels. It is valid while this and the owner
+    /// of the stop flag live.
+    pub fn view(&self) -> TBarrier<B> {
         // SAFETY: the memory was zeroed and has the algorithm's lines; `launch` resets it
         // after a launch that failed.
-        unsafe { BarrierRef::from_raw(self.place) }
+        unsafe { TBarrier::from_raw(self.place) }
     }
 
     /// Returns the shape of the launches, which are cooperative.
@@ -98,7 +94,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         self.device.resident_blocks::<K>(&self.launch)
     }
 
-    /// Launches a kernel whose parameters hold this barrier's [handle](Self::handle),
+    /// Launches a kernel whose parameters hold this barrier's [view](Self::view),
     /// waits for it, and returns the time that it ran.
     ///
     /// # Errors
@@ -107,7 +103,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// the barrier is as new.
     ///
     /// # Safety
-    /// `watchdog` is the one that the barrier was made with, and the obligations of
+    /// The stop flag of the barrier is that of `watchdog`, and the obligations of
     /// [`Device::launch`] hold.
     pub unsafe fn launch<K: Kernel>(
         &mut self,
@@ -163,12 +159,7 @@ impl<D: Device> GridBarrier<D, Chosen> {
     ///
     /// # Errors
     /// Those of [`Self::new`].
-    pub fn chosen(
-        device: &D,
-        kind: Kind,
-        launch: Launch,
-        watchdog: &Watchdog<D>,
-    ) -> Result<Self, Error> {
-        Self::of_kind(device, launch, watchdog, kind as u32)
+    pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self, Error> {
+        Self::of_kind(device, launch, stop, kind as u32)
     }
 }

@@ -25,9 +25,13 @@
 //!   atomic and a store for each, and others cannot do either in between. So sleeping
 //!   needs fewer accesses whatever they cost.
 //! - **Barrier**. Every algorithm of [`crate::sync::barrier`] is a chain of accesses, and the
-//!   cheapest chain at this number of blocks is chosen.
+//!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
+//!   as there are enough threads in the leading block to look at all of them together. Where the
+//!   barriers themselves were measured, the fastest is taken
+//!   ([`Choice::with_measured_barriers`]).
 
 use crate::sync::barrier::Kind;
+use crate::sync::semaphore::Kind as SemaphoreKind;
 use std::format;
 use std::string::String;
 
@@ -238,25 +242,6 @@ impl MutexKind {
     }
 }
 
-/// A way to wait for a semaphore.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum SemaphoreKind {
-    /// [`SpinBackoff`](crate::sync::semaphore::SpinBackoff).
-    SpinBackoff,
-    /// [`Sleeping`](crate::sync::semaphore::Sleeping).
-    Sleeping,
-}
-
-impl SemaphoreKind {
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SpinBackoff => "spin-backoff",
-            Self::Sleeping => "sleeping",
-        }
-    }
-}
-
 /// What suits a machine, with the reasons in words.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
@@ -270,6 +255,27 @@ pub struct Choice {
     pub semaphore_high: SemaphoreKind,
     /// Why, in this order.
     pub reasons: [String; 4],
+}
+
+impl Choice {
+    /// Prefers what was measured of the barriers themselves, in any unit, to what their
+    /// accesses let expect.
+    #[must_use]
+    pub fn with_measured_barriers(mut self, times: &[(Kind, f64)]) -> Self {
+        let fastest = times.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+        let expected = times.iter().find(|(kind, _)| *kind == self.barrier);
+        if let (Some((fastest, time)), Some((expected, more))) = (fastest, expected)
+            && fastest != expected
+        {
+            self.barrier = *fastest;
+            self.reasons[0] = format!(
+                "it was measured to be the fastest; {}, whose accesses are the cheapest, takes {:.2} times as long",
+                expected.name(),
+                more / time
+            );
+        }
+        self
+    }
 }
 
 /// Chooses for a machine. The module's documentation has the rule.
@@ -462,6 +468,22 @@ mod tests {
             matches!(choice.barrier, Kind::Counted | Kind::Counted8),
             "{choice:?}"
         );
+    }
+
+    #[test]
+    fn measured_barriers_overrule_expected_ones() {
+        let expected = choose(&Abstraction::of(&FERMI).unwrap());
+        let measured = |times: &[_]| expected.clone().with_measured_barriers(times);
+        assert_eq!(measured(&[]), expected);
+        // Without a time of the expected one, there is nothing to compare.
+        assert_eq!(measured(&[(Kind::Led, 1.0)]), expected);
+        let slower = [(Kind::Led, 2.0), (Kind::XiaoFeng, 1.0)];
+        assert_eq!(measured(&slower), expected);
+        let faster = [(Kind::Tree, 3.0), (Kind::XiaoFeng, 3.0), (Kind::Led, 1.5)];
+        let choice = measured(&faster);
+        assert_eq!(choice.barrier, Kind::Led);
+        assert!(choice.reasons[0].contains("xiao-feng") && choice.reasons[0].contains("2.00"));
+        assert_eq!(choice.reasons[1..], expected.reasons[1..]);
     }
 
     #[test]

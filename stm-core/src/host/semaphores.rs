@@ -3,9 +3,8 @@
 use crate::host::buffer::Buffer;
 use crate::host::device::Device;
 use crate::host::error::Error;
-use crate::host::watchdog::Watchdog;
 use crate::sync::Stop;
-use crate::sync::semaphore::{COUNT_MAX, SEMAPHORE_WORDS, SemaphoresRef, Waiting};
+use crate::sync::semaphore::{COUNT_MAX, Chosen, Kind, SEMAPHORE_WORDS, TSemaphores, Waiting};
 use core::marker::PhantomData;
 use std::vec;
 
@@ -13,18 +12,24 @@ use std::vec;
 pub struct Semaphores<D: Device, S> {
     words: Buffer<D, u32>,
     count: u32,
+    kind: u32,
     stop: Stop,
     waiting: PhantomData<S>,
 }
 
 impl<D: Device, S: Waiting> Semaphores<D, S> {
     /// Makes `len` semaphores with room for `count` threads each, whose waits look at the
-    /// flag of a watchdog.
+    /// flag `stop` ([`Watchdog::stop`](crate::host::Watchdog::stop),
+    /// [`Stm::stop`](crate::host::Stm::stop)).
     ///
     /// # Errors
     /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the
     /// device.
-    pub fn new(device: &D, len: usize, count: u32, watchdog: &Watchdog<D>) -> Result<Self, Error> {
+    pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self, Error> {
+        Self::of_kind(device, len, count, 0, stop)
+    }
+
+    fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self, Error> {
         if !(1..=COUNT_MAX).contains(&count) {
             return Err(Error::BadConfig {
                 what: "the count of a semaphore",
@@ -35,7 +40,8 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
         let mut semaphores = Self {
             words: Buffer::zeroed(device, len.saturating_mul(SEMAPHORE_WORDS), "semaphores")?,
             count,
-            stop: watchdog.stop(),
+            kind,
+            stop,
             waiting: PhantomData,
         };
         semaphores.reset()?;
@@ -58,13 +64,19 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     }
 
     /// Returns the semaphores for the parameters of kernels. They are valid while this
-    /// and the watchdog live.
-    pub fn handle(&self) -> SemaphoresRef<S> {
+    /// and the owner of the stop flag live.
+    pub fn view(&self) -> TSemaphores<S> {
         // SAFETY: the words are aligned to 256 bytes and were set by `reset`; that they
         // live while a kernel runs is what the caller of a launch promises.
         unsafe {
             let len = self.len() as u64;
-            SemaphoresRef::from_raw(self.words.as_mut_ptr(), len, self.count, self.stop)
+            TSemaphores::from_raw(
+                self.words.as_mut_ptr().cast(),
+                len,
+                self.count,
+                self.kind,
+                self.stop,
+            )
         }
     }
 
@@ -76,8 +88,24 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     pub fn reset(&mut self) -> Result<(), Error> {
         let mut words = vec![0; self.words.len()];
         for first in words.iter_mut().step_by(SEMAPHORE_WORDS) {
-            *first = S::first_word(self.count);
+            *first = S::first_word(self.kind, self.count);
         }
         self.words.upload(&words)
+    }
+}
+
+impl<D: Device> Semaphores<D, Chosen> {
+    /// Makes semaphores with an algorithm that is chosen now.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn chosen(
+        device: &D,
+        kind: Kind,
+        len: usize,
+        count: u32,
+        stop: Stop,
+    ) -> Result<Self, Error> {
+        Self::of_kind(device, len, count, kind as u32, stop)
     }
 }

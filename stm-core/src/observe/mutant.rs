@@ -241,7 +241,8 @@ mutants! {
     BarrierNotPassedOn = "barrier-not-passed-on",
     /// Barriers across blocks: the number of the round stays as it is.
     BarrierRoundKept = "barrier-round-kept",
-    /// Sleeping semaphores: there is no fence between the count and the section.
+    /// Sleeping semaphores and those of tickets: there is no fence between the count
+    /// and the section.
     SemaphoreNoAcquire = "semaphore-no-acquire",
     /// Semaphores: there is no fence between the section and its end.
     SemaphoreNoRelease = "semaphore-no-release",

@@ -4,12 +4,14 @@
 use crate::config;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::host::{Buffer, Error, GridBarrier, Launch, Watchdog};
+use stm_core::algorithm::Fast;
+use stm_core::host::{Buffer, Error, GridBarrier, Launch, Stm, StmConfig, Watchdog};
 use stm_core::observe::Mutant;
+use stm_core::sync::Stop;
 use stm_core::sync::barrier::{
-    BarrierRef, Chosen, Counted, Kind, Led, Meeting, Tree, TwoStage, XiaoFeng,
+    Chosen, Counted, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
-use stm_core::{Kernel, Lane, TArray};
+use stm_core::{Kernel, Lane, StmRef, TArray, TCells, View};
 use verify::sim::{Sim, SimConfig};
 
 /// Rounds of a launch, of two waits each.
@@ -21,7 +23,7 @@ struct Phases<B>(PhantomData<B>);
 
 #[repr(C)]
 struct Params<B> {
-    barrier: BarrierRef<B>,
+    barrier: TBarrier<B>,
     /// A word for each thread.
     words: TArray<u32>,
     /// What each thread has found wrong.
@@ -85,18 +87,18 @@ const SHAPES: [(u32, u32); 7] = [(1, 1), (1, 5), (2, 3), (5, 8), (9, 2), (37, 1)
 /// Runs two launches, and returns what went wrong.
 fn run<B: Meeting>(
     config: SimConfig,
-    make: impl Fn(&Sim, Launch, &Watchdog<Sim>) -> Result<GridBarrier<Sim, B>, Error>,
+    make: impl Fn(&Sim, Launch, Stop) -> Result<GridBarrier<Sim, B>, Error>,
     (blocks, threads): (u32, u32),
 ) -> Result<(), String> {
     let sim = Sim::new(config);
     let mut watchdog = Watchdog::new(&sim, None).unwrap();
-    let mut barrier = make(&sim, Launch::new(blocks, threads), &watchdog).unwrap();
+    let mut barrier = make(&sim, Launch::new(blocks, threads), watchdog.stop()).unwrap();
     let len = (blocks * threads) as usize;
     let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
     let wrong = Buffer::<_, u32>::zeroed(&sim, len, "wrong").unwrap();
     for launch in 0..2 {
         let params = Params {
-            barrier: barrier.handle(),
+            barrier: barrier.view(),
             words: words.tarray(),
             wrong: wrong.tarray(),
             first: 1 + launch * ROUNDS,
@@ -166,8 +168,7 @@ fn a_chosen_algorithm_does_what_its_type_does() {
     for (k, &kind) in (0..).zip(Kind::ALL) {
         for k in [k, k + 7, k + 30] {
             for shape in [(5, 8), (70, 2)] {
-                let make =
-                    |sim: &_, shape, watchdog: &_| GridBarrier::chosen(sim, kind, shape, watchdog);
+                let make = |sim: &_, shape, stop| GridBarrier::chosen(sim, kind, shape, stop);
                 if let Err(wrong) = run::<Chosen>(config(k), make, shape) {
                     panic!("{}: {}: {shape:?}: {wrong}", kind.name(), config(k));
                 }
@@ -223,6 +224,76 @@ fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
     all_are_found::<Led>(&with_a_middle);
 }
 
+/// In each round every thread adds 1 to all words by transactions, waits, and finds the
+/// sums of all threads there.
+struct Sums;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct SumsParams {
+    stm: StmRef<Fast>,
+    words: TCells<u32>,
+    barrier: TBarrier<Led>,
+    wrong: TArray<u32>,
+}
+
+impl Kernel for Sums {
+    const ENTRY: &'static str = "sums";
+    type Params = SumsParams;
+
+    fn run<L: Lane>(lane: &L, p: &SumsParams) {
+        let mut grid = p.barrier.enter(lane);
+        for round in 1..=ROUNDS {
+            let threads = lane.grid_threads();
+            p.stm.for_each(lane, 0..threads * p.words.len(), |tx, i| {
+                let at = i % p.words.len();
+                let found = tx.read(&p.words, at)?;
+                tx.write(&p.words, at, found + 1)
+            });
+            // SAFETY: every thread of the grid makes the same waits; a live word.
+            unsafe {
+                if grid.wait().is_err() {
+                    return;
+                }
+                for at in 0..p.words.len() {
+                    if p.words.peek(lane, at) != Some(round * threads as u32)
+                        && let Some(wrong) = p.wrong.get(0)
+                    {
+                        lane.fetch_add_relaxed_32(wrong, 1);
+                    }
+                }
+                if grid.wait().is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transactions_before_a_wait_are_seen_after_it() {
+    for k in 0..42 {
+        let sim = Sim::new(config(k));
+        let shape = Launch::new(3, 4);
+        let mut stm = Stm::new(&sim, shape, StmConfig::default()).unwrap();
+        let barrier = GridBarrier::new(&sim, shape, stm.stop()).unwrap();
+        stm.reshape(barrier.shape()).unwrap();
+        let words = stm.array("words", &[0u32; 2]).unwrap();
+        let wrong = Buffer::<_, u32>::zeroed(&sim, 1, "wrong").unwrap();
+        let params = SumsParams {
+            stm: stm.handle(),
+            words: words.view::<Fast>(),
+            barrier: barrier.view(),
+            wrong: wrong.tarray(),
+        };
+        // SAFETY: all of them live in this simulator.
+        let launched = unsafe { stm.launch::<Sums>(&params) };
+        assert_eq!(launched.map(|(_, statistics)| statistics.commits), Ok(72));
+        assert_eq!(words.download().unwrap(), [36, 36], "{}", config(k));
+        assert_eq!(wrong.download().unwrap(), [0], "{}", config(k));
+    }
+}
+
 fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
     for k in 0..SCHEDULES_RUN {
         let sim = Sim::new(SimConfig {
@@ -231,12 +302,13 @@ fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
         });
         let limit = Duration::from_micros(400);
         let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
-        let mut barrier = GridBarrier::<_, B>::new(&sim, Launch::new(6, 3), &watchdog).unwrap();
+        let mut barrier =
+            GridBarrier::<_, B>::new(&sim, Launch::new(6, 3), watchdog.stop()).unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 18, "words").unwrap();
         let wrong = Buffer::<_, u32>::zeroed(&sim, 18, "wrong").unwrap();
         let mut launch = |absent| {
             let params = Params {
-                barrier: barrier.handle(),
+                barrier: barrier.view(),
                 words: words.tarray(),
                 wrong: wrong.tarray(),
                 first: 1,
@@ -272,12 +344,13 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
     for blocks in [2, 3, 5, 40] {
         let sim = Sim::new(config(0));
         let mut watchdog = Watchdog::new(&sim, None).unwrap();
-        let barrier = GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), &watchdog).unwrap();
+        let barrier =
+            GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), watchdog.stop()).unwrap();
         barrier.check().unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 80, "words").unwrap();
         let wrong = Buffer::<_, u32>::zeroed(&sim, 80, "wrong").unwrap();
         let params = Params {
-            barrier: barrier.handle(),
+            barrier: barrier.view(),
             words: words.tarray(),
             wrong: wrong.tarray(),
             first: 1,
@@ -303,9 +376,10 @@ fn a_grid_that_is_not_resident_is_refused_with_the_number_of_blocks_that_would_b
     let sim = Sim::new(config(0));
     let mut watchdog = Watchdog::new(&sim, None).unwrap();
     let words = Buffer::<_, u32>::zeroed(&sim, 1, "words").unwrap();
-    let mut barrier = GridBarrier::<_, Led>::new(&sim, Launch::new(9, 1024), &watchdog).unwrap();
+    let mut barrier =
+        GridBarrier::<_, Led>::new(&sim, Launch::new(9, 1024), watchdog.stop()).unwrap();
     let params = Params {
-        barrier: barrier.handle(),
+        barrier: barrier.view(),
         words: words.tarray(),
         wrong: words.tarray(),
         first: 1,

@@ -6,7 +6,10 @@ use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{Buffer, Error, Launch, Semaphores, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::sync::semaphore::{COUNT_MAX, SemaphoresRef, Sleeping, Spin, SpinBackoff, Waiting};
+use stm_core::sync::Stop;
+use stm_core::sync::semaphore::{
+    COUNT_MAX, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
+};
 use stm_core::{Kernel, Lane, TArray};
 use verify::sim::{Schedule, Sim, SimConfig};
 
@@ -30,7 +33,7 @@ struct Sections<S>(PhantomData<S>);
 
 #[repr(C)]
 struct Params<S> {
-    semaphores: SemaphoresRef<S>,
+    semaphores: TSemaphores<S>,
     form: Form,
     /// Whether the lanes of a warp come together.
     together: bool,
@@ -100,16 +103,27 @@ impl<S: Waiting> Kernel for Sections<S> {
 /// Runs two launches, and returns what went wrong.
 fn run<S: Waiting>(
     config: SimConfig,
+    shape: (u32, u32),
+    count: u32,
+    form: Form,
+) -> Result<(), String> {
+    run_of(config, Semaphores::<_, S>::new, shape, count, form)
+}
+
+/// Does the same with semaphores made otherwise.
+fn run_of<S: Waiting>(
+    config: SimConfig,
+    make: impl Fn(&Sim, usize, u32, Stop) -> Result<Semaphores<Sim, S>, Error>,
     (blocks, threads): (u32, u32),
     count: u32,
     form: Form,
 ) -> Result<(), String> {
     let sim = Sim::new(config);
     let mut watchdog = Watchdog::new(&sim, None).unwrap();
-    let semaphores = Semaphores::<_, S>::new(&sim, 1, count, &watchdog).unwrap();
+    let semaphores = make(&sim, 1, count, watchdog.stop()).unwrap();
     let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
     let params = Params {
-        semaphores: semaphores.handle(),
+        semaphores: semaphores.view(),
         form,
         // A side of a divergence that waits never lets the other run there.
         together: config.schedule == Schedule::Stack,
@@ -164,6 +178,28 @@ fn sleeping_lets_in_the_count_and_everybody_under_every_schedule() {
     is_right::<Sleeping>();
 }
 
+#[test]
+fn tickets_let_in_the_count_and_everybody_under_every_schedule() {
+    is_right::<Tickets>();
+}
+
+#[test]
+fn a_chosen_algorithm_does_what_its_type_does() {
+    for (i, &kind) in (0..).zip(Kind::ALL) {
+        assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        for k in [i, i + 7, i + 30, i + 45] {
+            for count in [1, 3] {
+                let make =
+                    |sim: &_, len, count, stop| Semaphores::chosen(sim, kind, len, count, stop);
+                let run = run_of::<Chosen>(config(k), make, (3, 4), count, Form::With);
+                if let Err(wrong) = run {
+                    panic!("{}: {}: {count}: {wrong}", kind.name(), config(k));
+                }
+            }
+        }
+    }
+}
+
 /// Whether waits in one place and posts in another come to an end: where lanes of a
 /// warp run independently, or warps have one lane.
 fn runs_apart(config: SimConfig) -> bool {
@@ -185,6 +221,7 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
     waits_and_posts_are_right::<Spin>();
     waits_and_posts_are_right::<SpinBackoff>();
     waits_and_posts_are_right::<Sleeping>();
+    waits_and_posts_are_right::<Tickets>();
 }
 
 /// Runs with a seeded defect until one goes wrong, and returns its number and what
@@ -222,7 +259,9 @@ fn a_missing_fence_a_lost_post_and_one_too_many_are_found() {
     those_of_all_are_found::<Spin>();
     those_of_all_are_found::<SpinBackoff>();
     those_of_all_are_found::<Sleeping>();
+    those_of_all_are_found::<Tickets>();
     is_found::<Sleeping>(Mutant::SemaphoreNoAcquire, "the word is");
+    is_found::<Tickets>(Mutant::SemaphoreNoAcquire, "the word is");
 }
 
 fn a_wait_without_a_post_ends<S: Waiting>() {
@@ -232,11 +271,11 @@ fn a_wait_without_a_post_ends<S: Waiting>() {
     });
     let limit = Duration::from_micros(100);
     let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
-    let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, &watchdog).unwrap();
+    let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
     let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
     for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
         let params = Params {
-            semaphores: semaphores.handle(),
+            semaphores: semaphores.view(),
             form,
             together: false,
             words: words.tarray(),
@@ -258,6 +297,7 @@ fn a_wait_for_a_post_that_does_not_come_is_told_to_stop() {
     a_wait_without_a_post_ends::<Spin>();
     a_wait_without_a_post_ends::<SpinBackoff>();
     a_wait_without_a_post_ends::<Sleeping>();
+    a_wait_without_a_post_ends::<Tickets>();
 }
 
 #[test]
@@ -265,7 +305,7 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
     let sim = Sim::new(config(0));
     let watchdog = Watchdog::new(&sim, None).unwrap();
     for count in [0, COUNT_MAX + 1, u32::MAX] {
-        let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, &watchdog).err();
+        let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, watchdog.stop()).err();
         assert_eq!(
             refused,
             Some(Error::BadConfig {
@@ -276,8 +316,8 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
         );
     }
     for count in [1, COUNT_MAX] {
-        let semaphores = Semaphores::<_, Spin>::new(&sim, 3, count, &watchdog).unwrap();
+        let semaphores = Semaphores::<_, Spin>::new(&sim, 3, count, watchdog.stop()).unwrap();
         assert_eq!((semaphores.len(), semaphores.count()), (3, count));
-        assert!(semaphores.handle().get(3).is_none());
+        assert!(semaphores.view().get(3).is_none());
     }
 }

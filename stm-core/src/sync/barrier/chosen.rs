@@ -29,6 +29,11 @@ macro_rules! kinds {
                 }
             }
 
+            /// Returns the algorithm with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name)
+            }
+
             /// Returns the algorithm's [`Meeting::groups`].
             pub fn groups(self, blocks: u32) -> u32 {
                 match self {

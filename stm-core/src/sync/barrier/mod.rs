@@ -2,7 +2,7 @@
 //!
 //! A barrier is for a grid whose blocks are all resident at the same time; the
 //! host refuses to launch any other (`host::GridBarrier`). A thread enters by
-//! [`BarrierRef::enter`], once, and then calls [`Grid::wait`] as often as it likes.
+//! [`TBarrier::enter`], once, and then calls [`Grid::wait`] as often as it likes.
 //! Nothing is reset in between: each wait is one *round*, whose number only grows,
 //! and the next launch goes on with the number at which the last one ended.
 //!
@@ -97,25 +97,25 @@ pub trait Meeting: Copy + core::fmt::Debug + Send + Sync + 'static {
 
 /// A barrier as a kernel's parameter. The host's `GridBarrier` owns it.
 #[repr(C)]
-pub struct BarrierRef<B> {
+pub struct TBarrier<B> {
     place: Place,
     meeting: PhantomData<B>,
 }
 
-impl<B> Clone for BarrierRef<B> {
+impl<B> Clone for TBarrier<B> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<B> Copy for BarrierRef<B> {}
+impl<B> Copy for TBarrier<B> {}
 
-impl<B> core::fmt::Debug for BarrierRef<B> {
+impl<B> core::fmt::Debug for TBarrier<B> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("BarrierRef").field(&self.place).finish()
+        f.debug_tuple("TBarrier").field(&self.place).finish()
     }
 }
 
-impl<B: Meeting> BarrierRef<B> {
+impl<B: Meeting> TBarrier<B> {
     /// Makes the barrier of a place.
     ///
     /// # Safety
