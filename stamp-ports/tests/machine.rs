@@ -78,6 +78,9 @@ fn a_measurement_has_all_times_rates_and_choices_and_is_kept() {
     let barriers = measurement["barriers"].as_array().expect("barriers");
     assert_eq!(barriers.len(), 2 * 6);
     assert!(barriers.iter().all(|b| b["ns"].as_f64() > Some(0.0)));
+    let semaphores = measurement["semaphores"].as_array().expect("semaphores");
+    assert_eq!(semaphores.len(), 2 * 4, "two counts, four algorithms");
+    assert!(semaphores.iter().all(|s| s["per_s"].as_f64() > Some(1e3)));
     assert_eq!(first["fastest_barriers"].as_array().map(Vec::len), Some(2));
     assert_eq!(chosen(&first).len(), 4);
 
@@ -92,6 +95,7 @@ fn a_measurement_has_all_times_rates_and_choices_and_is_kept() {
         "swap of 64 bits",
         "64.0 MiB",
         "two-stage",
+        "tickets",
         "mutex: ",
         "because ",
         "--fresh measures again",

@@ -1,13 +1,14 @@
 //! What a machine's memory does: accesses of one thread a block, random accesses of
-//! all threads, and barriers, alone.
+//! all threads, barriers and semaphores, alone.
 //!
 //! [`Accesses`] has the twelve benchmarks of Stuart and Owens 2011 (section 3);
 //! [`RandomAccesses`] shows the rate of each access; [`Meetings`] the time of a
-//! barrier. The words stay zero, whatever is done to them.
+//! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
 use crate::draw::mix;
 use stm_core::kernel_alone;
 use stm_core::sync::barrier::{Chosen, TBarrier};
+use stm_core::sync::semaphore::{self, TSemaphores};
 use stm_core::{Lane, TArray};
 
 /// The number of accesses that a thread has in flight.
@@ -325,6 +326,46 @@ impl Meetings {
     }
 }
 
+/// The first thread of each block enters a semaphore and leaves it, again and again, with
+/// nothing to do inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries;
+
+/// The parameters of [`Entries`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EntriesParams {
+    /// One semaphore.
+    pub semaphores: TSemaphores<semaphore::Chosen>,
+    /// How often each thread enters.
+    pub times: u32,
+}
+
+impl Entries {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &EntriesParams) {
+        let Some(semaphore) = p.semaphores.get(0) else {
+            return;
+        };
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let mut k = 0;
+        while k < p.times {
+            if semaphore.with(lane, || ()).is_err() {
+                return;
+            }
+            k += 1;
+        }
+    }
+}
+
+kernel_alone!(
+    Entries,
+    EntriesParams,
+    "machine_entries",
+    "machine" / "entries"
+);
 kernel_alone!(
     Accesses,
     AccessesParams,

@@ -101,6 +101,12 @@ fn text(measurement: &Measurement) -> String {
         &barriers(measurement),
         1,
     );
+    let semaphores_of = semaphores(measurement);
+    section(
+        "Entries into a semaphore a second".into(),
+        &semaphores_of,
+        1,
+    );
     if let Some(abstraction) = &abstraction {
         lines.push(String::new());
         let held = if abstraction.lines_held() {
@@ -242,5 +248,27 @@ fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
     let mut last = vec!["fastest".to_owned()];
     last.extend(fastest.iter().map(|b| b.algorithm.clone()));
     table.push(last);
+    table
+}
+
+/// A row for each algorithm, and a column for each number of blocks and each count.
+fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
+    let all = &measurement.semaphores;
+    let Some(first) = all.first() else {
+        return Vec::new();
+    };
+    let mut header = vec!["blocks, count".to_owned()];
+    let columns = all.iter().filter(|s| s.algorithm == first.algorithm);
+    header.extend(columns.map(|s| format!("{}, {}", s.blocks, s.count)));
+    let mut table = vec![header];
+    let rows = all
+        .iter()
+        .filter(|s| (s.blocks, s.count) == (first.blocks, first.count));
+    for row in rows {
+        let mut cells = vec![row.algorithm.clone()];
+        let same = all.iter().filter(|s| s.algorithm == row.algorithm);
+        cells.extend(same.map(|s| short(s.per_s)));
+        table.push(cells);
+    }
     table
 }

@@ -26,9 +26,9 @@
 //!   needs fewer accesses whatever they cost.
 //! - **Barrier**. Every algorithm of [`crate::sync::barrier`] is a chain of accesses, and the
 //!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
-//!   as there are enough threads in the leading block to look at all of them together. Where the
-//!   barriers themselves were measured, the fastest is taken
-//!   ([`Choice::with_measured_barriers`]).
+//!   as there are enough threads in the leading block to look at all of them together. Where barriers or
+//!   semaphores themselves were measured, the fastest is taken ([`Choice::with_measured_barriers`],
+//!   [`Choice::with_measured_semaphores`]); that includes those that the paper does not have.
 
 use crate::sync::barrier::Kind;
 use crate::sync::semaphore::Kind as SemaphoreKind;
@@ -258,23 +258,47 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Prefers what was measured of the barriers themselves, in any unit, to what their
-    /// accesses let expect.
+    /// Prefers what was measured of the barriers themselves, in any unit of time, to what
+    /// their accesses let expect.
     #[must_use]
     pub fn with_measured_barriers(mut self, times: &[(Kind, f64)]) -> Self {
-        let fastest = times.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
-        let expected = times.iter().find(|(kind, _)| *kind == self.barrier);
-        if let (Some((fastest, time)), Some((expected, more))) = (fastest, expected)
-            && fastest != expected
-        {
-            self.barrier = *fastest;
-            self.reasons[0] = format!(
-                "it was measured to be the fastest; {}, whose accesses are the cheapest, takes {:.2} times as long",
-                expected.name(),
-                more / time
-            );
-        }
+        let [reason, ..] = &mut self.reasons;
+        overrule(&mut self.barrier, reason, times, Kind::name);
         self
+    }
+
+    /// Does the same for the semaphores of a low count and of a high one.
+    #[must_use]
+    pub fn with_measured_semaphores(
+        mut self,
+        low: &[(SemaphoreKind, f64)],
+        high: &[(SemaphoreKind, f64)],
+    ) -> Self {
+        let [_, _, of_low, of_high] = &mut self.reasons;
+        overrule(&mut self.semaphore_low, of_low, low, SemaphoreKind::name);
+        overrule(&mut self.semaphore_high, of_high, high, SemaphoreKind::name);
+        self
+    }
+}
+
+/// Puts the fastest of those measured in place of the one chosen, if that was measured, too.
+fn overrule<K: Copy + PartialEq>(
+    chosen: &mut K,
+    reason: &mut String,
+    times: &[(K, f64)],
+    name: fn(K) -> &'static str,
+) {
+    let fastest = times.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let expected = times.iter().find(|(kind, _)| kind == chosen);
+    if let (Some(&(fastest, time)), Some(&(expected, more))) = (fastest, expected)
+        && fastest != expected
+    {
+        *chosen = fastest;
+        *reason = format!(
+            "it was measured to be the fastest; {}, which follows from the ratios, takes {:.2} times as long",
+            name(expected),
+            more / time
+        );
     }
 }
 
@@ -471,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_barriers_overrule_expected_ones() {
+    fn what_was_measured_overrules_what_was_expected() {
         let expected = choose(&Abstraction::of(&FERMI).unwrap());
         let measured = |times: &[_]| expected.clone().with_measured_barriers(times);
         assert_eq!(measured(&[]), expected);
@@ -484,6 +508,14 @@ mod tests {
         assert_eq!(choice.barrier, Kind::Led);
         assert!(choice.reasons[0].contains("xiao-feng") && choice.reasons[0].contains("2.00"));
         assert_eq!(choice.reasons[1..], expected.reasons[1..]);
+
+        let (sleeping, tickets) = (SemaphoreKind::Sleeping, SemaphoreKind::Tickets);
+        let high = [(tickets, 2.0), (sleeping, 5.0)];
+        let choice = expected.clone().with_measured_semaphores(&[], &high);
+        assert_eq!(choice.semaphore_low, expected.semaphore_low);
+        assert_eq!(choice.semaphore_high, tickets);
+        assert!(choice.reasons[3].contains("sleeping") && choice.reasons[3].contains("2.50"));
+        assert_eq!(choice.reasons[..3], expected.reasons[..3]);
     }
 
     #[test]

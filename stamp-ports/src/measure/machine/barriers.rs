@@ -2,18 +2,13 @@
 
 use super::document::Barrier;
 use super::sizes::Sizes;
-use super::{median, net};
+use super::{LIMIT, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use std::time::Duration;
 use stm_core::host::{Device, GridBarrier, Launch, Watchdog};
 use stm_core::observe::Observation;
 use stm_core::sync::barrier::Kind;
 use stm_kernels::machine::{Meetings, MeetingsParams};
-
-/// The time limit of a launch, which takes a few milliseconds unless a barrier does not
-/// end.
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// Measures every barrier with every number of blocks that are resident together.
 pub(super) fn measure(

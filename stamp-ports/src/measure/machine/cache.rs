@@ -126,6 +126,7 @@ mod tests {
             }],
             rates: Vec::new(),
             barriers: Vec::new(),
+            semaphores: Vec::new(),
         }
     }
 

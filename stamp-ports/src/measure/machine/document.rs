@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stm_core::host::machine::{Abstraction, Benchmarks, Choice, Column, Pair, Ratios, choose};
 use stm_core::sync::barrier::Kind;
+use stm_core::sync::semaphore::Kind as SemaphoreKind;
 
 /// The number of this form; a file of another one is not read.
 pub const SCHEMA: u32 = 1;
@@ -90,6 +91,21 @@ pub struct Barrier {
     pub ns: f64,
 }
 
+/// The rate of one semaphore.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Semaphore {
+    /// Blocks of which one thread each enters.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// How many may be inside.
+    pub count: u32,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Entries a second.
+    pub per_s: f64,
+}
+
 /// What was measured of a device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
@@ -115,6 +131,8 @@ pub struct Measurement {
     pub rates: Vec<Rate>,
     /// Barriers across blocks.
     pub barriers: Vec<Barrier>,
+    /// Semaphores.
+    pub semaphores: Vec<Semaphore>,
 }
 
 impl Measurement {
@@ -124,7 +142,7 @@ impl Measurement {
     }
 
     /// Returns what suits the device with as many blocks as its abstraction has, by the
-    /// abstraction and by the barriers measured with these blocks.
+    /// abstraction, by the barriers measured with these blocks, and by the semaphores measured.
     pub fn choice(&self) -> Option<Choice> {
         let abstraction = self.abstraction()?;
         let same = self
@@ -133,7 +151,23 @@ impl Measurement {
             .filter(|b| b.blocks == abstraction.blocks);
         let times = same.filter_map(|b| Some((Kind::from_name(&b.algorithm)?, b.ns)));
         let times: Vec<(Kind, f64)> = times.collect();
-        Some(choose(&abstraction).with_measured_barriers(&times))
+        let choice = choose(&abstraction).with_measured_barriers(&times);
+        let [low, high] = self.semaphore_times();
+        Some(choice.with_measured_semaphores(&low, &high))
+    }
+
+    /// Returns the times of an entry with the most blocks, at the lowest count and at the
+    /// highest.
+    fn semaphore_times(&self) -> [Vec<(SemaphoreKind, f64)>; 2] {
+        let blocks = self.semaphores.iter().map(|s| s.blocks).max();
+        let most = || self.semaphores.iter().filter(|s| Some(s.blocks) == blocks);
+        let counts = || most().map(|s| s.count);
+        [counts().min(), counts().max()].map(|count| {
+            let same = most().filter(|s| Some(s.count) == count);
+            let times =
+                same.filter_map(|s| Some((SemaphoreKind::from_name(&s.algorithm)?, 1.0 / s.per_s)));
+            times.collect()
+        })
     }
 
     /// Returns the fastest barrier that was measured for each number of blocks.

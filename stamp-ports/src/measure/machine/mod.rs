@@ -1,11 +1,11 @@
 //! The measurement of a machine: the twelve memory benchmarks of Stuart and Owens 2011,
-//! the rates of random accesses, and the times of barriers. `stamp device --measure`
+//! the rates of random accesses, and the times of barriers and semaphores. `stamp device --measure`
 //! prints it with the abstraction and the choice that follow (`stm_core::host::machine`).
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `sizes` | how much is measured on which device |
-//! | `benchmarks`, `rates`, `barriers` | the three measurements |
+//! | `benchmarks`, `rates`, `barriers`, `semaphores` | the four measurements |
 //! | `document` | what is printed as JSON, and kept |
 //! | `cache` | the file that keeps it for a device and its driver |
 
@@ -14,6 +14,7 @@ mod benchmarks;
 pub mod cache;
 pub mod document;
 mod rates;
+mod semaphores;
 mod sizes;
 
 use self::document::{Measurement, SCHEMA};
@@ -35,6 +36,7 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let grids = benchmarks::measure(device, &sizes, &say)?;
     let rates = rates::measure(device, &sizes, &say)?;
     let barriers = barriers::measure(device, &sizes, &say)?;
+    let semaphores = semaphores::measure(device, &sizes, &say)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
         schema: SCHEMA,
@@ -48,6 +50,7 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
         grids,
         rates,
         barriers,
+        semaphores,
     })
 }
 
@@ -62,6 +65,10 @@ pub(crate) fn driver(device: &AnyDevice) -> String {
         }
     }
 }
+
+/// The time limit of a launch with barriers or semaphores, which takes far less unless a
+/// thread waits for ever.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// A measurement that takes longer is made once.
 const ONCE: Duration = Duration::from_secs(2);
@@ -81,13 +88,11 @@ fn median(
     Ok(found.get(found.len() / 2).copied().unwrap_or(first))
 }
 
-/// Returns the nanoseconds of a measurement less those of the same without the work; never
-/// less than one, as the times of a short measurement may cross.
+/// Returns the nanoseconds of a measurement less those of the same without the work; at least
+/// a hundredth of the latter, as less cannot be told from the launch.
 fn net(with: Duration, without: Duration) -> f64 {
-    with.saturating_sub(without)
-        .max(Duration::from_nanos(1))
-        .as_secs_f64()
-        * 1e9
+    let least = (without / 100).max(Duration::from_nanos(1));
+    with.saturating_sub(without).max(least).as_secs_f64() * 1e9
 }
 
 #[cfg(test)]
@@ -111,6 +116,7 @@ mod tests {
     fn times_without_the_work_are_taken_off() {
         let us = Duration::from_micros;
         assert!((net(us(5), us(2)) - 3000.0).abs() < 1e-6);
-        assert!((net(us(2), us(5)) - 1.0).abs() < 1e-6);
+        assert!((net(us(2), us(5)) - 50.0).abs() < 1e-6);
+        assert!((net(us(0), us(0)) - 1.0).abs() < 1e-6);
     }
 }

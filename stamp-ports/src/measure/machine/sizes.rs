@@ -32,6 +32,12 @@ pub(super) struct Sizes {
     pub(super) meeting_threads: u32,
     /// Waits of each.
     pub(super) waits: u32,
+    /// Blocks of which one thread each enters a semaphore.
+    pub(super) entering: Vec<u32>,
+    /// Counts of the semaphore.
+    pub(super) counts: Vec<u32>,
+    /// Times that each enters.
+    pub(super) entries: u32,
     /// Times that each measurement is made, beside one to warm up.
     pub(super) times: usize,
 }
@@ -72,6 +78,9 @@ impl Sizes {
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
             meeting_threads: 128,
             waits: 1000,
+            entering: [1, 4].map(|n| n * processors).to_vec(),
+            counts: vec![1, 2, 10, 120],
+            entries: 200,
             times: 5,
         }
     }
@@ -91,6 +100,9 @@ impl Sizes {
             meetings: vec![cores, 4 * cores],
             meeting_threads: 1,
             waits: 200,
+            entering: vec![cores],
+            counts: vec![1, 120],
+            entries: 200_000,
             times: 3,
         }
     }
