@@ -155,6 +155,10 @@ impl Device for AnyDevice {
         either!(AnyDevice, self, d => d.prepare::<K>(observation))
     }
 
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, host::Error> {
+        either!(AnyDevice, self, d => d.resident_blocks::<K>(launch))
+    }
+
     unsafe fn copy(
         &self,
         to: *mut u8,

@@ -26,7 +26,8 @@
 //! | [`pool`] | allocation and release of nodes alone | |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
-//! accesses without transactions, for comparison. `copy` has the entry points of
+//! accesses without transactions, for comparison. [`machine`] shows what a machine's
+//! memory and its barriers do. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -58,6 +59,8 @@ pub mod labyrinth;
 pub mod lane_ops;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod list;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod machine;
 pub mod map;
 pub mod mutants;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]

@@ -110,9 +110,18 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
-        // Programs have no containers; kernels of their own catch these
-        // (`tests/collections`).
-        Mutant::WitnessReleased | Mutant::RemovalUnmarked => (Fast, &[]),
+        // Programs have no containers, barriers or semaphores; kernels of their
+        // own catch these (`tests/collections`, `tests/meeting`).
+        Mutant::WitnessReleased
+        | Mutant::RemovalUnmarked
+        | Mutant::BarrierNoRelease
+        | Mutant::BarrierNoAcquire
+        | Mutant::BarrierNotPassedOn
+        | Mutant::BarrierRoundKept
+        | Mutant::SemaphoreNoAcquire
+        | Mutant::SemaphoreNoRelease
+        | Mutant::SemaphorePostLost
+        | Mutant::SemaphoreOneMore => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

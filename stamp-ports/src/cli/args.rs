@@ -3,6 +3,7 @@
 //! Names and numbers are read here as far as they can be without a device;
 //! whatever is wrong comes out as one line (see [`one_line`](super::one_line())).
 
+use super::machine::DeviceArgs;
 use super::memory_args::MemoryArgs;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
@@ -87,7 +88,7 @@ Examples:
     /// List workloads, variants and devices
     List(ListArgs),
     /// Show what a device is, its limits, and why a GPU was refused
-    Device(ListArgs),
+    Device(DeviceArgs),
     /// Write an input file in STAMP's format
     Generate(GenerateArgs),
     /// Find the best launch of each variant, then measure it

@@ -1,6 +1,7 @@
 //! The commands `list` and `device`.
 
 use super::args::ListArgs;
+use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes;
@@ -55,7 +56,7 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
 }
 
 /// Shows what each device is.
-pub(super) fn device(args: ListArgs) -> Result<bool> {
+pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let mut out = stdout().lock();
     let described = devices

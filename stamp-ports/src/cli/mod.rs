@@ -6,7 +6,7 @@
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows` | `run`, and no command at all; its table, row by row |
-//! | `list` | `list` and `device` |
+//! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `paper` | the commands that measure more |
 //! | `generate` | `generate` |
 //! | `faults`, `soak` | `faults` and `soak` |
@@ -17,6 +17,7 @@ mod faults;
 mod floor;
 mod generate;
 mod list;
+pub mod machine;
 pub mod memory_args;
 pub mod one_line;
 mod paper;
@@ -70,7 +71,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::List(args)) => list::list(*args),
-        Some(Command::Device(args)) => list::device(*args),
+        Some(Command::Device(args)) if args.measure => machine::machine(args),
+        Some(Command::Device(args)) => list::device(args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => faults::faults(args),

@@ -8,6 +8,7 @@
 //! | `breakdown`, `breakdown_table` | where the lanes' time goes, and what it costs to ask |
 //! | `search`, `tried` | the search for the best launch |
 //! | `floor` | the same without transactions, measured beside |
+//! | `machine` | what a machine's memory and barriers do |
 //! | `launches` | default launches, all in one file |
 //! | `progress` | a spinner on standard error, when somebody may be watching |
 //! | `json_lines` | documents of an object a line |
@@ -17,6 +18,7 @@ pub mod breakdown_table;
 pub mod floor;
 pub(crate) mod json_lines;
 pub mod launches;
+pub mod machine;
 pub mod progress;
 pub mod run_report;
 pub mod run_spec;

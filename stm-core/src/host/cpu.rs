@@ -199,6 +199,16 @@ impl Device for Cpu {
         Ok(Duration::ZERO)
     }
 
+    /// Returns how many blocks a launch may give OS threads of their own.
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: 1,
+            ..*launch
+        };
+        one.check(&self.limits())?;
+        Ok(OS_THREADS_MAX / launch.threads)
+    }
+
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
         let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();

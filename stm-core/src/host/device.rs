@@ -192,6 +192,15 @@ pub trait Device: Clone {
     /// time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
+    /// Returns the largest number of blocks of this kernel that are resident at the
+    /// same time, in launches with the threads a block and the shared memory of
+    /// `launch`; its number of blocks does not matter. A launch with `cooperative`
+    /// is refused if it has more.
+    ///
+    /// # Errors
+    /// An error of the device, or of a launch of this shape with one block.
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error>;
+
     /// Copies bytes from one place of its memory to another, after the launches
     /// before, waits for that, and returns the time that it took, by the device's
     /// own clock where it has one.

@@ -223,6 +223,22 @@ pub enum Error {
         /// Attempts aborted by then.
         aborted: u64,
     },
+    /// The time limit ran out while threads waited for each other, or were busy.
+    #[error(
+        "stopped at the time limit of {limit:?}: threads still waited at a barrier or a semaphore, or had not ended"
+    )]
+    StillWaiting {
+        /// The limit.
+        limit: Duration,
+    },
+    /// A barrier was used in a launch of another grid than it was made for.
+    #[error("a barrier of {made_for} blocks was used in a launch of {used_by}: launch its shape")]
+    OtherGrid {
+        /// The number of blocks that the barrier was made for.
+        made_for: u32,
+        /// The number of blocks of the launch.
+        used_by: u32,
+    },
     /// The metadata is not in the state that a finished launch leaves.
     #[error(
         "the transactional memory is corrupt after the launch: {what}; it takes no further launches"

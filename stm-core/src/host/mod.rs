@@ -12,6 +12,9 @@
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
+//! | [`GridBarrier`] | a barrier across the blocks of a launch |
+//! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
+//! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -59,16 +62,20 @@ mod cuda;
 mod device;
 mod error;
 mod foreign;
+mod grid_barrier;
 mod in_order;
 mod inspect;
+pub mod machine;
 mod parameters;
 mod pool;
 mod pool_names;
 mod profile;
 mod records;
+mod semaphores;
 mod stm;
 mod sums;
 mod tx_array;
+mod watchdog;
 
 pub use crate::memory::logs::Capacity;
 pub use crate::tx::stm_ref::RetryLimits;
@@ -82,11 +89,14 @@ pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
+pub use grid_barrier::GridBarrier;
 pub use in_order::InOrder;
 pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
 pub use records::Records;
+pub use semaphores::Semaphores;
 pub use stm::{Statistics, Stm};
 pub use sums::Sums;
 pub use tx_array::TxArray;
+pub use watchdog::Watchdog;

@@ -20,6 +20,7 @@ use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::{Observation, ProbeBuffer};
+use crate::sync::Stop;
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
 use core::mem::offset_of;
@@ -324,6 +325,14 @@ impl<D: Device> Stm<D> {
             flag: self.stop_flag(),
             after: self.config.time_limit,
         }
+    }
+
+    /// Returns the stop flag of the launches, for barriers and semaphores in kernels
+    /// with transactions. It is valid while this lives.
+    pub fn stop(&self) -> Stop {
+        // SAFETY: a word of live globals; that they live while a kernel runs is what the
+        // caller of a launch promises.
+        unsafe { Stop::from_raw(self.stop_flag()) }
     }
 
     /// Returns the error of a launch, after which the memory may be of no use.

@@ -231,6 +231,25 @@ mutants! {
     /// `fast`: a commit that fails to lock one of a group of words also releases
     /// words of later groups, which it does not own.
     LaterGroupsReleased = "later-groups-released",
+    /// Barriers across blocks: there is no fence before an arrival.
+    BarrierNoRelease = "barrier-no-release",
+    /// Barriers across blocks: a poll that finds the round complete does not
+    /// acquire.
+    BarrierNoAcquire = "barrier-no-acquire",
+    /// Barriers across blocks: there is no fence between the arrivals that a
+    /// thread has seen and its own word about them.
+    BarrierNotPassedOn = "barrier-not-passed-on",
+    /// Barriers across blocks: the number of the round stays as it is.
+    BarrierRoundKept = "barrier-round-kept",
+    /// Sleeping semaphores and those of tickets: there is no fence between the count
+    /// and the section.
+    SemaphoreNoAcquire = "semaphore-no-acquire",
+    /// Semaphores: there is no fence between the section and its end.
+    SemaphoreNoRelease = "semaphore-no-release",
+    /// Semaphores: a post lets nobody in.
+    SemaphorePostLost = "semaphore-post-lost",
+    /// Semaphores: one thread more than the count is let in.
+    SemaphoreOneMore = "semaphore-one-more",
 }
 
 impl Mutant {

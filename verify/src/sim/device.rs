@@ -418,6 +418,17 @@ impl Device for Sim {
         Ok(Duration::ZERO)
     }
 
+    /// Returns the largest number of blocks that a launch may have, as all of its
+    /// lanes run at the same time.
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: 1,
+            ..*launch
+        };
+        one.check(&self.limits())?;
+        Ok(LANES_MAX / launch.threads)
+    }
+
     /// Copies words, which takes a nanosecond each.
     ///
     /// # Errors

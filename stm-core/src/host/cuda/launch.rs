@@ -139,6 +139,17 @@ impl Device for Cuda {
             .map(|loaded| loaded.compiled_in)
     }
 
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: 1,
+            ..*launch
+        };
+        one.check(&self.limits())?;
+        let loaded = self.function(Entry::of::<K>(), launch.probe.observation())?;
+        self.check_function(loaded, &one)?;
+        self.resident(loaded, launch)
+    }
+
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
         self.alive()?;
         let (before, after) = (Event::new(self)?, Event::new(self)?);
@@ -282,12 +293,7 @@ impl Cuda {
             self.done("cuFuncSetAttribute", set)?;
         }
         if launch.cooperative {
-            let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
-            // SAFETY: the function is loaded.
-            let a_processor = unsafe { driver.resident_blocks(function, threads, shared) };
-            let a_processor =
-                self.done("cuOccupancyMaxActiveBlocksPerMultiprocessor", a_processor)?;
-            let limit = a_processor as u32 * self.context.limits.processors;
+            let limit = self.resident(loaded, launch)?;
             if launch.blocks > limit {
                 return Err(Error::LaunchTooLarge {
                     what: "blocks at the same time",
@@ -297,6 +303,18 @@ impl Cuda {
             }
         }
         Ok(())
+    }
+
+    /// Returns how many blocks of a function are resident at the same time.
+    fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32, Error> {
+        let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
+        // SAFETY: the function is loaded.
+        let a_processor = unsafe {
+            self.driver()
+                .resident_blocks(loaded.function, threads, shared)
+        };
+        let a_processor = self.done("cuOccupancyMaxActiveBlocksPerMultiprocessor", a_processor)?;
+        Ok(a_processor as u32 * self.context.limits.processors)
     }
 
     /// Waits for an event after kernels. At the time limit, it sets the stop flag

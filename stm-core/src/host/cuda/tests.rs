@@ -347,6 +347,17 @@ fn a_launch_that_is_too_large_is_refused_before_the_driver_sees_it() {
 }
 
 #[test]
+fn blocks_that_are_resident_together_are_counted_over_all_processors() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let of = |threads| cuda.resident_blocks::<Nothing>(&Launch::new(1 << 20, threads));
+    assert_eq!(of(512), Ok(8));
+    let error = of(513).unwrap_err();
+    assert!(matches!(error, Error::LaunchTooLarge { limit: 512, .. }));
+    assert!(!driver.state().calls.contains(&"cuLaunchKernel"));
+}
+
+#[test]
 fn the_time_limit_raises_the_flag_and_the_launch_ends() {
     let driver = StandIn::new();
     let cuda = open(&driver).unwrap();

@@ -1,0 +1,86 @@
+//! Synchronisation between the blocks of a launch without transactions.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
+//! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
+//!
+//! Everything here is written against [`Lane`](crate::Lane), as the transactions are, so the same source runs on the
+//! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
+//! (`host::GridBarrier`, `host::Semaphores`). Each wait looks at the stop flag of the launch now and then
+//! ([`Stop`]), so a launch that would wait for ever ends with an error (`host::Watchdog`).
+//!
+//! ```
+//! use std::time::Duration;
+//! use stm_core::host::{Buffer, Cpu, GridBarrier, Launch, Semaphores, Watchdog};
+//! use stm_core::sync::barrier::{Led, TBarrier};
+//! use stm_core::sync::semaphore::{TSemaphores, Tickets};
+//! use stm_core::{Kernel, Lane, TArray};
+//!
+//! /// Each thread stores a number, and when all have, adds up those of all.
+//! struct Totals;
+//!
+//! #[repr(C)]
+//! #[derive(Clone, Copy)]
+//! struct Params {
+//!     barrier: TBarrier<Led>,
+//!     semaphores: TSemaphores<Tickets>,
+//!     numbers: TArray<u32>,
+//!     totals: TArray<u32>,
+//! }
+//!
+//! impl Kernel for Totals {
+//!     const ENTRY: &'static str = "totals";
+//!     type Params = Params;
+//!
+//!     fn run<L: Lane>(lane: &L, p: &Params) {
+//!         let mut grid = p.barrier.enter(lane);
+//!         let me = lane.grid_thread();
+//!         let (Some(mine), Some(total)) = (p.numbers.get(me), p.totals.get(me)) else { return };
+//!         // SAFETY: live words of this launch; every thread waits once.
+//!         unsafe {
+//!             lane.store_relaxed_32(mine, me as u32 + 1);
+//!             let Ok(()) = grid.wait() else { return };
+//!         }
+//!         // At most two threads add at a time.
+//!         let Some(semaphore) = p.semaphores.get(0) else { return };
+//!         let sum = semaphore.with(lane, || {
+//!             let words = (0..p.numbers.len()).filter_map(|i| p.numbers.get(i));
+//!             // SAFETY: as above.
+//!             words.map(|word| unsafe { lane.load_relaxed_32(word) }).sum()
+//!         });
+//!         if let Ok(sum) = sum {
+//!             // SAFETY: as above.
+//!             unsafe { lane.store_relaxed_32(total, sum) };
+//!         }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), stm_core::host::Error> {
+//! let cpu = Cpu::new();
+//! let shape = Launch::new(4, 2);
+//! let mut watchdog = Watchdog::new(&cpu, Some(Duration::from_secs(10)))?;
+//! let mut barrier = GridBarrier::new(&cpu, shape, watchdog.stop())?;
+//! let semaphores = Semaphores::new(&cpu, 1, 2, watchdog.stop())?;
+//! let numbers = Buffer::zeroed(&cpu, 8, "numbers")?;
+//! let totals = Buffer::zeroed(&cpu, 8, "totals")?;
+//! let params = Params {
+//!     barrier: barrier.view(),
+//!     semaphores: semaphores.view(),
+//!     numbers: numbers.tarray(),
+//!     totals: totals.tarray(),
+//! };
+//! // SAFETY: all of them live until the launch has ended.
+//! unsafe { barrier.launch::<Totals>(&mut watchdog, &params) }?;
+//! assert_eq!(totals.download()?, [36; 8]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
+
+pub mod barrier;
+pub mod semaphore;
+mod wait;
+
+pub use wait::{Stop, Stopped};

@@ -1,0 +1,66 @@
+//! Waiting for another thread: polls, pauses between them, and the stop flag.
+
+use crate::lane::Lane;
+
+/// The error of a wait that ended because the launch was told to stop. What the
+/// thread waited for has not come, and the kernel should return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stopped;
+
+/// The stop flag of a launch, as a part of a kernel's parameters. The host's
+/// `Watchdog` owns it.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Stop(*const u32);
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands a word that outlives the launch.
+unsafe impl Send for Stop {}
+// SAFETY: as above.
+unsafe impl Sync for Stop {}
+
+impl Stop {
+    /// Makes the flag of the word at `flag`.
+    ///
+    /// # Safety
+    /// The word is aligned, in the memory of the device whose kernels will use
+    /// the flag, and live while such a kernel runs. Kernels do not write it.
+    pub const unsafe fn from_raw(flag: *const u32) -> Self {
+        Self(flag)
+    }
+
+    /// Returns whether the launch was told to stop.
+    #[inline(always)]
+    pub fn is_raised<L: Lane>(self, lane: &L) -> bool {
+        // SAFETY: live (`from_raw`). Relaxed: the flag carries no data, and it is
+        // seen eventually.
+        unsafe { lane.load_relaxed_32(self.0) != 0 }
+    }
+}
+
+/// How many polls follow each other without a pause: some 7 us on a GPU, in which
+/// most waits end.
+const POLLS: u32 = 16;
+
+/// The pause after each [`POLLS`] polls, in nanoseconds. It is short beside a
+/// poll; machines whose threads share a core, and schedulers that are not fair,
+/// need it to let others run.
+const PAUSE_NS: u32 = 20;
+
+/// Polls until `came` returns true, and returns whether it did; else the launch
+/// was told to stop.
+#[inline(always)]
+pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
+    let mut polls = 0;
+    while !came() {
+        polls += 1;
+        if polls == POLLS {
+            if stop.is_raised(lane) {
+                return false;
+            }
+            lane.pause(PAUSE_NS);
+            polls = 0;
+        }
+    }
+    true
+}

@@ -1,0 +1,394 @@
+//! What a machine's memory does: accesses of one thread a block, random accesses of
+//! all threads, barriers and semaphores, alone.
+//!
+//! [`Accesses`] has the twelve benchmarks of Stuart and Owens 2011 (section 3);
+//! [`RandomAccesses`] shows the rate of each access; [`Meetings`] the time of a
+//! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
+
+use crate::draw::mix;
+use stm_core::kernel_alone;
+use stm_core::sync::barrier::{Chosen, TBarrier};
+use stm_core::sync::semaphore::{self, TSemaphores};
+use stm_core::{Lane, TArray};
+
+/// The number of accesses that a thread has in flight.
+pub const IN_FLIGHT: u32 = 8;
+
+/// Makes the array of `$value` for each `$j` below [`IN_FLIGHT`]. It is spelled out,
+/// because a compiler may keep a loop and with it the array in memory.
+macro_rules! spelled {
+    ($j:ident => $value:expr) => {
+        spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
+    };
+    (@ $j:ident $value:expr; $($n:literal)*) => {
+        [$({
+            const $j: u32 = $n;
+            $value
+        }),*]
+    };
+}
+
+/// Joins the results, so that none is left out.
+#[inline(always)]
+fn sum(found: [u32; IN_FLIGHT as usize]) -> u32 {
+    found[0] ^ found[1] ^ found[2] ^ found[3] ^ found[4] ^ found[5] ^ found[6] ^ found[7]
+}
+
+/// What an access does.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// A load, which is a volatile read in the paper.
+    Load,
+    /// A store of 0, a volatile write in the paper.
+    Store,
+    /// An addition of 0 whose result is used, an atomic read in the paper.
+    Add,
+    /// A compare-and-swap of 0 for 0, which always succeeds, for an atomic write. The paper
+    /// has an exchange; the one that lanes have is an acquire.
+    Swap,
+}
+
+/// The first thread of each block makes the same accesses, some of them in flight
+/// together.
+#[derive(Clone, Copy, Debug)]
+pub struct Accesses;
+
+/// The parameters of [`Accesses`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct AccessesParams {
+    /// The words, which are zero.
+    pub words: TArray<u32>,
+    /// A word for each block, for the result.
+    pub results: TArray<u32>,
+    /// The number of accesses, a multiple of [`IN_FLIGHT`].
+    pub accesses: u32,
+    /// How many words the blocks' words are apart: 0 if they contend.
+    pub stride: u32,
+    /// What they do.
+    pub operation: Operation,
+    /// Whether an addition comes first.
+    pub after_atomic: bool,
+    /// What is added and stored: 0. A compiler that knew would make a load of an
+    /// addition.
+    pub zero: u32,
+}
+
+impl Accesses {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &AccessesParams) {
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let block = u64::from(lane.block_index());
+        let word = p.words.get(block * u64::from(p.stride));
+        let (Some(word), Some(result)) = (word, p.results.get(block)) else {
+            return;
+        };
+        // SAFETY: live words, used with 32 bits only. Relaxed: nothing is read on the
+        // strength of what is found.
+        unsafe {
+            let mut all = if p.after_atomic {
+                lane.fetch_add_relaxed_32(word, p.zero)
+            } else {
+                0
+            };
+            let mut k = 0;
+            // One branch before the loop and none inside.
+            match p.operation {
+                Operation::Load => {
+                    while k < p.accesses {
+                        all ^= sum(spelled!(J => { let _ = J; lane.load_relaxed_32(word) }));
+                        k += IN_FLIGHT;
+                    }
+                }
+                Operation::Store => {
+                    while k < p.accesses {
+                        let _ = spelled!(J => { let _ = J; lane.store_relaxed_32(word, p.zero) });
+                        k += IN_FLIGHT;
+                    }
+                }
+                Operation::Add => {
+                    while k < p.accesses {
+                        all ^= sum(
+                            spelled!(J => { let _ = J; lane.fetch_add_relaxed_32(word, p.zero) }),
+                        );
+                        k += IN_FLIGHT;
+                    }
+                }
+                Operation::Swap => {
+                    while k < p.accesses {
+                        all ^= sum(
+                            spelled!(J => { let _ = J; lane.cas_relaxed_32(word, p.zero, p.zero) }),
+                        );
+                        k += IN_FLIGHT;
+                    }
+                }
+            }
+            lane.store_relaxed_32(result, all);
+        }
+    }
+}
+
+/// The width of an access of [`RandomAccesses`].
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// 32 bits.
+    Bits32,
+    /// 64 bits.
+    Bits64,
+    /// 128 bits, on lanes that have them; nothing adds so many.
+    Bits128,
+}
+
+/// Every thread accesses words at random places, some of them in flight together.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomAccesses;
+
+/// The parameters of [`RandomAccesses`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RandomAccessesParams {
+    /// The memory, which is zero: a power of two of words, at least two and at most 2^31.
+    pub words: TArray<u64>,
+    /// A word for each thread, for the result.
+    pub results: TArray<u32>,
+    /// The number of accesses of a thread, a multiple of [`IN_FLIGHT`].
+    pub accesses: u32,
+    /// What they do.
+    pub operation: Operation,
+    /// Their width.
+    pub width: Width,
+    /// What is added and stored: 0, as in [`AccessesParams::zero`].
+    pub zero: u32,
+}
+
+/// The steps from one draw of a thread to the next, and from one thread to the next: odd,
+/// and far from one another.
+const STEPS: (u32, u32) = (0x9E37_79B9, 0x85EB_CA6B);
+
+/// Makes random accesses of one width: `$access` is given the address of the first word
+/// of 64 bits, or of 32, and returns 32 bits.
+macro_rules! at_random {
+    ($lane:ident, $p:ident, $first:ident, $log2:literal, $ty:ty, |$word:ident| $access:expr) => {{
+        // Words of this width, of which there are a power of two, in words of 64 bits
+        // shifted by the difference.
+        let words = ($p.words.len() << 3) >> $log2;
+        let mask = (words as u32).wrapping_sub(1);
+        let mut state = ($lane.grid_thread() as u32).wrapping_mul(STEPS.1);
+        let (mut all, mut k) = (0, 0);
+        while k < $p.accesses {
+            all ^= sum(spelled!(J => {
+                let i = mix(state.wrapping_add(J.wrapping_mul(STEPS.0))) & mask;
+                let $word = $first.cast::<u8>().wrapping_add((i as usize) << $log2).cast::<$ty>();
+                $access
+            }));
+            state = state.wrapping_add(IN_FLIGHT.wrapping_mul(STEPS.0));
+            k += IN_FLIGHT;
+        }
+        all
+    }};
+}
+
+impl RandomAccesses {
+    /// Makes the accesses of one width, and returns something that depends on all results.
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // a multiple of the width, from an aligned word
+    fn narrow<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+        // SAFETY: the mask keeps the index in range of live words, which are used with
+        // 32 bits only. Relaxed: nothing is read on the strength of what is found.
+        unsafe {
+            match p.operation {
+                Operation::Load => at_random!(lane, p, first, 2, u32, |w| lane.load_relaxed_32(w)),
+                Operation::Store => at_random!(lane, p, first, 2, u32, |w| {
+                    lane.store_relaxed_32(w, p.zero);
+                    0
+                }),
+                Operation::Add => {
+                    at_random!(lane, p, first, 2, u32, |w| lane
+                        .fetch_add_relaxed_32(w, p.zero))
+                }
+                Operation::Swap => {
+                    at_random!(lane, p, first, 2, u32, |w| lane
+                        .cas_relaxed_32(w, p.zero, p.zero))
+                }
+            }
+        }
+    }
+
+    /// Does the same with words of 64 bits.
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // as above
+    fn wide<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+        // SAFETY: as above, with 64 bits.
+        unsafe {
+            match p.operation {
+                Operation::Load => {
+                    at_random!(lane, p, first, 3, u64, |w| lane.load_relaxed_64(w) as u32)
+                }
+                Operation::Store => at_random!(lane, p, first, 3, u64, |w| {
+                    lane.store_relaxed_64(w, p.zero.into());
+                    0
+                }),
+                Operation::Add => {
+                    at_random!(lane, p, first, 3, u64, |w| lane
+                        .fetch_add_relaxed_64(w, p.zero.into())
+                        as u32)
+                }
+                Operation::Swap => {
+                    at_random!(lane, p, first, 3, u64, |w| lane.cas_relaxed_64(
+                        w,
+                        p.zero.into(),
+                        p.zero.into()
+                    ) as u32)
+                }
+            }
+        }
+    }
+
+    /// Does the same with words of 128 bits, as far as the lane has them.
+    #[inline(always)]
+    #[allow(clippy::cast_ptr_alignment)] // as above
+    fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+        if !lane.has_wide_atomics() {
+            return 0;
+        }
+        // SAFETY: as above, with 128 bits, which the lane has.
+        unsafe {
+            match p.operation {
+                Operation::Load => {
+                    at_random!(lane, p, first, 4, u64, |w| lane.load_relaxed_128(w)[0]
+                        as u32)
+                }
+                Operation::Store => at_random!(lane, p, first, 4, u64, |w| {
+                    lane.store_relaxed_128(w, [p.zero.into(); 2]);
+                    0
+                }),
+                Operation::Add => 0,
+                Operation::Swap => {
+                    at_random!(
+                        lane,
+                        p,
+                        first,
+                        4,
+                        u64,
+                        |w| lane.cas_relaxed_128(w, [0; 2], [0; 2])[0] as u32
+                    )
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &RandomAccessesParams) {
+        let (Some(first), Some(result)) = (p.words.get(0), p.results.get(lane.grid_thread()))
+        else {
+            return;
+        };
+        let all = match p.width {
+            Width::Bits32 => Self::narrow(lane, p, first),
+            Width::Bits64 => Self::wide(lane, p, first),
+            Width::Bits128 => Self::widest(lane, p, first),
+        };
+        // SAFETY: a live word of this thread's.
+        unsafe { lane.store_relaxed_32(result, all) };
+    }
+}
+
+/// All threads wait at a barrier again and again.
+#[derive(Clone, Copy, Debug)]
+pub struct Meetings;
+
+/// The parameters of [`Meetings`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MeetingsParams {
+    /// The barrier.
+    pub barrier: TBarrier<Chosen>,
+    /// How often they wait.
+    pub waits: u32,
+}
+
+impl Meetings {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &MeetingsParams) {
+        let mut grid = p.barrier.enter(lane);
+        let mut k = 0;
+        while k < p.waits {
+            // SAFETY: every thread of the grid waits as often.
+            if unsafe { grid.wait() }.is_err() {
+                return;
+            }
+            k += 1;
+        }
+    }
+}
+
+/// The first thread of each block enters a semaphore and leaves it, again and again, with
+/// nothing to do inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries;
+
+/// The parameters of [`Entries`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct EntriesParams {
+    /// One semaphore.
+    pub semaphores: TSemaphores<semaphore::Chosen>,
+    /// How often each thread enters.
+    pub times: u32,
+}
+
+impl Entries {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &EntriesParams) {
+        let Some(semaphore) = p.semaphores.get(0) else {
+            return;
+        };
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let mut k = 0;
+        while k < p.times {
+            if semaphore.with(lane, || ()).is_err() {
+                return;
+            }
+            k += 1;
+        }
+    }
+}
+
+kernel_alone!(
+    Entries,
+    EntriesParams,
+    "machine_entries",
+    "machine" / "entries"
+);
+kernel_alone!(
+    Accesses,
+    AccessesParams,
+    "machine_accesses",
+    "machine" / "accesses"
+);
+kernel_alone!(
+    RandomAccesses,
+    RandomAccessesParams,
+    "machine_random",
+    "machine" / "random"
+);
+kernel_alone!(
+    Meetings,
+    MeetingsParams,
+    "machine_meetings",
+    "machine" / "meetings"
+);
+
+// The same for devices with accesses of 128 bits.
+stm_core::__observed! { {
+    stm_core::__entry_point!(
+        RandomAccesses, stm_core::observe::Silent, { u32::MAX }, true,
+        ["machine_random_wide"], ["machine/random-wide"]
+    );
+} {} }

@@ -1,0 +1,323 @@
+//! Semaphores: never more than the count inside, everybody comes in, and a count of
+//! one is mutual exclusion.
+
+use crate::config;
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::host::{Buffer, Error, Launch, Semaphores, Watchdog};
+use stm_core::observe::Mutant;
+use stm_core::sync::Stop;
+use stm_core::sync::semaphore::{
+    COUNT_MAX, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
+};
+use stm_core::{Kernel, Lane, TArray};
+use verify::sim::{Schedule, Sim, SimConfig};
+
+/// Times that each thread comes in.
+const TIMES: u32 = 3;
+
+/// How a thread comes in and leaves.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Form {
+    /// By the closure.
+    With,
+    /// By a wait and a post.
+    WaitAndPost,
+    /// By a wait, without a post.
+    WaitAlone,
+}
+
+/// Every thread comes in some times, counts who is inside, and adds 1 to a word by a
+/// load and a store.
+struct Sections<S>(PhantomData<S>);
+
+#[repr(C)]
+struct Params<S> {
+    semaphores: TSemaphores<S>,
+    form: Form,
+    /// Whether the lanes of a warp come together.
+    together: bool,
+    /// The threads inside; how often more were inside than may be; and the word.
+    words: TArray<u32>,
+}
+
+impl<S> Clone for Params<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for Params<S> {}
+
+impl<S: Waiting> Kernel for Sections<S> {
+    const ENTRY: &'static str = "sections";
+    type Params = Params<S>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<S>) {
+        let (Some(semaphore), Some(inside), Some(excess), Some(word)) = (
+            p.semaphores.get(0),
+            p.words.get(0),
+            p.words.get(1),
+            p.words.get(2),
+        ) else {
+            return;
+        };
+        // SAFETY: three live words, used with 32 bits only.
+        let section = || unsafe {
+            let before = lane.fetch_add_relaxed_32(inside, 1);
+            if before >= semaphore.count() {
+                lane.fetch_add_relaxed_32(excess, 1);
+            }
+            let found = lane.load_relaxed_32(word);
+            for _ in 0..(lane.grid_thread() + u64::from(found)) % 3 {
+                lane.pause(1);
+            }
+            lane.store_relaxed_32(word, found + 1);
+            lane.fetch_add_relaxed_32(inside, u32::MAX);
+        };
+        for i in 0..TIMES {
+            // Lanes of a warp come apart, too.
+            if (lane.grid_thread() + u64::from(i)).is_multiple_of(3) {
+                lane.pause(1);
+            }
+            if p.together {
+                // SAFETY: all lanes of the warp come here as often.
+                unsafe { lane.sync_warp(lane.warp_mask()) };
+            }
+            if p.form == Form::With {
+                if semaphore.with(lane, section).is_err() {
+                    return;
+                }
+                continue;
+            }
+            if semaphore.wait(lane).is_err() {
+                return;
+            }
+            section();
+            if p.form == Form::WaitAndPost {
+                semaphore.post(lane);
+            }
+        }
+    }
+}
+
+/// Runs two launches, and returns what went wrong.
+fn run<S: Waiting>(
+    config: SimConfig,
+    shape: (u32, u32),
+    count: u32,
+    form: Form,
+) -> Result<(), String> {
+    run_of(config, Semaphores::<_, S>::new, shape, count, form)
+}
+
+/// Does the same with semaphores made otherwise.
+fn run_of<S: Waiting>(
+    config: SimConfig,
+    make: impl Fn(&Sim, usize, u32, Stop) -> Result<Semaphores<Sim, S>, Error>,
+    (blocks, threads): (u32, u32),
+    count: u32,
+    form: Form,
+) -> Result<(), String> {
+    let sim = Sim::new(config);
+    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let semaphores = make(&sim, 1, count, watchdog.stop()).unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
+    let params = Params {
+        semaphores: semaphores.view(),
+        form,
+        // A side of a divergence that waits never lets the other run there.
+        together: config.schedule == Schedule::Stack,
+        words: words.tarray(),
+    };
+    for _ in 0..2 {
+        let shape = Launch::new(blocks, threads);
+        // SAFETY: the semaphores and the words live in this simulator.
+        let launched = unsafe { watchdog.launch::<Sections<S>>(&sim, &shape, &params) };
+        launched.map_err(|error| error.to_string())?;
+    }
+    let [inside, excess, word] = words.download().unwrap()[..] else {
+        unreachable!("three words")
+    };
+    let all = 2 * TIMES * blocks * threads;
+    if (inside, excess) != (0, 0) {
+        return Err(format!(
+            "{inside} inside at the end, {excess} times too many"
+        ));
+    }
+    if count == 1 && word != all {
+        return Err(format!("the word is {word} after {all} additions"));
+    }
+    Ok(())
+}
+
+const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 9), (3, 4), (2, 33)];
+
+fn is_right<S: Waiting>() {
+    for k in 0..84 {
+        for count in [1, 2, 5, 100] {
+            let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
+            if let Err(wrong) = run::<S>(config(k), shape, count, Form::With) {
+                panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
+            }
+        }
+    }
+}
+
+#[test]
+fn spinning_lets_in_the_count_and_everybody_under_every_schedule() {
+    is_right::<Spin>();
+}
+
+#[test]
+fn spinning_with_backoff_lets_in_the_count_and_everybody_under_every_schedule() {
+    is_right::<SpinBackoff>();
+}
+
+#[test]
+fn sleeping_lets_in_the_count_and_everybody_under_every_schedule() {
+    is_right::<Sleeping>();
+}
+
+#[test]
+fn tickets_let_in_the_count_and_everybody_under_every_schedule() {
+    is_right::<Tickets>();
+}
+
+#[test]
+fn a_chosen_algorithm_does_what_its_type_does() {
+    for (i, &kind) in (0..).zip(Kind::ALL) {
+        assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        for k in [i, i + 7, i + 30, i + 45] {
+            for count in [1, 3] {
+                let make =
+                    |sim: &_, len, count, stop| Semaphores::chosen(sim, kind, len, count, stop);
+                let run = run_of::<Chosen>(config(k), make, (3, 4), count, Form::With);
+                if let Err(wrong) = run {
+                    panic!("{}: {}: {count}: {wrong}", kind.name(), config(k));
+                }
+            }
+        }
+    }
+}
+
+/// Whether waits in one place and posts in another come to an end: where lanes of a
+/// warp run independently, or warps have one lane.
+fn runs_apart(config: SimConfig) -> bool {
+    config.warp_width == 1 || !matches!(config.schedule, Schedule::Lockstep | Schedule::Stack)
+}
+
+fn waits_and_posts_are_right<S: Waiting>() {
+    for k in (0..84).filter(|&k| runs_apart(config(k))) {
+        for (count, shape) in [(1, (4, 2)), (3, (2, 9))] {
+            if let Err(wrong) = run::<S>(config(k), shape, count, Form::WaitAndPost) {
+                panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wait_and_a_post_do_what_the_closure_does() {
+    waits_and_posts_are_right::<Spin>();
+    waits_and_posts_are_right::<SpinBackoff>();
+    waits_and_posts_are_right::<Sleeping>();
+    waits_and_posts_are_right::<Tickets>();
+}
+
+/// Runs with a seeded defect until one goes wrong, and returns its number and what
+/// went wrong.
+fn found<S: Waiting>(mutant: Mutant) -> Option<(u64, String)> {
+    (0..600).find_map(|k| {
+        let config = SimConfig {
+            mutant: Some(mutant as u32),
+            idle_max: 20_000,
+            ..config(k)
+        };
+        let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
+        let wrong = run::<S>(config, shape, count, Form::With).err()?;
+        Some((k, wrong))
+    })
+}
+
+fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
+    let name = mutant.name();
+    let Some((k, wrong)) = found::<S>(mutant) else {
+        panic!("{name} survives in {}", S::NAME)
+    };
+    assert!(wrong.contains(how), "{name}: {k}: {wrong}");
+    println!("{}: {name}: run {k}: {wrong}", S::NAME);
+}
+
+fn those_of_all_are_found<S: Waiting>() {
+    is_found::<S>(Mutant::SemaphoreNoRelease, "the word is");
+    is_found::<S>(Mutant::SemaphorePostLost, "livelock");
+    is_found::<S>(Mutant::SemaphoreOneMore, "times too many");
+}
+
+#[test]
+fn a_missing_fence_a_lost_post_and_one_too_many_are_found() {
+    those_of_all_are_found::<Spin>();
+    those_of_all_are_found::<SpinBackoff>();
+    those_of_all_are_found::<Sleeping>();
+    those_of_all_are_found::<Tickets>();
+    is_found::<Sleeping>(Mutant::SemaphoreNoAcquire, "the word is");
+    is_found::<Tickets>(Mutant::SemaphoreNoAcquire, "the word is");
+}
+
+fn a_wait_without_a_post_ends<S: Waiting>() {
+    let sim = Sim::new(SimConfig {
+        idle_max: 2_000_000,
+        ..config(2)
+    });
+    let limit = Duration::from_micros(100);
+    let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
+    let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
+    for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
+        let params = Params {
+            semaphores: semaphores.view(),
+            form,
+            together: false,
+            words: words.tarray(),
+        };
+        let shape = Launch::new(5, 2);
+        // SAFETY: the semaphores and the words live in this simulator.
+        let launched = unsafe { watchdog.launch::<Sections<S>>(&sim, &shape, &params) };
+        if ends {
+            launched.unwrap();
+        } else {
+            assert_eq!(launched.unwrap_err(), Error::StillWaiting { limit });
+        }
+        semaphores.reset().unwrap();
+    }
+}
+
+#[test]
+fn a_wait_for_a_post_that_does_not_come_is_told_to_stop() {
+    a_wait_without_a_post_ends::<Spin>();
+    a_wait_without_a_post_ends::<SpinBackoff>();
+    a_wait_without_a_post_ends::<Sleeping>();
+    a_wait_without_a_post_ends::<Tickets>();
+}
+
+#[test]
+fn a_count_of_zero_or_above_the_largest_is_refused() {
+    let sim = Sim::new(config(0));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    for count in [0, COUNT_MAX + 1, u32::MAX] {
+        let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, watchdog.stop()).err();
+        assert_eq!(
+            refused,
+            Some(Error::BadConfig {
+                what: "the count of a semaphore",
+                value: u64::from(count),
+                expected: "1 to 1073741823",
+            })
+        );
+    }
+    for count in [1, COUNT_MAX] {
+        let semaphores = Semaphores::<_, Spin>::new(&sim, 3, count, watchdog.stop()).unwrap();
+        assert_eq!((semaphores.len(), semaphores.count()), (3, count));
+        assert!(semaphores.view().get(3).is_none());
+    }
+}
