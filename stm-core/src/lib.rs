@@ -51,6 +51,7 @@
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
 //! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
 //! | `algorithm/fast` | `fast` and `fast-table` |
+//! | [`sync`] | synchronisation without transactions: locks |
 //! | [`observe`] | probes that record histories or measure time, and seeded defects |
 //! | `host` | devices, memory, launches, and the owner of the metadata |
 //!
@@ -108,6 +109,7 @@ pub mod lane;
 pub mod memory;
 pub mod observe;
 mod run;
+pub mod sync;
 mod tx;
 
 pub use array::{

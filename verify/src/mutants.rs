@@ -110,9 +110,17 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
-        // Programs have no containers; kernels of their own catch these
-        // (`tests/collections`).
-        Mutant::WitnessReleased | Mutant::RemovalUnmarked => (Fast, &[]),
+        // Programs have no containers and no locks; kernels of their own catch
+        // these (`tests/collections`, `tests/locks`).
+        Mutant::WitnessReleased
+        | Mutant::RemovalUnmarked
+        | Mutant::LockNoAcquire
+        | Mutant::LockNoRelease
+        | Mutant::LockNoHandoff
+        | Mutant::LockWakeupLost
+        | Mutant::LockNodeReused
+        | Mutant::LockRingEntryKept
+        | Mutant::LockRingFrontStale => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -12,6 +12,7 @@
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
+//! | [`Locks`] | arrays of locks of one [kind](crate::sync) |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -61,6 +62,7 @@ mod error;
 mod foreign;
 mod in_order;
 mod inspect;
+mod locks;
 mod parameters;
 mod pool;
 mod pool_names;
@@ -83,6 +85,7 @@ pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
 pub use in_order::InOrder;
+pub use locks::Locks;
 pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};

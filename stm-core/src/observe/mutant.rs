@@ -231,6 +231,24 @@ mutants! {
     /// `fast`: a commit that fails to lock one of a group of words also releases
     /// words of later groups, which it does not own.
     LaterGroupsReleased = "later-groups-released",
+    /// Locks: the access that grants a lock does not acquire.
+    LockNoAcquire = "lock-no-acquire",
+    /// Locks: a lock is given up without release.
+    LockNoRelease = "lock-no-release",
+    /// Locks: the lanes of a warp that acquire a lock together do not wait for
+    /// each other's sections.
+    LockNoHandoff = "lock-no-handoff",
+    /// Locks, MCS: a holder that finds no node behind its own, but another at the
+    /// end of the queue, goes away.
+    LockWakeupLost = "lock-wakeup-lost",
+    /// Locks, MCS2: a node is free for another lock as soon as its lock is
+    /// granted.
+    LockNodeReused = "lock-node-reused",
+    /// Locks, ring buffer: a holder leaves its entry in the ring.
+    LockRingEntryKept = "lock-ring-entry-kept",
+    /// Locks, ring buffer: there is no fence between a thread's position and its
+    /// first look at the front.
+    LockRingFrontStale = "lock-ring-front-stale",
 }
 
 impl Mutant {

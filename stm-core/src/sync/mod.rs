@@ -1,0 +1,25 @@
+//! Synchronisation of the threads of a launch without transactions.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
+//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
+//! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
+//! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
+//! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
+//! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
+
+mod group;
+pub mod lock;
+pub mod locks;
+pub mod mcs;
+pub mod slots;
+pub mod spin;
+pub mod ticket;
+
+pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+pub use locks::{Step, TLocks};
+pub use mcs::{Mcs, Mcs2};
+pub use slots::{Anderson, Ring};
+pub use spin::{Tas, TasBackoff, Ttas};
+pub use ticket::{FetchAdd, Ticket, TicketHandoff};
