@@ -120,7 +120,10 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::LockWakeupLost
         | Mutant::LockNodeReused
         | Mutant::LockRingEntryKept
-        | Mutant::LockRingFrontStale => (Fast, &[]),
+        | Mutant::LockRingFrontStale
+        | Mutant::LockHeadKept
+        | Mutant::LockRequestUnordered
+        | Mutant::LockResponseUnordered => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

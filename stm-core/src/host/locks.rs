@@ -87,20 +87,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         what: &'static str,
         multiple: u64,
     ) -> Result<Self, Error> {
-        if count == 0 {
-            return Err(Error::BadConfig {
-                what: "the number of locks",
-                value: count,
-                expected: "1 or more",
-            });
-        }
-        if users == 0 || users > USERS_MAX {
-            return Err(Error::BadConfig {
-                what: "the number of users of locks",
-                value: users,
-                expected: "from 1 to 2^28",
-            });
-        }
+        check_sizes(count, users)?;
         let words = u64::from(K::lock_words(users as u32)).next_multiple_of(multiple);
         let bytes = (words.checked_mul(count))
             .and_then(|words| words.checked_add(HEADER_WORDS as u64))
@@ -162,42 +149,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the
     /// device.
     pub fn check(&self) -> Result<(), Error> {
-        let mut bytes = [0; FAULT_WORDS * 4];
-        self.memory.read(0, &mut bytes)?;
-        let word = |i: usize| {
-            let mut word = [0; 4];
-            word.copy_from_slice(&bytes[4 * i..4 * i + 4]);
-            u32::from_le_bytes(word)
-        };
-        let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
-        let (number, lock, thread) = (word(0), pair(1), pair(3));
-        if number == 0 {
-            return Ok(());
-        }
-        Err(self.error(LockFault::of(number), lock, thread))
-    }
-
-    fn error(&self, fault: LockFault, lock: u64, thread: u64) -> Error {
-        let mistake = match fault {
-            LockFault::OutOfRange => "asked for a lock past the end of the array",
-            LockFault::TooManyUsers => "is not below the number of users that the locks have",
-            LockFault::TooManyHeld => "asked for more locks at a time than it has nodes",
-            LockFault::HeldAlready => "asked for a lock that it held already",
-            LockFault::NotHeld => "gave up a lock that it did not hold",
-            LockFault::TimedOut => {
-                return Error::LockTimeout {
-                    thread,
-                    lock,
-                    what: self.what,
-                };
-            }
-        };
-        Error::LockMisused {
-            thread,
-            mistake,
-            lock,
-            what: self.what,
-        }
+        check(&self.memory, self.what)
     }
 
     /// Frees all locks and forgets the fault, for another launch after an error.
@@ -208,6 +160,59 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         self.memory.clear()?;
         self.nodes.clear()
     }
+}
+
+/// Reports the fault that the first words of a memory record, if there is one;
+/// `what` names the locks.
+///
+/// # Errors
+/// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
+pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
+    let mut bytes = [0; FAULT_WORDS * 4];
+    memory.read(0, &mut bytes)?;
+    let word = |i: usize| {
+        let mut word = [0; 4];
+        word.copy_from_slice(&bytes[4 * i..4 * i + 4]);
+        u32::from_le_bytes(word)
+    };
+    let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
+    let (number, lock, thread) = (word(0), pair(1), pair(3));
+    if number == 0 {
+        return Ok(());
+    }
+    let mistake = match LockFault::of(number) {
+        LockFault::OutOfRange => "asked for a lock past the end of the array",
+        LockFault::TooManyUsers => "is not below the number of users that the locks have",
+        LockFault::TooManyHeld => "asked for more locks at a time than it has nodes",
+        LockFault::HeldAlready => "asked for a lock that it held already",
+        LockFault::NotHeld => "gave up a lock that it did not hold",
+        LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
+    };
+    Err(Error::LockMisused {
+        thread,
+        mistake,
+        lock,
+        what,
+    })
+}
+
+/// Refuses numbers of locks and users that are out of range.
+pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
+    if count == 0 {
+        return Err(Error::BadConfig {
+            what: "the number of locks",
+            value: count,
+            expected: "1 or more",
+        });
+    }
+    if users == 0 || users > USERS_MAX {
+        return Err(Error::BadConfig {
+            what: "the number of users of locks",
+            value: users,
+            expected: "from 1 to 2^28",
+        });
+    }
+    Ok(())
 }
 
 // SAFETY: the view is of the locks' memory, which has the layout of kind `K` and

@@ -12,7 +12,7 @@
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
-//! | [`Locks`] | arrays of locks of one [kind](crate::sync) |
+//! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -52,6 +52,7 @@ mod buffer;
 mod call;
 mod check;
 pub(crate) mod collections;
+mod combiners;
 mod config;
 mod copies;
 mod cpu;
@@ -77,6 +78,7 @@ pub use crate::tx::stm_ref::RetryLimits;
 pub use argument::Argument;
 pub use buffer::{Buffer, Pod};
 pub use call::Done;
+pub use combiners::Combiners;
 pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]

@@ -249,6 +249,12 @@ mutants! {
     /// Locks, ring buffer: there is no fence between a thread's position and its
     /// first look at the front.
     LockRingFrontStale = "lock-ring-front-stale",
+    /// Combiners: a holder leaves without storing how far it has come.
+    LockHeadKept = "lock-head-kept",
+    /// Combiners: there is no fence before a request.
+    LockRequestUnordered = "lock-request-unordered",
+    /// Combiners: there is no fence between the operations and their responses.
+    LockResponseUnordered = "lock-response-unordered",
 }
 
 impl Mutant {

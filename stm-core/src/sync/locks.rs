@@ -12,6 +12,40 @@ pub(crate) const FAULT_WORDS: usize = 5;
 /// The words before the first lock. The record is on a line of its own.
 pub(crate) const HEADER_WORDS: usize = 32;
 
+/// Records a fault of the calling thread at lock `index`, if it is the first, and
+/// returns it.
+///
+/// # Safety
+/// `record` has [`FAULT_WORDS`] live words that are accessed by lanes only.
+#[inline(never)]
+pub(super) unsafe fn record_fault<L: Lane>(
+    lane: &L,
+    record: *mut u32,
+    index: u64,
+    fault: LockFault,
+) -> LockFault {
+    let thread = lane.grid_thread();
+    let rest = [
+        index as u32,
+        (index >> 32) as u32,
+        thread as u32,
+        (thread >> 32) as u32,
+    ];
+    // SAFETY: the caller's promise. Relaxed: the host reads the words after the
+    // launch has ended, which orders them; only the claimant of the first word
+    // stores the others.
+    unsafe {
+        if lane.cas_relaxed_32(record, 0, fault as u32) == 0 {
+            let mut word = record;
+            for value in rest {
+                word = word.wrapping_add(1);
+                lane.store_relaxed_32(word, value);
+            }
+        }
+    }
+    fault
+}
+
 /// An array of locks of kind `K`: a `Copy` reference that is a kernel's
 /// parameter. The host's `Locks` owns the memory.
 ///
@@ -132,28 +166,10 @@ impl<K: LockKind> TLocks<K> {
     }
 
     /// Records a fault, if it is the first, and returns it.
-    #[cold]
+    #[inline(always)]
     pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
-        let thread = lane.grid_thread();
-        let rest = [
-            index as u32,
-            (index >> 32) as u32,
-            thread as u32,
-            (thread >> 32) as u32,
-        ];
-        // SAFETY: the words of the record are live. Relaxed: the host reads them
-        // after the launch has ended, which orders it; only the claimant of the
-        // first word stores the others.
-        unsafe {
-            if lane.cas_relaxed_32(self.header, 0, fault as u32) == 0 {
-                let mut word = self.header;
-                for value in rest {
-                    word = word.wrapping_add(1);
-                    lane.store_relaxed_32(word, value);
-                }
-            }
-        }
-        fault
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { record_fault(lane, self.header, index, fault) }
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, and

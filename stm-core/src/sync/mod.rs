@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
 //! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
+//! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
 //! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
 //! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
 
+pub mod combine;
 mod group;
 pub mod lock;
 pub mod locks;
@@ -17,6 +19,7 @@ pub mod slots;
 pub mod spin;
 pub mod ticket;
 
+pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::{Step, TLocks};
 pub use mcs::{Mcs, Mcs2};

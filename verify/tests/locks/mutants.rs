@@ -1,6 +1,7 @@
 //! Seeded defects of locks: each is caught, and the right code survives the same
 //! runs.
 
+use super::combining::{Counted, count, double};
 use super::common::{Found, Load, config, increments};
 use super::coupling::{Walked, walk};
 use stm_core::host::Launch;
@@ -102,5 +103,32 @@ fn a_node_that_is_used_again_too_early_is_caught() {
         |walked: &Result<Walked, SimError>| matches!(walked, Ok(walked) if walked.is_right(3));
     let mutant = Some(Mutant::LockNodeReused);
     assert!(caught(mutant, RANDOM, 1, run, right).is_some());
+    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+}
+
+#[test]
+fn a_combiner_whose_holder_does_not_say_how_far_it_has_come_is_caught() {
+    let run = |config| count::<2>(config, &Launch::new(3, 1), 4, 0);
+    let right = |counted: &Result<Counted, SimError>| matches!(counted, Ok(c) if c.is_right(12));
+    for mutant in [
+        Mutant::LockHeadKept,
+        // What holders keep goes from one to the next by the lock.
+        Mutant::LockNoAcquire,
+        Mutant::LockNoRelease,
+    ] {
+        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
+        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
+    }
+    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+}
+
+#[test]
+fn a_combiner_that_does_not_order_requests_and_responses_is_caught() {
+    let run = |config| double(config, &Launch::new(3, 1), 4);
+    let right = |wrong: &Result<u32, SimError>| *wrong == Ok(0);
+    for mutant in [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered] {
+        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
+        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
+    }
     assert_eq!(caught(None, RANDOM, 1, run, right), None);
 }
