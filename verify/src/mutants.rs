@@ -121,6 +121,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::LockNodeReused
         | Mutant::LockRingEntryKept
         | Mutant::LockRingFrontStale
+        | Mutant::LockReservationBroken
         | Mutant::LockHeadKept
         | Mutant::LockRequestUnordered
         | Mutant::LockResponseUnordered => (Fast, &[]),

@@ -249,6 +249,9 @@ mutants! {
     /// Locks, ring buffer: there is no fence between a thread's position and its
     /// first look at the front.
     LockRingFrontStale = "lock-ring-front-stale",
+    /// Locks with reservations: a thread that comes takes a lock that is reserved
+    /// for others.
+    LockReservationBroken = "lock-reservation-broken",
     /// Combiners: a holder leaves without storing how far it has come.
     LockHeadKept = "lock-head-kept",
     /// Combiners: there is no fence before a request.

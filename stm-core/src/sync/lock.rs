@@ -124,20 +124,30 @@ impl Place {
 }
 
 /// What a thread keeps of its arrival until it has left: a ticket, a node, or
-/// the length of its next pause. Each kind uses the two numbers as it likes.
+/// the length of its next pause. Each kind uses the numbers as it likes; those
+/// that it does not use take no registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
     /// The thread's place among those that wait.
     pub place: u32,
     /// How far it has come.
     pub step: u32,
+    /// What it has found at the lock.
+    pub found: u32,
+    /// When that was, by the lane's clock.
+    pub since: u32,
 }
 
 impl Turn {
     /// Makes the turn of a thread at this place that has not come far.
     #[inline(always)]
     pub const fn at(place: u32) -> Self {
-        Self { place, step: 0 }
+        Self {
+            place,
+            step: 0,
+            found: 0,
+            since: 0,
+        }
     }
 }
 

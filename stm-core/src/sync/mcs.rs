@@ -64,9 +64,7 @@ const NEXT: u32 = 0;
 const WAITS: u32 = 1;
 const IN_USE: u32 = 2;
 
-// The steps of a turn.
-/// The node waits in the queue.
-const WAITING: u32 = 0;
+// The steps of a turn, after the first, in which the node waits in the queue.
 /// The queue was empty.
 const FIRST: u32 = 1;
 /// The node behind is still to be linked.
@@ -137,17 +135,14 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
         let before = unsafe { lane.exchange_acquire_32(place.word(0), node) };
         if before == 0 {
             return Ok(Turn {
-                place: node,
                 step: FIRST,
+                ..Turn::at(node)
             });
         }
         // SAFETY: the node before is in the queue until this link is seen.
         // Relaxed: L4 precedes.
         unsafe { lane.store_relaxed_32(Self::word(place, before, NEXT), node) };
-        Ok(Turn {
-            place: node,
-            step: WAITING,
-        })
+        Ok(Turn::at(node))
     }
 
     #[inline(always)]
@@ -197,8 +192,8 @@ impl<const HELD: u32> TryLock for Queue<HELD> {
         // SAFETY: the lock's word.
         if unsafe { cas_grant(lane, place.word(0), 0, node) } == 0 {
             return Ok(Some(Turn {
-                place: node,
                 step: FIRST,
+                ..Turn::at(node)
             }));
         }
         Self::free(lane, place, node);

@@ -9,12 +9,14 @@
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
 //! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
 //! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
+//! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
 
 pub mod combine;
 mod group;
 pub mod lock;
 pub mod locks;
 pub mod mcs;
+pub mod reserve;
 pub mod slots;
 pub mod spin;
 pub mod ticket;
@@ -23,6 +25,7 @@ pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::{Step, TLocks};
 pub use mcs::{Mcs, Mcs2};
+pub use reserve::Reserving;
 pub use slots::{Anderson, Ring};
 pub use spin::{Tas, TasBackoff, Ttas};
 pub use ticket::{FetchAdd, Ticket, TicketHandoff};

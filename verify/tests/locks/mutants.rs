@@ -7,7 +7,7 @@ use super::coupling::{Walked, walk};
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
 use stm_core::sync::{
-    Anderson, FetchAdd, LockKind, Mcs, Mcs2, Ring, Tas, Ticket, TicketHandoff, Ttas,
+    Anderson, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff, Ttas,
 };
 use verify::sim::{Schedule, SimConfig, SimError};
 
@@ -58,6 +58,7 @@ fn a_lock_that_is_granted_without_acquire_is_caught() {
     shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
 }
 
 #[test]
@@ -70,6 +71,7 @@ fn a_lock_that_is_given_up_without_release_is_caught() {
     shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
 }
 
 #[test]
