@@ -136,6 +136,8 @@ pub struct Turn {
     pub found: u32,
     /// When that was, by the lane's clock.
     pub since: u32,
+    /// When the thread arrived, by the clock of a watchdog.
+    pub asked: u32,
 }
 
 impl Turn {
@@ -147,6 +149,7 @@ impl Turn {
             step: 0,
             found: 0,
             since: 0,
+            asked: 0,
         }
     }
 }

@@ -9,6 +9,7 @@
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
 //! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
 //! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
+//! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
 //! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
 
 pub mod combine;
@@ -20,6 +21,7 @@ pub mod reserve;
 pub mod slots;
 pub mod spin;
 pub mod ticket;
+pub mod watch;
 
 pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
@@ -29,3 +31,4 @@ pub use reserve::Reserving;
 pub use slots::{Anderson, Ring};
 pub use spin::{Tas, TasBackoff, Ttas};
 pub use ticket::{FetchAdd, Ticket, TicketHandoff};
+pub use watch::{Checked, Timeout};

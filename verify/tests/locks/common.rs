@@ -19,6 +19,8 @@ macro_rules! each_kind {
         $function::<stm_core::sync::Ring>($($argument),*);
         $function::<stm_core::sync::Mcs>($($argument),*);
         $function::<stm_core::sync::Mcs2>($($argument),*);
+        $function::<stm_core::sync::Checked<stm_core::sync::Mcs>>($($argument),*);
+        $function::<stm_core::sync::Timeout<stm_core::sync::Ticket, { 1 << 30 }>>($($argument),*);
         $function::<stm_core::sync::Reserving<1>>($($argument),*);
         $function::<stm_core::sync::Reserving<3>>($($argument),*);
     };

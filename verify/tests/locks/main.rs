@@ -7,4 +7,5 @@ mod common;
 mod coupling;
 mod exclusion;
 mod fairness;
+mod misuse;
 mod mutants;
