@@ -96,25 +96,25 @@ impl Group {
         lane: &L,
         section: &mut Option<impl FnOnce() -> R>,
     ) -> Option<R> {
-        if self.lanes == lane.lane_bit() {
-            return section.take().map(|section| section());
+        let earlier = (self.lanes & (lane.lane_bit() - 1)).count_ones();
+        self.pass(lane, earlier);
+        let result = section.take().map(|section| section());
+        self.pass(lane, self.lanes.count_ones() - earlier);
+        result
+    }
+
+    /// Waits until so many lanes of the group have had their sections.
+    #[inline(always)]
+    fn pass<L: Lane>(&self, lane: &L, sections: u32) {
+        if self.lanes == lane.lane_bit() || Mutant::LockNoHandoff.on(lane) {
+            return;
         }
-        let mut result = None;
-        let mut rest = self.lanes;
-        while rest != 0 {
-            let next = rest & rest.wrapping_neg();
-            if next == lane.lane_bit() {
-                result = section.take().map(|section| section());
-            }
-            rest ^= next;
+        for _ in 0..sections {
             // ORDER(L3): the section of one lane before that of the next, and all
             // before the first lane gives the lock up.
-            if !Mutant::LockNoHandoff.on(lane) {
-                // SAFETY: all lanes of the group are in this loop, which is as
-                // long for each.
-                unsafe { lane.sync_warp(self.lanes) };
-            }
+            // SAFETY: each lane of the group comes here as often as the group has
+            // lanes, before its section or after it.
+            unsafe { lane.sync_warp(self.lanes) };
         }
-        result
     }
 }
