@@ -54,6 +54,7 @@ pub struct Locks<D: Device, K> {
     count: u64,
     stride: u32,
     users: u32,
+    shared: u32,
     what: &'static str,
     kind: PhantomData<K>,
 }
@@ -106,9 +107,24 @@ impl<D: Device, K: LockKind> Locks<D, K> {
             count,
             stride,
             users: users as u32,
+            shared: 0,
             what,
             kind: PhantomData,
         })
+    }
+
+    /// Puts the locks' words in shared memory behind so many 32-bit words, which
+    /// the kernel uses for something else.
+    #[must_use]
+    pub const fn behind_shared_words(mut self, words: u32) -> Self {
+        self.shared = words;
+        self
+    }
+
+    /// Returns the number of bytes of dynamic shared memory that a launch with these
+    /// locks needs (`Launch::shared_bytes`), with the words before them.
+    pub const fn shared_bytes(&self) -> u64 {
+        (self.shared as u64 + self.count * K::SHARED_WORDS as u64) * 4
     }
 
     /// Returns the number of locks.
@@ -138,6 +154,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
                 self.count,
                 self.stride,
                 self.users,
+                self.shared,
             )
         }
     }
@@ -186,6 +203,7 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
         LockFault::TooManyHeld => "asked for more locks at a time than it has nodes",
         LockFault::HeldAlready => "asked for a lock that it held already",
         LockFault::NotHeld => "gave up a lock that it did not hold",
+        LockFault::NotSetUp => "used a lock before its block had set it up in shared memory",
         LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
     };
     Err(Error::LockMisused {

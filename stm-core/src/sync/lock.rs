@@ -35,17 +35,21 @@ pub enum LockFault {
     NotHeld = 5,
     /// The lock was not granted within the bound of the watchdog.
     TimedOut = 6,
+    /// The block has not set up its part of the lock, or has too little shared
+    /// memory for it.
+    NotSetUp = 7,
 }
 
 impl LockFault {
     /// All faults, in the order of their numbers, which begin at 1.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::OutOfRange,
         Self::TooManyUsers,
         Self::TooManyHeld,
         Self::HeldAlready,
         Self::NotHeld,
         Self::TimedOut,
+        Self::NotSetUp,
     ];
 
     /// Returns the fault with this number.
@@ -57,6 +61,7 @@ impl LockFault {
             3 => Self::TooManyHeld,
             4 => Self::HeldAlready,
             5 => Self::NotHeld,
+            7 => Self::NotSetUp,
             _ => Self::TimedOut,
         }
     }
@@ -69,18 +74,33 @@ pub struct Place {
     nodes: *mut u32,
     users: u32,
     user: u64,
+    shared: u32,
 }
 
 impl Place {
-    /// Makes the place of user `user` at the lock at `lock`.
+    /// Makes the place of user `user` at the lock at `lock`, whose words in shared
+    /// memory begin at `shared`.
     #[inline(always)]
-    pub(crate) const fn new(lock: *mut u32, nodes: *mut u32, users: u32, user: u64) -> Self {
+    pub(crate) const fn new(
+        lock: *mut u32,
+        (nodes, users): (*mut u32, u32),
+        user: u64,
+        shared: u32,
+    ) -> Self {
         Self {
             lock,
             nodes,
             users,
             user,
+            shared,
         }
+    }
+
+    /// Returns the index of the lock's first word in the block's shared memory. It
+    /// may be past the end of that.
+    #[inline(always)]
+    pub const fn shared_word(&self) -> u32 {
+        self.shared
     }
 
     /// Returns the address of word `i` of the lock, which may be accessed if
@@ -178,12 +198,19 @@ pub trait LockKind: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The number of 32-bit words of each user, which all locks of an array
     /// have in common.
     const USER_WORDS: u32;
+    /// The number of 32-bit words of each lock in the shared memory of each block.
+    const SHARED_WORDS: u32 = 0;
     /// Says whether lanes that run together and want the same lock acquire it
     /// once and hand it on within the warp.
     const WARP_HANDOFF: bool;
 
     /// Returns the number of 32-bit words of a lock for this many users.
     fn lock_words(users: u32) -> u32;
+
+    /// Sets up the words of a lock in the block's shared memory, as far as they are
+    /// inside of it. One thread of the block does so.
+    #[inline(always)]
+    fn set_up<L: Lane>(_lane: &L, _place: &Place) {}
 
     /// Arrives at a lock: says that the thread wants it.
     ///

@@ -46,6 +46,9 @@ pub(super) unsafe fn record_fault<L: Lane>(
     fault
 }
 
+/// More words than shared memory has.
+const SHARED_MAX: u64 = u32::MAX as u64;
+
 /// An array of locks of kind `K`: a `Copy` reference that is a kernel's
 /// parameter. The host's `Locks` owns the memory.
 ///
@@ -75,6 +78,8 @@ pub struct TLocks<K> {
     /// The words from one lock to the next.
     stride: u32,
     users: u32,
+    /// The first word of the locks in shared memory.
+    shared: u32,
     kind: PhantomData<K>,
 }
 
@@ -127,6 +132,7 @@ impl<K: LockKind> TLocks<K> {
         count: u64,
         stride: u32,
         users: u32,
+        shared: u32,
     ) -> Self {
         Self {
             header,
@@ -134,6 +140,7 @@ impl<K: LockKind> TLocks<K> {
             count,
             stride,
             users,
+            shared,
             kind: PhantomData,
         }
     }
@@ -157,12 +164,40 @@ impl<K: LockKind> TLocks<K> {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
         let word = HEADER_WORDS + index as usize * self.stride as usize;
+        // Past 2^32 words there is no shared memory either.
+        let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;
         Ok(Place::new(
             self.header.wrapping_add(word),
-            self.nodes,
-            self.users,
+            (self.nodes, self.users),
             lane.grid_thread(),
+            self.shared.saturating_add(shared),
         ))
+    }
+
+    /// Sets up the block's part of the locks in its shared memory, from the word on
+    /// that the locks were made for (`Locks::behind_shared_words`). It does nothing
+    /// for kinds that have none ([`LockKind::SHARED_WORDS`]); for others it is
+    /// called before the first use of a lock, and ends with a barrier of the block.
+    /// If the launch has too little shared memory, the use of the locks that are
+    /// past its end is a fault.
+    ///
+    /// # Safety
+    /// All threads of the block make this call, and nobody else uses these words of
+    /// shared memory.
+    #[inline(always)]
+    pub unsafe fn set_up_block<L: Lane>(&self, lane: &L) {
+        if K::SHARED_WORDS == 0 {
+            return;
+        }
+        let mut index = u64::from(lane.thread_index());
+        while index < self.count {
+            if let Ok(place) = self.place(lane, index) {
+                K::set_up(lane, &place);
+            }
+            index += u64::from(lane.block_dim());
+        }
+        // SAFETY: all threads of the block call this.
+        unsafe { lane.barrier() };
     }
 
     /// Records a fault, if it is the first, and returns it.

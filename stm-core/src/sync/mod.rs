@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
 //! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
+//! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
 //! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
@@ -12,6 +13,7 @@
 //! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
 //! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
 
+pub mod cohort;
 pub mod combine;
 mod group;
 pub mod lock;
@@ -23,6 +25,7 @@ pub mod spin;
 pub mod ticket;
 pub mod watch;
 
+pub use cohort::Cohort;
 pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::{Step, TLocks};

@@ -86,11 +86,17 @@ impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS + 1;
+    const SHARED_WORDS: u32 = K::SHARED_WORDS;
     const WARP_HANDOFF: bool = false;
 
     #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         K::lock_words(users) + CHECKED_WORDS
+    }
+
+    #[inline(always)]
+    fn set_up<L: Lane>(lane: &L, place: &Place) {
+        K::set_up(lane, place);
     }
 
     #[inline(always)]
@@ -225,11 +231,17 @@ impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const NAME: &'static str = K::NAME;
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS;
+    const SHARED_WORDS: u32 = K::SHARED_WORDS;
     const WARP_HANDOFF: bool = K::WARP_HANDOFF;
 
     #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         K::lock_words(users)
+    }
+
+    #[inline(always)]
+    fn set_up<L: Lane>(lane: &L, place: &Place) {
+        K::set_up(lane, place);
     }
 
     #[inline(always)]

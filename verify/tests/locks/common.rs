@@ -21,6 +21,8 @@ macro_rules! each_kind {
         $function::<stm_core::sync::Mcs2>($($argument),*);
         $function::<stm_core::sync::Checked<stm_core::sync::Mcs>>($($argument),*);
         $function::<stm_core::sync::Timeout<stm_core::sync::Ticket, { 1 << 30 }>>($($argument),*);
+        $function::<stm_core::sync::Cohort<1>>($($argument),*);
+        $function::<stm_core::sync::Cohort<3>>($($argument),*);
         $function::<stm_core::sync::Reserving<1>>($($argument),*);
         $function::<stm_core::sync::Reserving<3>>($($argument),*);
     };
@@ -102,7 +104,9 @@ pub(crate) fn increments<K: LockKind>(
     let (view, first) = (locks.view(), counters.as_mut_ptr());
     let inside: Vec<Cell<u32>> = (0..load.locks).map(|_| Cell::new(0)).collect();
     let (overlaps, sections) = (Cell::new(0), Cell::new(0));
-    sim.run(launch, |lane| {
+    sim.run(&shared(launch, &locks), |lane| {
+        // SAFETY: all threads of the block call it.
+        unsafe { view.set_up_block(lane) };
         for k in 0..load.times {
             let lock = (u64::from(lane.thread_index()) + u64::from(k)) % load.locks;
             let counter = first.wrapping_add(lock as usize);
@@ -131,6 +135,14 @@ pub(crate) fn increments<K: LockKind>(
     })
 }
 
+/// Returns the launch with the shared memory that the locks need.
+pub(crate) fn shared<K: LockKind>(launch: &Launch, locks: &Locks<Sim, K>) -> Launch {
+    Launch {
+        shared_bytes: locks.shared_bytes() as u32,
+        ..*launch
+    }
+}
+
 /// Adds 1 to a word by a load and a store, which only a lock makes one.
 pub(crate) fn increment(lane: &SimLane<'_>, p: *mut u32) {
     // SAFETY: a live word that is accessed with 32 bits only.
@@ -154,7 +166,9 @@ pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32)
     let locks = Locks::<_, K>::new(&sim, 1, users, "the lock").unwrap();
     let view = locks.view();
     let all = RefCell::new(Vec::new());
-    sim.run(launch, |lane| {
+    sim.run(&shared(launch, &locks), |lane| {
+        // SAFETY: all threads of the block call it.
+        unsafe { view.set_up_block(lane) };
         for _ in 0..times {
             let asked = lane.clock();
             view.with(lane, 0, || {

@@ -6,7 +6,7 @@ use stm_core::Lane;
 use stm_core::host::{Launch, Locks};
 use stm_core::observe::Mutant;
 use stm_core::sync::{
-    Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
+    Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
@@ -188,4 +188,24 @@ fn a_reservation_that_is_not_used_is_taken() {
         .unwrap();
         assert_eq!(served.get(), 12);
     }
+}
+
+/// A block passes the lock on within itself a bounded number of times.
+#[test]
+fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
+    let mut of_three = 0;
+    for seed in 0..20 {
+        let config = SimConfig {
+            memory: MemoryModel::Sequential,
+            ..config(1, ITS[0], seed)
+        };
+        let launch = Launch::new(2, 4);
+        let served = order::<Cohort<PASSES>>(config, &launch, 20);
+        let busy = &served[8..served.len() / 2];
+        for run in busy.chunk_by(|a, b| a.lane / 4 == b.lane / 4) {
+            assert!(run.len() <= PASSES as usize, "{config}: {run:?}");
+            of_three += usize::from(run.len() == PASSES as usize);
+        }
+    }
+    assert!(of_three > 100, "{of_three} runs of full length");
 }

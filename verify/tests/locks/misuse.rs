@@ -1,11 +1,11 @@
 //! Misuse is an error and not a hang.
 
-use super::common::{FAIR, config, increment, word};
+use super::common::{FAIR, config, increment, shared, word};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch, Locks};
 use stm_core::sync::{
-    Anderson, Checked, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket, Timeout,
-    TryLock,
+    Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket,
+    Timeout, TryLock,
 };
 use verify::sim::{Schedule, Sim};
 
@@ -260,6 +260,44 @@ fn a_walk_that_times_out_holds_nothing() {
             assert_eq!(view.with(lane, 0, || ()), Ok(()));
             set(2);
         }
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_cohort_lock_that_is_not_set_up_or_has_no_shared_memory_is_refused() {
+    let sim = Sim::new(config(1, Schedule::Random, 1));
+    let locks = Locks::<_, Cohort<2>>::new(&sim, 3, 4, "locks").unwrap();
+    let locks = locks.behind_shared_words(4);
+    assert_eq!(locks.shared_bytes(), (4 + 3 * 5) * 4);
+    let view = locks.view();
+    let launch = shared(&Launch::new(1, 2), &locks);
+    sim.run(&launch, |lane| {
+        assert_eq!(view.with(lane, 0, || ()), Err(LockFault::NotSetUp));
+    })
+    .unwrap();
+    assert!(reported(&locks).contains("before its block had set it up"));
+    // The words before the locks stay as they are.
+    sim.run(&launch, |lane| {
+        // SAFETY: all threads of the block call it; the words are inside.
+        unsafe {
+            lane.shared_store_32(3, 77);
+            view.set_up_block(lane);
+            assert_eq!(view.with(lane, 2, || 5), Ok(5));
+            assert_eq!(lane.shared_load_32(3), 77);
+        }
+    })
+    .unwrap();
+    // The third lock is past the end.
+    let short = Launch {
+        shared_bytes: launch.shared_bytes - 4,
+        ..launch
+    };
+    sim.run(&short, |lane| {
+        // SAFETY: as above.
+        unsafe { view.set_up_block(lane) };
+        assert_eq!(view.with(lane, 1, || ()), Ok(()));
+        assert_eq!(view.with(lane, 2, || ()), Err(LockFault::NotSetUp));
     })
     .unwrap();
 }

@@ -7,7 +7,8 @@ use super::coupling::{Walked, walk};
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
 use stm_core::sync::{
-    Anderson, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff, Ttas,
+    Anderson, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff,
+    Ttas,
 };
 use verify::sim::{Schedule, SimConfig, SimError};
 
@@ -59,6 +60,9 @@ fn a_lock_that_is_granted_without_acquire_is_caught() {
     shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    // Within a block, and across blocks.
+    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
 }
 
 #[test]
@@ -72,6 +76,9 @@ fn a_lock_that_is_given_up_without_release_is_caught() {
     shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
     shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    // Within a block, and across blocks.
+    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
 }
 
 #[test]
