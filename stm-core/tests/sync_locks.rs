@@ -3,16 +3,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Cpu, Device, Error, Launch, Locks};
+use stm_core::host::{Buffer, Combiners, Cpu, Device, Error, Launch, Locks};
 use stm_core::kernel::Kernel;
 use stm_core::sync::{
-    Anderson, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Ring, Step, TLocks, Tas, TasBackoff,
-    Ticket, TicketHandoff, TryLock, Ttas,
+    Anderson, Checked, Cohort, Combined, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring,
+    Step, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff, Timeout, TryLock, Ttas,
 };
 
 /// The threads of a launch, and how often each takes a lock.
 const THREADS: u32 = 4;
-const TIMES: u32 = 20_000;
+const TIMES: u32 = 2_000;
 
 struct Storm<K>(std::marker::PhantomData<K>);
 
@@ -80,6 +80,8 @@ impl<K: LockKind> Kernel for Waits<K> {
     type Params = Params<K>;
 
     fn run<L: Lane>(lane: &L, params: &Params<K>) {
+        // SAFETY: all threads of the block call it.
+        unsafe { params.locks.set_up_block(lane) };
         for k in 0..TIMES {
             let lock = (k % 2) as usize;
             let counter = params.counters.wrapping_add(lock);
@@ -99,6 +101,12 @@ fn shape() -> Launch {
 }
 
 fn storm<K: LockKind, S: Kernel<Params = Params<K>>>(tries: bool) {
+    // Blocks of one thread, and of two.
+    storm_of::<K, S>(tries, 1);
+    storm_of::<K, S>(tries, 2);
+}
+
+fn storm_of<K: LockKind, S: Kernel<Params = Params<K>>>(tries: bool, threads: u32) {
     let device = Cpu::new();
     let locks = Locks::<_, K>::new(&device, 2, THREADS.into(), "locks").unwrap();
     let counters = Buffer::<_, u32>::zeroed(&device, 2, "counters").unwrap();
@@ -107,8 +115,16 @@ fn storm<K: LockKind, S: Kernel<Params = Params<K>>>(tries: bool) {
         counters: counters.as_mut_ptr(),
         tries,
     };
+    let shape = Launch {
+        shared_bytes: locks.shared_bytes() as u32,
+        ..Launch::new(THREADS / threads, threads)
+    };
+    let shape = Launch {
+        cooperative: true,
+        ..shape
+    };
     // SAFETY: the locks and the counters live until the launch has ended.
-    unsafe { device.launch::<S>(&shape(), &params) }.unwrap();
+    unsafe { device.launch::<S>(&shape, &params) }.unwrap();
     locks.check().unwrap();
     assert_eq!(
         counters.download().unwrap(),
@@ -134,8 +150,15 @@ fn threads_of_the_cpu_exclude_each_other_with_every_kind() {
     storms::<FetchAdd>();
     storms::<Mcs>();
     storms::<Mcs2>();
+    storms::<Reserving<1>>();
+    storms::<Reserving<64>>();
+    storms::<Checked<Mcs>>();
+    storms::<Checked<Ticket>>();
+    storms::<Timeout<Tas, { 1 << 36 }>>();
     storm::<Anderson, Waits<Anderson>>(false);
     storm::<Ring, Waits<Ring>>(false);
+    storm::<Cohort<1>, Waits<Cohort<1>>>(false);
+    storm::<Cohort<8>, Waits<Cohort<8>>>(false);
 }
 
 /// What the kernel `Asks` asks for, and the answer that it expects.
@@ -256,4 +279,72 @@ fn threads_of_the_cpu_walk_hand_over_hand() {
         counters.download().unwrap(),
         [2 * walks, 2 * walks, 2 * walks, walks]
     );
+}
+
+/// A counter that combiner 0 protects; a request adds a number and gets the sum
+/// before.
+#[derive(Clone, Copy)]
+struct Counter(*mut u32);
+
+impl Combined<1> for Counter {
+    type State = u32;
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word, which the combiner protects.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
+        std::mem::replace(sum, *sum + number)
+    }
+    fn end<L: Lane>(&self, lane: &L, sum: u32) {
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_32(self.0, sum) };
+    }
+}
+
+/// Counts by requests; each thread notes that its responses grow.
+#[derive(Clone, Copy)]
+struct Counts<const BOUND: u32> {
+    combiners: TCombiners<1, BOUND>,
+    counter: Counter,
+}
+// SAFETY: the pointer is followed through a lane only, while the buffer lives.
+unsafe impl<const BOUND: u32> Send for Counts<BOUND> {}
+// SAFETY: as above.
+unsafe impl<const BOUND: u32> Sync for Counts<BOUND> {}
+
+impl<const BOUND: u32> Kernel for Counts<BOUND> {
+    const ENTRY: &'static str = "counts";
+    type Params = Self;
+
+    fn run<L: Lane>(lane: &L, params: &Self) {
+        let mut least = 0;
+        for _ in 0..TIMES {
+            let response = params.combiners.apply(lane, 0, &params.counter, [1]);
+            let response = response.unwrap();
+            assert!(response >= least, "{response} after {least}");
+            least = response + 1;
+        }
+    }
+}
+
+fn counts<const BOUND: u32>() {
+    let device = Cpu::new();
+    let combiners = Combiners::<_, 1, BOUND>::new(&device, 1, THREADS.into(), "counter").unwrap();
+    let sum = Buffer::<_, u32>::zeroed(&device, 1, "sum").unwrap();
+    let params = Counts {
+        combiners: combiners.view(),
+        counter: Counter(sum.as_mut_ptr()),
+    };
+    // SAFETY: the combiner and the sum live until the launch has ended.
+    unsafe { device.launch::<Counts<BOUND>>(&shape(), &params) }.unwrap();
+    combiners.check().unwrap();
+    assert_eq!(sum.download().unwrap(), [THREADS * TIMES]);
+}
+
+#[test]
+fn threads_of_the_cpu_combine_their_requests() {
+    counts::<4096>();
+    counts::<1>();
 }

@@ -72,7 +72,6 @@ impl Group {
         let told = unsafe { lane.shuffle_32(self.lanes, code, self.first) };
         match told {
             GRANTED => Poll::Granted,
-            // The others wait at the next shuffle for the first.
             WAIT if self.leads => poll,
             WAIT => Poll::Wait(0),
             fault => Poll::Failed(LockFault::of(fault)),

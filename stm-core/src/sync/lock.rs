@@ -185,6 +185,33 @@ pub enum Poll {
     Failed(LockFault),
 }
 
+/// The number of polls without a pause between two short pauses. A poll of a GPU
+/// takes so long that these do not count; threads of a CPU that share a core, and
+/// schedules that are not fair, need them to let the others run.
+const POLLS: u32 = 16;
+
+/// The short pause.
+const PAUSE_NS: u32 = 20;
+
+/// The pauses of one wait.
+#[derive(Default)]
+pub(super) struct Pauses(u32);
+
+impl Pauses {
+    /// Pauses for as long as a poll asked for, or now and then if it asked for
+    /// nothing.
+    #[inline(always)]
+    pub(super) fn pause<L: Lane>(&mut self, lane: &L, ns: u32) {
+        if ns != 0 {
+            return lane.pause(ns);
+        }
+        self.0 = self.0.wrapping_add(1);
+        if self.0.is_multiple_of(POLLS) {
+            lane.pause(PAUSE_NS);
+        }
+    }
+}
+
 /// A kind of lock.
 ///
 /// Its words are zero at first. The steps are called by one lane for itself, or

@@ -1,7 +1,7 @@
 //! Arrays of locks, as kernels receive them.
 
 use super::group::Group;
-use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use crate::lane::Lane;
 use core::marker::PhantomData;
 
@@ -248,6 +248,7 @@ impl<K: LockKind> TLocks<K> {
         let mut section = Some(section);
         let mut result = None;
         let mut leaving = false;
+        let mut pauses = Pauses::default();
         loop {
             if leaving {
                 if Self::leaves(lane, &place, &mut turn) {
@@ -273,8 +274,9 @@ impl<K: LockKind> TLocks<K> {
                         break;
                     }
                 }
-                Poll::Wait(0) => {}
-                Poll::Wait(ns) => lane.pause(ns),
+                // The others wait at the next shuffle for the first.
+                Poll::Wait(ns) if group.leads => pauses.pause(lane, ns),
+                Poll::Wait(_) => {}
                 Poll::Failed(fault) => return Err(self.fault(lane, index, fault)),
             }
         }
@@ -354,10 +356,11 @@ impl<K: LockKind> TLocks<K> {
             next: None,
             done: None,
         };
+        let mut pauses = Pauses::default();
         loop {
             match self.step(lane, &mut walk, &mut visit) {
                 Progress::Going => {}
-                Progress::Pausing(ns) => lane.pause(ns),
+                Progress::Pausing(ns) => pauses.pause(lane, ns),
                 Progress::Ended(result) => return result,
             }
         }

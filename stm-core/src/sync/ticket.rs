@@ -16,7 +16,7 @@ use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, s
 use crate::lane::Lane;
 
 /// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3)
-/// without a pause between polls, and with a ticket for each lane. It takes two
+/// without backoff, and with a ticket for each lane. It takes two
 /// words for each lock and none for users.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket;

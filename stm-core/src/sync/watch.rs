@@ -1,6 +1,6 @@
 //! Kinds made of other kinds that report misuse: [`Checked`] and [`Timeout`].
 
-use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
 use crate::lane::Lane;
 use core::marker::PhantomData;
@@ -153,11 +153,11 @@ impl<K: LockKind> TLocks<Checked<K>> {
             Ok(turn) => turn,
             Err(fault) => return fail(fault),
         };
+        let mut pauses = Pauses::default();
         loop {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(0) => {}
-                Poll::Wait(ns) => lane.pause(ns),
+                Poll::Wait(ns) => pauses.pause(lane, ns),
                 Poll::Failed(fault) => return fail(fault),
             }
         }
