@@ -13,8 +13,15 @@
 //! group is those lanes that the machine names as running together, and each of
 //! them goes through the loop of its call with all others. A group waits for
 //! one lock only, which each of its lanes would wait for anyway.
+//!
+//! # The loop of a critical section
+//!
+//! Where a loop exits into the critical section, a compiler may have the lanes that
+//! leave it wait there for those that still spin, which wait for them. So the
+//! section is inside of the loop, and the loop ends only by what the first lane
+//! tells in a later pass. That goes through a shuffle, which the compiler can
+//! neither see through nor move, also for a group of one lane.
 
-use super::lock::{LockFault, Poll};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 
@@ -27,8 +34,18 @@ pub(super) struct Group {
     pub(super) leads: bool,
 }
 
-const WAIT: u32 = u32::MAX;
-const GRANTED: u32 = 0;
+/// What the first lane tells all lanes of its group in a pass of their loop; other
+/// numbers are those of faults. Nothing that is known on one way to the shuffle may
+/// decide a branch after it: the compiler, which threads jumps before it knows that
+/// warp operations must not be copied, would make two shuffles of one.
+pub(super) type Told = u32;
+
+/// The lock is granted: it is time for the sections.
+pub(super) const GRANTED: Told = 0;
+/// The lock has been given up: the loop ends.
+pub(super) const DONE: Told = u32::MAX - 1;
+/// There is nothing to do in this pass.
+pub(super) const WAIT: Told = u32::MAX;
 
 impl Group {
     /// Makes the group of one lane.
@@ -56,35 +73,13 @@ impl Group {
         }
     }
 
-    /// Tells all lanes the result of the first one's poll.
+    /// Tells all lanes what the first one says. What the others say does not
+    /// matter.
     #[inline(always)]
-    pub(super) fn tell<L: Lane>(&self, lane: &L, poll: Poll) -> Poll {
-        if self.lanes == lane.lane_bit() {
-            return poll;
-        }
-        let code = match poll {
-            Poll::Granted => GRANTED,
-            Poll::Wait(_) => WAIT,
-            Poll::Failed(fault) => fault as u32,
-        };
+    pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
         // SAFETY: each lane of the group goes through the same loop, whose
         // course depends only on what is told here.
-        let told = unsafe { lane.shuffle_32(self.lanes, code, self.first) };
-        match told {
-            GRANTED => Poll::Granted,
-            WAIT if self.leads => poll,
-            WAIT => Poll::Wait(0),
-            fault => Poll::Failed(LockFault::of(fault)),
-        }
-    }
-
-    /// Waits for all lanes of the group.
-    #[inline(always)]
-    pub(super) fn meet<L: Lane>(&self, lane: &L) {
-        if self.lanes != lane.lane_bit() {
-            // SAFETY: all lanes of the group come here after their sections.
-            unsafe { lane.sync_warp(self.lanes) };
-        }
+        unsafe { lane.shuffle_32(self.lanes, says, self.first) }
     }
 
     /// Runs the sections of all lanes, one after the other, and returns the

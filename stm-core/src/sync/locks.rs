@@ -1,6 +1,24 @@
 //! Arrays of locks, as kernels receive them.
+//!
+//! | kind | 32-bit words of a lock | of a user | order | use |
+//! | --- | --- | --- | --- | --- |
+//! | [`Tas`](super::Tas), [`Ttas`](super::Ttas) | 1 | 0 | none | many locks, each rarely wanted by two |
+//! | [`TasBackoff`](super::TasBackoff) | 1 | 0 | none | the same, now and then by many |
+//! | [`Ticket`](super::Ticket), [`TicketHandoff`](super::TicketHandoff), [`FetchAdd`](super::FetchAdd) | 2 | 0 | first come, first served | fairness |
+//! | [`Anderson`](super::Anderson) | 8 + 8 for each user | 0 | first come, first served | one lock, few users |
+//! | [`Ring`](super::Ring) | 2 + 1 for each user | 0 | first come, first served | comparison |
+//! | [`Mcs`](super::Mcs), [`Mcs2`](super::Mcs2) | 1 | 8, 16 | first come, first served | many locks that are wanted by many |
+//! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
+//! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
+//!
+//! All of them may be used by any number of lanes, warps and blocks that are
+//! resident at the same time; the kinds with words for users (and [`Ring`](super::Ring))
+//! by threads whose number in the grid is below the number of users. A launch whose
+//! blocks are not all resident may wait for ever where the order is first come,
+//! first served: a block that is served must run. `Locks::new` puts each lock on
+//! 32 words at least, `Locks::dense` does not.
 
-use super::group::Group;
+use super::group::{DONE, GRANTED, Group, WAIT};
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use crate::lane::Lane;
 use core::marker::PhantomData;
@@ -103,16 +121,6 @@ impl<K> core::fmt::Debug for TLocks<K> {
             .field("users", &self.users)
             .finish_non_exhaustive()
     }
-}
-
-/// What the closure of [`TLocks::walk`] wants next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step<R> {
-    /// To go on to the lock of this index: to give up the lock behind, keep the
-    /// present one, and acquire this one.
-    Next(u64),
-    /// To give up both locks and return this.
-    Done(R),
 }
 
 impl<K: LockKind> TLocks<K> {
@@ -240,57 +248,64 @@ impl<K: LockKind> TLocks<K> {
         } else {
             Group::alone(lane)
         };
-        let mut turn = if group.leads {
-            K::arrive(lane, &place)
-        } else {
-            Ok(Turn::default())
-        };
+        let mut refused = None;
+        let mut turn = Turn::default();
+        if group.leads {
+            match K::arrive(lane, &place) {
+                Ok(arrived) => turn = arrived,
+                Err(fault) => refused = Some(fault),
+            }
+        }
         let mut section = Some(section);
         let mut result = None;
-        let mut leaving = false;
+        let mut phase = Phase::Asks;
         let mut pauses = Pauses::default();
         loop {
-            if leaving {
-                if Self::leaves(lane, &place, &mut turn) {
-                    break;
+            let says = if let Some(fault) = refused {
+                fault as u32
+            } else if !group.leads {
+                WAIT
+            } else {
+                match phase {
+                    Phase::Asks => match K::poll(lane, &place, &mut turn) {
+                        Poll::Granted => GRANTED,
+                        // The others wait at the shuffle for the first.
+                        Poll::Wait(ns) => {
+                            pauses.pause(lane, ns);
+                            WAIT
+                        }
+                        Poll::Failed(fault) => fault as u32,
+                    },
+                    Phase::Leaves => {
+                        if K::leave(lane, &place, &mut turn) {
+                            DONE
+                        } else {
+                            lane.pause(LEAVE_NS);
+                            WAIT
+                        }
+                    }
+                    Phase::Done => DONE,
                 }
-                lane.pause(LEAVE_NS);
-                continue;
-            }
-            let poll = match &mut turn {
-                Err(fault) => Poll::Failed(*fault),
-                Ok(turn) if group.leads => K::poll(lane, &place, turn),
-                Ok(_) => Poll::Wait(0),
             };
-            match group.tell(lane, poll) {
-                Poll::Granted => {
+            match group.tell(lane, says) {
+                GRANTED => {
                     result = group.in_turn(lane, &mut section);
-                    // The others go on when the lock has been given up, so that
-                    // the group stays together; they do not wait if that takes
-                    // more than a step.
-                    leaving = group.leads && !Self::leaves(lane, &place, &mut turn);
-                    group.meet(lane);
-                    if !leaving {
-                        break;
+                    // The first step is made at once.
+                    if group.leads {
+                        phase = if K::leave(lane, &place, &mut turn) {
+                            Phase::Done
+                        } else {
+                            Phase::Leaves
+                        };
                     }
                 }
-                // The others wait at the next shuffle for the first.
-                Poll::Wait(ns) if group.leads => pauses.pause(lane, ns),
-                Poll::Wait(_) => {}
-                Poll::Failed(fault) => return Err(self.fault(lane, index, fault)),
+                WAIT => {}
+                DONE => break,
+                fault => return Err(self.fault(lane, index, LockFault::of(fault))),
             }
         }
-        // There is a result, as the loop ends with one.
+        // There is a result: the lock was granted before it was given up.
         result.ok_or(LockFault::NotHeld)
-    }
-
-    /// Makes a step of giving a lock up, if the lane has it.
-    #[inline(always)]
-    fn leaves<L: Lane>(lane: &L, place: &Place, turn: &mut Result<Turn, LockFault>) -> bool {
-        match turn {
-            Ok(turn) => K::leave(lane, place, turn),
-            Err(_) => true,
-        }
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, if
@@ -322,168 +337,19 @@ impl<K: LockKind> TLocks<K> {
         }
         Ok(Some(result))
     }
-
-    /// Walks from lock to lock hand over hand, which is lock coupling.
-    ///
-    /// It acquires lock `first` and calls `visit` with `None` and `first`. When
-    /// that returns [`Step::Next`], the lane gives up the lock behind the present
-    /// one, if there is one, acquires the next and calls `visit` again with the
-    /// indices of the two locks that it holds then: the one before, and the
-    /// present one. So at most two locks are held at a time, and whoever walks
-    /// the same way never overtakes. All walks must go in one order of the
-    /// locks. The kind must allow two locks to be held, which is checked at
-    /// compile time.
-    ///
-    /// # Errors
-    /// An index is past the end, or the thread cannot be served. Then no lock is
-    /// held any more.
-    #[inline(always)]
-    pub fn walk<L: Lane, R>(
-        &self,
-        lane: &L,
-        first: u64,
-        mut visit: impl FnMut(Option<u64>, u64) -> Step<R>,
-    ) -> Result<R, LockFault> {
-        const {
-            assert!(
-                K::HELD_MAX >= 2,
-                "a walk holds two locks at a time: use a kind with HELD_MAX >= 2, such as Mcs2"
-            );
-        }
-        let mut walk = Walk {
-            here: Held::new(self.place(lane, first)?, first),
-            behind: None,
-            next: None,
-            done: None,
-        };
-        let mut pauses = Pauses::default();
-        loop {
-            match self.step(lane, &mut walk, &mut visit) {
-                Progress::Going => {}
-                Progress::Pausing(ns) => pauses.pause(lane, ns),
-                Progress::Ended(result) => return result,
-            }
-        }
-    }
-
-    /// Makes one step of a walk, without waiting. As in [`Self::with`], lanes
-    /// that wait and lanes that visit go through one loop.
-    #[inline(always)]
-    fn step<L: Lane, R>(
-        &self,
-        lane: &L,
-        walk: &mut Walk<R>,
-        visit: &mut impl FnMut(Option<u64>, u64) -> Step<R>,
-    ) -> Progress<R> {
-        let ending = walk.done.is_some();
-        // First the lock behind is given up, once it is known how it goes on.
-        if (ending || walk.next.is_some())
-            && let Some(behind) = &mut walk.behind
-        {
-            if behind.leaves::<K, L>(lane) {
-                walk.behind = None;
-            }
-            return Progress::Going;
-        }
-        if ending {
-            if !walk.here.leaves::<K, L>(lane) {
-                return Progress::Going;
-            }
-            return match walk.done.take() {
-                Some(result) => Progress::Ended(result),
-                None => Progress::Going,
-            };
-        }
-        if let Some(index) = walk.next.take() {
-            match self.place(lane, index) {
-                Ok(place) => {
-                    let behind = core::mem::replace(&mut walk.here, Held::new(place, index));
-                    walk.behind = Some(behind);
-                }
-                Err(fault) => walk.done = Some(Err(fault)),
-            }
-            return Progress::Going;
-        }
-        match walk.here.asks::<K, L>(lane) {
-            Poll::Granted => {
-                let behind = walk.behind.as_ref().map(|behind| behind.index);
-                match visit(behind, walk.here.index) {
-                    Step::Next(index) => walk.next = Some(index),
-                    Step::Done(result) => walk.done = Some(Ok(result)),
-                }
-                Progress::Going
-            }
-            Poll::Wait(ns) => Progress::Pausing(ns),
-            Poll::Failed(fault) => {
-                walk.done = Some(Err(self.fault(lane, walk.here.index, fault)));
-                Progress::Going
-            }
-        }
-    }
 }
 
 /// The pause between two steps of giving a lock up. The thread behind is about
 /// to link its node.
 const LEAVE_NS: u32 = 20;
 
-/// The result of a step of a walk.
-enum Progress<R> {
-    Going,
-    Pausing(u32),
-    Ended(Result<R, LockFault>),
-}
-
-/// A walk from lock to lock.
-struct Walk<R> {
-    /// The lock that the walk has come to, or waits for.
-    here: Held,
-    /// The lock before.
-    behind: Option<Held>,
-    /// The lock to go to.
-    next: Option<u64>,
-    /// The result, when all that is left is to give up the locks.
-    done: Option<Result<R, LockFault>>,
-}
-
-/// A lock that a thread asks for or holds.
-struct Held {
-    place: Place,
-    index: u64,
-    turn: Option<Turn>,
-}
-
-impl Held {
-    #[inline(always)]
-    const fn new(place: Place, index: u64) -> Self {
-        Self {
-            place,
-            index,
-            turn: None,
-        }
-    }
-
-    /// Arrives if the thread has not done so, and asks once for the lock.
-    #[inline(always)]
-    fn asks<K: LockKind, L: Lane>(&mut self, lane: &L) -> Poll {
-        let mut turn = match self.turn {
-            Some(turn) => turn,
-            None => match K::arrive(lane, &self.place) {
-                Ok(turn) => turn,
-                Err(fault) => return Poll::Failed(fault),
-            },
-        };
-        let poll = K::poll(lane, &self.place, &mut turn);
-        // A turn that failed has nothing to give up.
-        self.turn = (!matches!(poll, Poll::Failed(_))).then_some(turn);
-        poll
-    }
-
-    /// Makes a step of giving the lock up, and returns whether that is done.
-    #[inline(always)]
-    fn leaves<K: LockKind, L: Lane>(&mut self, lane: &L) -> bool {
-        match &mut self.turn {
-            Some(turn) => K::leave(lane, &self.place, turn),
-            None => true,
-        }
-    }
+/// How far the first lane of a group has come.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// It asks for the lock.
+    Asks,
+    /// It gives the lock up.
+    Leaves,
+    /// It has given the lock up.
+    Done,
 }
