@@ -11,12 +11,11 @@
 //! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
 //! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
 //!
-//! All of them may be used by any number of lanes, warps and blocks that are
-//! resident at the same time; the kinds with words for users (and [`Ring`](super::Ring))
-//! by threads whose number in the grid is below the number of users. A launch whose
-//! blocks are not all resident may wait for ever where the order is first come,
-//! first served: a block that is served must run. `Locks::new` puts each lock on
-//! 32 words at least, `Locks::dense` does not.
+//! Any number of lanes, warps and blocks may use them. The kinds with words for
+//! users and [`Ring`](super::Ring) serve threads whose number in the grid is below the
+//! number of users. A launch may have more blocks than are resident: those that are not have not arrived, so
+//! nobody waits for them. `Locks::new` puts each lock on 32 words at least,
+//! `Locks::dense` does not.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};

@@ -33,9 +33,9 @@
 //! - A waiter polls the word of the first waiter, with pauses that are as long as
 //!   its place in the queue is far back. The first waiter polls the state. If it
 //!   is free or reserved for the first waiter, it makes the exchange; the same if
-//!   it has found one reservation in all polls of [`PATIENCE_TICKS`]. Whoever
+//!   it has found one reservation in all polls of a microsecond or so. Whoever
 //!   takes a reservation so writes it down: a reservation that was not used has
-//!   cost more than it was worth, and the next [`DISTRUST`] turns have none.
+//!   cost more than it was worth, and the next 64 turns have none.
 //! - When it has the lock, the waiter makes the next one the first.
 //! - A holder leaves the lock free if nobody queues, reserved for itself if it has
 //!   had it less than `PASSES` times in a row, and else reserved for the first
