@@ -20,7 +20,8 @@
 //! leave it wait there for those that still spin, which wait for them. So the
 //! section is inside of the loop, and the loop ends only by what the first lane
 //! tells in a later pass. That goes through a shuffle, which the compiler can
-//! neither see through nor move, also for a group of one lane.
+//! neither see through nor move, also for a group of one lane. Only a lane that
+//! enters the loop by itself, as one thread of a block does, needs none.
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
@@ -32,6 +33,8 @@ pub(super) struct Group {
     first: u32,
     /// Says whether this lane is the first, which acts for all.
     pub(super) leads: bool,
+    /// Says whether no other lane of the warp enters the loop with this one.
+    by_itself: bool,
 }
 
 /// What the first lane tells all lanes of its group in a pass of their loop; other
@@ -55,6 +58,7 @@ impl Group {
             lanes: lane.lane_bit(),
             first: lane.lane_index(),
             leads: true,
+            by_itself: lane.active_mask() == lane.lane_bit(),
         }
     }
 
@@ -62,14 +66,20 @@ impl Group {
     #[inline(always)]
     pub(super) fn of<L: Lane>(lane: &L, lock: u64) -> Self {
         let active = lane.active_mask();
-        // SAFETY: lanes that run together make the same call; nothing lies
-        // between the question and this.
-        let lanes = unsafe { lane.match_any_64(active, lock) };
+        let by_itself = active == lane.lane_bit();
+        let lanes = if by_itself {
+            active
+        } else {
+            // SAFETY: lanes that run together make the same call, as the condition
+            // is the same for all of them.
+            unsafe { lane.match_any_64(active, lock) }
+        };
         let first = lanes.trailing_zeros();
         Self {
             lanes,
             first,
             leads: first == lane.lane_index(),
+            by_itself,
         }
     }
 
@@ -77,6 +87,9 @@ impl Group {
     /// matter.
     #[inline(always)]
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
+        if self.by_itself {
+            return says;
+        }
         // SAFETY: each lane of the group goes through the same loop, whose
         // course depends only on what is told here.
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }

@@ -91,7 +91,7 @@ const DISTRUST: u32 = 64;
 const PAUSE_NS: (u32, u32) = (2_048, 16_384);
 
 /// The pause of the first waiter between two polls of the state.
-const FIRST_PAUSE_NS: u32 = 64;
+const FIRST_PAUSE_NS: u32 = 20;
 
 /// The step of a turn that waits in the queue; that of a holder is the number of
 /// times in a row that its warp has had the lock before.
