@@ -38,9 +38,9 @@ pub(super) struct Group {
 }
 
 /// What the first lane tells all lanes of its group in a pass of their loop; other
-/// numbers are those of faults. Nothing that is known on one way to the shuffle may
-/// decide a branch after it: the compiler, which threads jumps before it knows that
-/// warp operations must not be copied, would make two shuffles of one.
+/// numbers are those of faults. Nothing that is known on one way to the shuffle
+/// decides a branch after it, so that a compiler that threads jumps does not make
+/// two shuffles of one.
 pub(super) type Told = u32;
 
 /// The lock is granted: it is time for the sections.
