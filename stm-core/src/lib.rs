@@ -51,7 +51,7 @@
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
 //! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
 //! | `algorithm/fast` | `fast` and `fast-table` |
-//! | [`sync`] | barriers and semaphores across the blocks of a launch, without transactions |
+//! | [`sync`] | synchronisation without transactions: locks, barriers and semaphores |
 //! | [`observe`] | probes that record histories or measure time, and seeded defects |
 //! | `host` | devices, memory, launches, and the owner of the metadata |
 //!

@@ -110,8 +110,8 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
-        // Programs have no containers, barriers or semaphores; kernels of their
-        // own catch these (`tests/collections`, `tests/meeting`).
+        // Programs have no containers, locks, barriers or semaphores; kernels of their
+        // own catch these (`tests/collections`, `tests/locks`, `tests/meeting`).
         Mutant::WitnessReleased
         | Mutant::RemovalUnmarked
         | Mutant::BarrierNoRelease
@@ -121,7 +121,18 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::SemaphoreNoAcquire
         | Mutant::SemaphoreNoRelease
         | Mutant::SemaphorePostLost
-        | Mutant::SemaphoreOneMore => (Fast, &[]),
+        | Mutant::SemaphoreOneMore
+        | Mutant::LockNoAcquire
+        | Mutant::LockNoRelease
+        | Mutant::LockNoHandoff
+        | Mutant::LockWakeupLost
+        | Mutant::LockNodeReused
+        | Mutant::LockRingEntryKept
+        | Mutant::LockRingFrontStale
+        | Mutant::LockReservationBroken
+        | Mutant::LockHeadKept
+        | Mutant::LockRequestUnordered
+        | Mutant::LockResponseUnordered => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -33,6 +33,7 @@ use crate::memory::word::Element;
 /// | `&mut ForeignArray<D, T>` | `&Output<T>` |
 /// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` for transactions |
 /// | `&mut Buffer<D, T>` | `&Output<T>` |
+/// | `&Locks<D, K>`, `&Combiners<D, N>` | `&TLocks<K>`, `&TCombiners<N>` |
 ///
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that

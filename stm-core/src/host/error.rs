@@ -195,6 +195,30 @@ pub enum Error {
         /// The threads of the team.
         size: u64,
     },
+    /// A thread used a lock wrongly.
+    #[error("thread {thread} {mistake} (lock {lock} of {what})")]
+    LockMisused {
+        /// The number of the thread in the grid.
+        thread: u64,
+        /// What it did.
+        mistake: &'static str,
+        /// The index of the lock.
+        lock: u64,
+        /// The name of the locks.
+        what: &'static str,
+    },
+    /// A lock was not granted within the bound of its watchdog.
+    #[error(
+        "thread {thread} waited for lock {lock} of {what} for longer than the watchdog allows: a holder does not give it up, or threads wait for each other"
+    )]
+    LockTimeout {
+        /// The number of the thread in the grid.
+        thread: u64,
+        /// The index of the lock.
+        lock: u64,
+        /// The name of the locks.
+        what: &'static str,
+    },
     /// A kernel panicked on the CPU.
     #[error("kernel {entry} panicked on the CPU: {message}; its memory may be half-changed")]
     Panicked {

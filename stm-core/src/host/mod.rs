@@ -15,6 +15,7 @@
 //! | [`GridBarrier`] | a barrier across the blocks of a launch |
 //! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
+//! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -54,6 +55,7 @@ mod buffer;
 mod call;
 mod check;
 pub(crate) mod collections;
+mod combiners;
 mod config;
 mod copies;
 mod cpu;
@@ -65,6 +67,7 @@ mod foreign;
 mod grid_barrier;
 mod in_order;
 mod inspect;
+mod locks;
 pub mod machine;
 mod parameters;
 mod pool;
@@ -82,6 +85,7 @@ pub use crate::tx::stm_ref::RetryLimits;
 pub use argument::Argument;
 pub use buffer::{Buffer, Pod};
 pub use call::Done;
+pub use combiners::Combiners;
 pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
@@ -91,6 +95,7 @@ pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
 pub use grid_barrier::GridBarrier;
 pub use in_order::InOrder;
+pub use locks::Locks;
 pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};

@@ -250,6 +250,33 @@ mutants! {
     SemaphorePostLost = "semaphore-post-lost",
     /// Semaphores: one thread more than the count is let in.
     SemaphoreOneMore = "semaphore-one-more",
+    /// Locks: the access that grants a lock does not acquire.
+    LockNoAcquire = "lock-no-acquire",
+    /// Locks: a lock is given up without release.
+    LockNoRelease = "lock-no-release",
+    /// Locks: the lanes of a warp that acquire a lock together do not wait for
+    /// each other's sections.
+    LockNoHandoff = "lock-no-handoff",
+    /// Locks, MCS: a holder that finds no node behind its own, but another at the
+    /// end of the queue, goes away.
+    LockWakeupLost = "lock-wakeup-lost",
+    /// Locks, MCS2: a node is free for another lock as soon as its lock is
+    /// granted.
+    LockNodeReused = "lock-node-reused",
+    /// Locks, ring buffer: a holder leaves its entry in the ring.
+    LockRingEntryKept = "lock-ring-entry-kept",
+    /// Locks, ring buffer: there is no fence between a thread's position and its
+    /// first look at the front.
+    LockRingFrontStale = "lock-ring-front-stale",
+    /// Locks with reservations: a thread that comes takes a lock that is reserved
+    /// for others.
+    LockReservationBroken = "lock-reservation-broken",
+    /// Combiners: a holder leaves without storing how far it has come.
+    LockHeadKept = "lock-head-kept",
+    /// Combiners: there is no fence before a request.
+    LockRequestUnordered = "lock-request-unordered",
+    /// Combiners: there is no fence between the operations and their responses.
+    LockResponseUnordered = "lock-response-unordered",
 }
 
 impl Mutant {

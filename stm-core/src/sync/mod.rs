@@ -1,14 +1,27 @@
-//! Synchronisation between the blocks of a launch without transactions.
+//! Synchronisation of the threads of a launch without transactions: locks, barriers
+//! across blocks, and semaphores.
 //!
 //! | module | contains |
 //! | --- | --- |
+//! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
+//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, the critical section, and a table of the kinds |
+//! | [`walk`] | walks from lock to lock, hand over hand |
+//! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
+//! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
+//! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
+//! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
+//! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
+//! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
+//! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
+//! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
 //! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
 //!
 //! Everything here is written against [`Lane`](crate::Lane), as the transactions are, so the same source runs on the
 //! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
-//! (`host::GridBarrier`, `host::Semaphores`). Each wait looks at the stop flag of the launch now and then
-//! ([`Stop`]), so a launch that would wait for ever ends with an error (`host::Watchdog`).
+//! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`). Each wait at a barrier or a semaphore looks
+//! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
+//! (`host::Watchdog`); locks have [`Timeout`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -80,7 +93,30 @@
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 
 pub mod barrier;
+pub mod cohort;
+pub mod combine;
+mod group;
+pub mod lock;
+pub mod locks;
+pub mod mcs;
+pub mod reserve;
 pub mod semaphore;
+pub mod slots;
+pub mod spin;
+pub mod ticket;
 mod wait;
+pub mod walk;
+pub mod watch;
 
+pub use cohort::Cohort;
+pub use combine::{Combined, TCombiners};
+pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+pub use locks::TLocks;
+pub use mcs::{Mcs, Mcs2};
+pub use reserve::Reserving;
+pub use slots::{Anderson, Ring};
+pub use spin::{Tas, TasBackoff, Ttas};
+pub use ticket::{FetchAdd, Ticket, TicketHandoff};
 pub use wait::{Stop, Stopped};
+pub use walk::Step;
+pub use watch::{Checked, Timeout};

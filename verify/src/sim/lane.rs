@@ -344,8 +344,9 @@ impl<'a> SimLane<'a> {
         self.machine().space.store::<WIDE>(found, v);
     }
 
-    /// Executes an operation on a word of shared memory. It is sequentially
-    /// consistent, which is stronger than relaxed.
+    /// Executes an operation on a word of shared memory. It reads the newest
+    /// store, which is stronger than relaxed, and what fences order around it is
+    /// ordered as around a relaxed operation on global memory.
     #[inline]
     pub(super) fn shared(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         if !self.turn(op, u64::from(i)) {
@@ -363,12 +364,27 @@ impl<'a> SimLane<'a> {
             });
             return self.or_leave(result);
         }
-        let word = &mut machine.shared[(self.block * words + i) as usize];
-        let old = *word;
-        if let Some(new) = new(old)
+        let at = (self.block * words + i) as usize;
+        let old = machine.shared[at];
+        let new = new(old);
+        if machine.weak {
+            let history = machine.shared_history(at);
+            match new {
+                None => machine.views.load_newest(history, self.lane, Acquire::No),
+                Some(new) if op == Op::SharedStore32 => {
+                    machine.views.store(history, self.lane, new.into(), false);
+                }
+                Some(new) => {
+                    machine
+                        .views
+                        .modify(history, self.lane, new.into(), Acquire::No);
+                }
+            }
+        }
+        if let Some(new) = new
             && new != old
         {
-            *word = new;
+            machine.shared[at] = new;
             machine.changed();
         }
         machine.done(self.lane, u64::from(old));

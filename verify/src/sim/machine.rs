@@ -87,6 +87,8 @@ pub(super) struct Machine {
     pub(super) blocks: Vec<Block>,
     /// Shared memory of all blocks, and the words of each.
     pub(super) shared: Vec<u32>,
+    /// The number of the history of each of these words, or 0.
+    shared_histories: Vec<u32>,
     pub(super) shared_words: u32,
     pub(super) counts: Counts,
     /// The lane whose fibre is to run.
@@ -136,6 +138,7 @@ impl Machine {
             warps: Vec::new(),
             blocks: Vec::new(),
             shared: Vec::new(),
+            shared_histories: Vec::new(),
             shared_words: 0,
             counts: Counts::ZERO,
             current: 0,
@@ -185,6 +188,8 @@ impl Machine {
         self.shared.clear();
         self.shared
             .resize(shape.blocks as usize * shared_words as usize, 0);
+        self.shared_histories.clear();
+        self.shared_histories.resize(self.shared.len(), 0);
         self.shared_words = shared_words;
         self.counts = Counts::ZERO;
         self.live = shape.lanes();
@@ -421,6 +426,15 @@ impl Machine {
     pub(super) fn done_128(&mut self, lane: u32, value: u128) {
         self.done(lane, value as u64);
         self.trace(lane, (value >> 64) as u64);
+    }
+
+    /// Returns the number of the history of a word of shared memory, which it makes
+    /// if there is none.
+    pub(super) fn shared_history(&mut self, at: usize) -> u32 {
+        if self.shared_histories[at] == 0 {
+            self.shared_histories[at] = self.views.new_history(self.shared[at].into());
+        }
+        self.shared_histories[at]
     }
 
     /// Returns the number of a word's history, which it makes if there is none.

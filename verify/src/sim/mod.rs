@@ -29,7 +29,9 @@
 //! - A failed compare-and-swap reads the newest store.
 //! - `sync_warp` and `barrier` order the memory accesses of those that meet;
 //!   votes do so too unless the line says `votes=relaxed`.
-//! - Shared memory is sequentially consistent, and orders nothing else.
+//! - Shared memory is sequentially consistent. It orders global memory as a
+//!   relaxed word of that does: with a fence before a store, and one after the
+//!   load that finds it.
 //! - Errors are typed and end the launch: accesses outside allocations,
 //!   misaligned or of mixed width, private words of two lanes, wrong masks,
 //!   lanes that wait for others for ever, lanes that run and change nothing.

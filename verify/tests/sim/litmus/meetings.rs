@@ -73,8 +73,10 @@ fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
     }
 }
 
-#[test]
-fn shared_memory_is_seen_by_the_block_and_orders_no_global_memory() {
+/// Returns in how many runs a thread found the flag in shared memory and not what
+/// was stored to global memory before it. `fences`: before the store of the flag,
+/// and after the load that finds it.
+fn stale_behind_a_shared_flag(fences: [bool; 2], atomic: bool) -> u64 {
     let mut stale = 0;
     for seed in 0..SEEDS {
         let sim = Sim::new(weak(Schedule::Random).with_seed(seed));
@@ -89,15 +91,30 @@ fn shared_memory_is_seen_by_the_block_and_orders_no_global_memory() {
             shared_bytes: 8,
             ..Launch::new(1, 2)
         };
+        let fence_if = |lane: &SimLane<'_>, fences: bool| {
+            if fences {
+                lane.fence();
+            }
+        };
         sim.run(&launch, |lane| {
             // SAFETY: the block has two shared words.
             unsafe {
                 if lane.thread_index() == 0 {
                     store(lane, words.x, 1);
-                    lane.shared_store_32(0, 1);
+                    fence_if(lane, fences[0]);
+                    if atomic {
+                        assert_eq!(lane.shared_cas_32(0, 0, 1), 0);
+                    } else {
+                        lane.shared_store_32(0, 1);
+                    }
                     assert_eq!(lane.shared_load_32(0), 1);
                 } else {
-                    let flag = lane.shared_load_32(0);
+                    let flag = if atomic {
+                        lane.shared_fetch_add_32(0, 0)
+                    } else {
+                        lane.shared_load_32(0)
+                    };
+                    fence_if(lane, fences[1]);
                     let data = load(lane, words.x);
                     result(lane, words, 0, flag);
                     result(lane, words, 1, data);
@@ -110,5 +127,15 @@ fn shared_memory_is_seen_by_the_block_and_orders_no_global_memory() {
         .unwrap();
         stale += u64::from(results.download().unwrap() == [1, 0]);
     }
-    assert_ne!(stale, 0);
+    stale
+}
+
+#[test]
+fn shared_memory_is_seen_by_the_block_and_orders_global_memory_by_fences_only() {
+    for atomic in [false, true] {
+        for fences in [[false, false], [true, false], [false, true]] {
+            assert_ne!(stale_behind_a_shared_flag(fences, atomic), 0, "{fences:?}");
+        }
+        assert_eq!(stale_behind_a_shared_flag([true, true], atomic), 0);
+    }
 }

@@ -1,0 +1,282 @@
+//! Combining: every request is executed once, in an order that respects real
+//! time, and what `ORDERED` promises is seen.
+
+use super::common::{FAIR, SHAPES, config, word};
+use std::cell::{Cell, RefCell};
+use stm_core::Lane;
+use stm_core::host::{Buffer, Combiners, Error, Launch};
+use stm_core::sync::{Combined, LockFault};
+use verify::sim::{Schedule, Sim, SimConfig, SimError};
+
+/// A counter in memory, of which a holder keeps the sum. A request adds its first
+/// word and gets the sum before; the second word must be the first one's
+/// complement.
+struct Counter<'a> {
+    sum: *mut u32,
+    /// The oracle: requests whose words do not belong together, and requests
+    /// executed while another one was.
+    torn: &'a Cell<u32>,
+    holders: &'a Cell<u32>,
+}
+
+impl Combined<2> for Counter<'_> {
+    type State = u32;
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        self.holders.set(self.holders.get() + 1);
+        // SAFETY: a live word of 32 bits, which the combiner protects.
+        unsafe { lane.load_relaxed_32(self.sum) }
+    }
+    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number, check]: [u32; 2]) -> u32 {
+        let wrong = number != !check || self.holders.get() != 1;
+        self.torn.set(self.torn.get() + u32::from(wrong));
+        std::mem::replace(sum, *sum + number)
+    }
+    fn end<L: Lane>(&self, lane: &L, sum: u32) {
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_32(self.sum, sum) };
+        self.holders.set(self.holders.get() - 1);
+    }
+}
+
+/// A request that was answered: when it was made, and when and what the answer was.
+#[derive(Clone, Copy, Debug)]
+struct Answered {
+    asked: u64,
+    got: u64,
+    response: u32,
+}
+
+/// What a launch of additions of 1 did.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    answers: Vec<Answered>,
+    sum: u32,
+    torn: u32,
+}
+
+impl Counted {
+    /// Returns whether the responses are those of a counter that was
+    /// incremented so many times, one after the other, each between its request
+    /// and its answer.
+    pub(crate) fn is_right(&self, requests: u32) -> bool {
+        let mut answers = self.answers.clone();
+        answers.sort_by_key(|answer| answer.response);
+        let once = answers.iter().map(|a| a.response).eq(0..requests);
+        // No answer came before the request of one that counted less was made.
+        let mut latest = 0;
+        let in_time = answers.iter().all(|answer| {
+            latest = latest.max(answer.asked);
+            answer.got > latest
+        });
+        once && in_time && self.sum == requests && self.torn == 0
+    }
+}
+
+pub(crate) fn count<const BOUND: u32>(
+    config: SimConfig,
+    launch: &Launch,
+    times: u32,
+    first: u32,
+) -> Result<Counted, SimError> {
+    let sim = Sim::new(config);
+    let users = u64::from(launch.blocks * launch.threads);
+    let mut combiners = Combiners::<_, 2, BOUND>::new(&sim, 1, users, "the counter").unwrap();
+    combiners.advance(first).unwrap();
+    let sum = Buffer::<_, u32>::zeroed(&sim, 1, "sum").unwrap();
+    let (torn, holders) = (Cell::new(0), Cell::new(0));
+    let counter = Counter {
+        sum: word(&sum, 0),
+        torn: &torn,
+        holders: &holders,
+    };
+    let view = combiners.view();
+    let answers = RefCell::new(Vec::new());
+    sim.run(launch, |lane| {
+        for _ in 0..times {
+            let asked = lane.clock();
+            let response = view.apply(lane, 0, &counter, [1, !1]).unwrap();
+            let got = lane.clock();
+            answers.borrow_mut().push(Answered {
+                asked,
+                got,
+                response,
+            });
+        }
+    })?;
+    combiners.check().unwrap();
+    Ok(Counted {
+        answers: answers.into_inner(),
+        sum: sum.download().unwrap()[0],
+        torn: torn.get(),
+    })
+}
+
+fn counts<const BOUND: u32>(first: u32) {
+    for (width, launch) in &SHAPES {
+        let lanes = launch.blocks * launch.threads;
+        let times = if *width == 32 { 1 } else { 4 };
+        for schedule in FAIR {
+            for seed in 0..8 {
+                let config = config(*width, schedule, seed);
+                let counted = count::<BOUND>(config, launch, times, first)
+                    .unwrap_or_else(|error| panic!("{config}: {error}"));
+                assert!(counted.is_right(lanes * times), "{config}: {counted:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_combined_counter_is_linearizable() {
+    counts::<4096>(0);
+}
+
+#[test]
+fn a_combined_counter_is_linearizable_when_holders_change_often() {
+    counts::<1>(0);
+}
+
+/// Numbers wrap around, and number 0 comes again, which is that of a response
+/// that was never written. There are more numbers before than entries, of which
+/// there are eight, as an entry that was never written looks like one of number
+/// 2^32 - 1.
+#[test]
+fn numbers_of_requests_wrap_around() {
+    for first in [u32::MAX - 17, u32::MAX - 16, u32::MAX - 14] {
+        for seed in 0..20 {
+            let config = config(4, Schedule::Random, seed);
+            let counted = count::<2>(config, &Launch::new(2, 4), 6, first).unwrap();
+            assert!(counted.is_right(48), "{config}: {counted:?}");
+        }
+    }
+}
+
+/// A request names a word that its thread has stored before. The operation loads
+/// it and stores its answer in another word, which the thread then loads.
+struct Doubler<'a> {
+    asked: &'a Buffer<Sim, u32>,
+    answered: &'a Buffer<Sim, u32>,
+}
+
+impl Combined<1> for Doubler<'_> {
+    type State = ();
+
+    fn begin<L: Lane>(&self, _lane: &L) {}
+    fn apply<L: Lane>(&self, lane: &L, (): &mut (), [user]: [u32; 1]) -> u32 {
+        // SAFETY: live words of 32 bits, between a request and its response.
+        unsafe {
+            let found = lane.load_relaxed_32(word(self.asked, user as usize));
+            lane.store_relaxed_32(word(self.answered, user as usize), 2 * found);
+        }
+        0
+    }
+    fn end<L: Lane>(&self, _lane: &L, (): ()) {}
+}
+
+/// Returns how many answers were wrong.
+pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<u32, SimError> {
+    let sim = Sim::new(config);
+    let users = launch.blocks * launch.threads;
+    let combiners = Combiners::<_, 1, 2>::new(&sim, 1, users.into(), "the doubler").unwrap();
+    let buffer = |name| Buffer::<_, u32>::zeroed(&sim, users as usize, name).unwrap();
+    let (asked, answered) = (buffer("asked"), buffer("answered"));
+    let doubler = Doubler {
+        asked: &asked,
+        answered: &answered,
+    };
+    let view = combiners.view();
+    let wrong = Cell::new(0);
+    sim.run(launch, |lane| {
+        let user = lane.grid_thread() as u32;
+        for k in 1..=times {
+            // SAFETY: live words of 32 bits.
+            let answer = unsafe {
+                lane.store_relaxed_32(word(&asked, user as usize), k);
+                view.apply(lane, 0, &doubler, [user]).unwrap();
+                lane.load_relaxed_32(word(&answered, user as usize))
+            };
+            wrong.set(wrong.get() + u32::from(answer != 2 * k));
+        }
+    })?;
+    Ok(wrong.get())
+}
+
+#[test]
+fn ordered_operations_see_what_came_before_the_request_and_are_seen_after_the_response() {
+    for (width, launch) in &SHAPES {
+        for schedule in FAIR {
+            for seed in 0..8 {
+                let config = config(*width, schedule, seed);
+                assert_eq!(double(config, launch, 2), Ok(0), "{config}");
+            }
+        }
+    }
+}
+
+/// Lanes of a warp ask several combiners, each of which is one counter.
+#[test]
+fn combiners_of_one_array_do_not_disturb_each_other() {
+    for schedule in FAIR {
+        for seed in 0..8 {
+            let config = config(4, schedule, seed);
+            let sim = Sim::new(config);
+            let combiners = Combiners::<_, 2>::new(&sim, 3, 12, "counters").unwrap();
+            let sums = Buffer::<_, u32>::zeroed(&sim, 3, "sums").unwrap();
+            let (torn, holders) = (Cell::new(0), [const { Cell::new(0) }; 3]);
+            let view = combiners.view();
+            sim.run(&Launch::new(2, 6), |lane| {
+                for k in 0..4 {
+                    let i = (lane.thread_index() + k) as usize % 3;
+                    let counter = Counter {
+                        sum: word(&sums, i),
+                        torn: &torn,
+                        holders: &holders[i],
+                    };
+                    view.apply(lane, i as u64, &counter, [k, !k]).unwrap();
+                }
+            })
+            .unwrap_or_else(|error| panic!("{config}: {error}"));
+            assert_eq!(torn.get(), 0, "{config}");
+            let total: u32 = sums.download().unwrap().iter().sum();
+            assert_eq!(total, 12 * 6, "{config}");
+        }
+    }
+}
+
+#[test]
+fn a_combiner_without_room_for_a_thread_and_one_past_the_end_are_errors() {
+    let sim = Sim::new(config(1, Schedule::Random, 1));
+    let combiners = Combiners::<_, 1>::new(&sim, 1, 2, "the doubler").unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
+    let doubler = Doubler {
+        asked: &words,
+        answered: &words,
+    };
+    let view = combiners.view();
+    sim.run(&Launch::new(3, 1), |lane| {
+        let user = lane.grid_thread() as u32;
+        let done = view.apply(lane, 0, &doubler, [user]);
+        let expected = if user < 2 {
+            Ok(0)
+        } else {
+            Err(LockFault::TooManyUsers)
+        };
+        assert_eq!(done, expected);
+    })
+    .unwrap();
+    let error = combiners.check().unwrap_err();
+    assert!(
+        matches!(error, Error::LockMisused { thread: 2, .. }),
+        "{error}"
+    );
+    let other = Combiners::<_, 1>::new(&sim, 1, 2, "other").unwrap();
+    let view = other.view();
+    sim.run(&Launch::new(1, 1), |lane| {
+        let done = view.apply(lane, 1, &doubler, [0]);
+        assert_eq!(done, Err(LockFault::OutOfRange));
+    })
+    .unwrap();
+    assert!(other.check().is_err());
+}

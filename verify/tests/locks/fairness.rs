@@ -1,0 +1,211 @@
+//! Fairness: how often a thread is overtaken.
+
+use super::common::{FAIR, Served, config, order};
+use std::cell::Cell;
+use stm_core::Lane;
+use stm_core::host::{Launch, Locks};
+use stm_core::observe::Mutant;
+use stm_core::sync::{
+    Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
+};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+/// Returns the largest number of sections that a section was overtaken by: those
+/// that were asked for after it had been waiting for `settled` operations, and
+/// ran before it.
+///
+/// When a thread asks, and when it has its place in the queue, is not the same;
+/// `settled` operations later it has one, as a thread is not passed over for so
+/// long.
+fn overtaken(served: &[Served], settled: u64) -> usize {
+    served
+        .iter()
+        .enumerate()
+        .map(|(i, late)| {
+            let later = |other: &&Served| other.asked > late.asked + settled;
+            served[..i].iter().filter(later).count()
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// The operations for which a lane may be passed over, and the lanes.
+const BOUND: u32 = 16;
+const LANES: u32 = 6;
+
+/// A bound on the operations between a lane's clock and its place in the queue,
+/// which takes it eight at most.
+const SETTLED: u64 = 8 * (BOUND + LANES) as u64;
+
+const ITS: [Schedule; 2] = [
+    Schedule::Its {
+        bound: BOUND,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: BOUND,
+        starve: true,
+    },
+];
+
+fn is_fair<K: LockKind>() {
+    for schedule in ITS {
+        for seed in 0..20 {
+            let config = config(1, schedule, seed);
+            let served = order::<K>(config, &Launch::new(LANES, 1), 30);
+            assert_eq!(served.len(), 180);
+            assert_eq!(overtaken(&served, SETTLED), 0, "{} {config}", K::NAME);
+        }
+    }
+}
+
+#[test]
+fn queues_serve_in_the_order_of_arrival() {
+    is_fair::<Ticket>();
+    is_fair::<FetchAdd>();
+    is_fair::<Anderson>();
+    is_fair::<Ring>();
+    is_fair::<Mcs>();
+}
+
+/// The measure finds something where there is something to be found.
+#[test]
+fn a_test_and_set_lock_lets_threads_be_overtaken() {
+    let most = (0..20)
+        .map(|seed| {
+            let served = order::<Tas>(config(1, ITS[0], seed), &Launch::new(LANES, 1), 30);
+            overtaken(&served, SETTLED)
+        })
+        .max();
+    assert!(most > Some(3), "{most:?}");
+}
+
+/// In a warp that acquires a lock together, the lanes follow each other.
+#[test]
+fn a_warp_hands_a_lock_on_in_the_order_of_its_lanes() {
+    for seed in 0..10 {
+        let config = config(4, Schedule::Lockstep, seed);
+        let served = order::<TicketHandoff>(config, &Launch::new(3, 4), 5);
+        for warp in served.chunks(4) {
+            let first = warp[0].lane;
+            let lanes: Vec<u64> = warp.iter().map(|one| one.lane).collect();
+            assert_eq!(lanes, [first, first + 1, first + 2, first + 3], "{config}");
+            assert_eq!(first % 4, 0);
+        }
+    }
+}
+
+/// Every schedule that is fair to lanes lets each of them have its sections, so
+/// the counts are equal in the end; here the order is that of the sections.
+#[test]
+fn sections_are_recorded_in_the_order_in_which_they_ran() {
+    for schedule in FAIR {
+        let served = order::<Mcs>(config(1, schedule, 1), &Launch::new(4, 1), 5);
+        assert!(served.is_sorted_by_key(|one| one.entered));
+        assert!(served.iter().all(|one| one.asked < one.entered));
+    }
+}
+
+/// The passes of the lock with reservations in the tests below.
+const PASSES: u32 = 3;
+
+/// Sections in sequential memory, in which a holder knows at once who queues.
+fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<Served> {
+    let config = SimConfig {
+        memory: MemoryModel::Sequential,
+        mutant: mutant.map(|mutant| mutant as u32),
+        ..config(1, schedule, seed)
+    };
+    order::<Reserving<PASSES>>(config, &Launch::new(LANES, 1), 30)
+}
+
+/// Returns how often each run of sections of one lane in a row is as long as its
+/// index.
+fn runs(served: &[Served]) -> Vec<usize> {
+    let mut runs = vec![0; served.len() + 1];
+    for run in served.chunk_by(|a, b| a.lane == b.lane) {
+        runs[run.len()] += 1;
+    }
+    runs
+}
+
+#[test]
+fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
+    let mut of_three = 0;
+    for schedule in ITS {
+        for seed in 0..20 {
+            let served = reserved_order(None, schedule, seed);
+            // While all lanes have sections left, somebody else always waits.
+            let busy = &served[LANES as usize..served.len() / 2];
+            let runs = runs(busy);
+            assert!(
+                runs[PASSES as usize + 1..].iter().all(|&n| n == 0),
+                "{schedule}, seed {seed}: {runs:?}"
+            );
+            of_three += runs[PASSES as usize];
+        }
+    }
+    assert!(of_three > 100, "{of_three} runs of full length");
+}
+
+/// Those that are before a waiter have a bounded number of sections each, and who
+/// comes later has none before it; unless reservations are ignored.
+#[test]
+fn reservations_bound_how_often_a_waiter_is_overtaken() {
+    let bound = ((LANES - 1) * PASSES) as usize;
+    let most = |mutant, schedule| {
+        let seeds = (0..20).map(|seed| overtaken(&reserved_order(mutant, schedule, seed), SETTLED));
+        seeds.max().unwrap_or(0)
+    };
+    for schedule in ITS {
+        assert!(most(None, schedule) <= bound);
+    }
+    let broken = most(Some(Mutant::LockReservationBroken), ITS[0]);
+    assert!(broken > bound, "{broken}");
+}
+
+/// A thread that does not come back to its reservation is not waited for for
+/// ever, and the lock then goes without reservations.
+#[test]
+fn a_reservation_that_is_not_used_is_taken() {
+    for seed in 0..10 {
+        let sim = Sim::new(config(1, Schedule::Random, seed));
+        let locks = Locks::<_, Reserving<200>>::new(&sim, 1, 3, "the lock").unwrap();
+        let view = locks.view();
+        let served = Cell::new(0);
+        sim.run(&Launch::new(3, 1), |lane| {
+            for _ in 0..4 {
+                let done = view.with(lane, 0, || {
+                    // Until the others have come, too.
+                    (0..100).for_each(|_| lane.pause(1));
+                    served.set(served.get() + 1);
+                });
+                assert!(done.is_ok());
+                // Longer than anybody has patience.
+                (0..2_000).for_each(|_| lane.pause(1));
+            }
+        })
+        .unwrap();
+        assert_eq!(served.get(), 12);
+    }
+}
+
+/// A block passes the lock on within itself a bounded number of times.
+#[test]
+fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
+    let mut of_three = 0;
+    for seed in 0..20 {
+        let config = SimConfig {
+            memory: MemoryModel::Sequential,
+            ..config(1, ITS[0], seed)
+        };
+        let launch = Launch::new(2, 4);
+        let served = order::<Cohort<PASSES>>(config, &launch, 20);
+        let busy = &served[8..served.len() / 2];
+        for run in busy.chunk_by(|a, b| a.lane / 4 == b.lane / 4) {
+            assert!(run.len() <= PASSES as usize, "{config}: {run:?}");
+            of_three += usize::from(run.len() == PASSES as usize);
+        }
+    }
+    assert!(of_three > 100, "{of_three} runs of full length");
+}

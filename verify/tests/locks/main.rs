@@ -1,0 +1,11 @@
+//! Locks in the simulator: mutual exclusion under every schedule and weak memory,
+//! progress under every schedule that lets each lane run in the end, fairness,
+//! lock coupling, misuse, and seeded defects.
+
+mod combining;
+mod common;
+mod coupling;
+mod exclusion;
+mod fairness;
+mod misuse;
+mod mutants;

@@ -1,0 +1,303 @@
+//! Misuse is an error and not a hang.
+
+use super::common::{FAIR, config, increment, shared, word};
+use stm_core::Lane;
+use stm_core::host::{Buffer, Error, Launch, Locks};
+use stm_core::sync::{
+    Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket,
+    Timeout, TryLock,
+};
+use verify::sim::{Schedule, Sim};
+
+/// Returns the text of the fault that the host reports.
+fn reported<K: LockKind>(locks: &Locks<Sim, K>) -> String {
+    locks.check().unwrap_err().to_string()
+}
+
+fn refuses_misuse<K: TryLock>() {
+    for schedule in FAIR {
+        let sim = Sim::new(config(1, schedule, 3));
+        let mut locks = Locks::<_, Checked<K>>::new(&sim, 2, 2, "locks").unwrap();
+        let view = locks.view();
+        let all = Launch::new(2, 1);
+        // A thread asks for a lock that it holds, in three ways.
+        sim.run(&all, |lane| {
+            let again = view.with(lane, 0, || {
+                [
+                    view.with(lane, 0, || ()),
+                    view.try_with(lane, 0, || ()).map(|_| ()),
+                    view.lock(lane, 0),
+                ]
+            });
+            assert_eq!(again, Ok([Err(LockFault::HeldAlready); 3]));
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
+        let text = reported(&locks);
+        assert!(
+            text.contains("that it held already (lock 0 of locks)"),
+            "{text}"
+        );
+        locks.reset().unwrap();
+        // A thread gives up what nobody holds, then what another one holds.
+        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        sim.run(&all, |lane| {
+            assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
+            // SAFETY: a live word of 32 bits.
+            let wait_for = |value| unsafe {
+                while lane.load_acquire_32(word(&flag, 0)) != value {
+                    lane.pause(1);
+                }
+            };
+            if lane.block_index() == 0 {
+                view.lock(lane, 1).unwrap();
+                // SAFETY: as above.
+                unsafe { lane.store_release_32(word(&flag, 0), 1) };
+                wait_for(2);
+                view.unlock(lane, 1).unwrap();
+            } else {
+                wait_for(1);
+                assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
+                // SAFETY: as above.
+                unsafe { lane.store_release_32(word(&flag, 0), 2) };
+                // It is given up in the end.
+                assert_eq!(view.with(lane, 1, || 7), Ok(7));
+            }
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
+        let text = reported(&locks);
+        assert!(
+            text.contains("that it did not hold (lock 1 of locks)"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
+    refuses_misuse::<Tas>();
+    refuses_misuse::<Ticket>();
+    refuses_misuse::<Mcs>();
+    refuses_misuse::<Mcs2>();
+    refuses_misuse::<Reserving<3>>();
+}
+
+#[test]
+fn a_checked_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
+    let sim = Sim::new(config(1, Schedule::Random, 3));
+    let locks = Locks::<_, Checked<Mcs>>::new(&sim, 2, 1, "locks").unwrap();
+    let view = locks.view();
+    sim.run(&Launch::new(1, 1), |lane| {
+        let nested = view.with(lane, 0, || view.with(lane, 1, || ()));
+        assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
+        assert_eq!(view.with(lane, 1, || ()), Ok(()));
+    })
+    .unwrap();
+    assert!(reported(&locks).contains("more locks at a time"));
+    let locks = Locks::<_, Checked<Mcs2>>::new(&sim, 3, 1, "locks").unwrap();
+    let view = locks.view();
+    sim.run(&Launch::new(1, 1), |lane| {
+        let nested = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
+        assert_eq!(nested, Ok(Ok(Err(LockFault::TooManyHeld))));
+    })
+    .unwrap();
+}
+
+/// Checked locks have a number for each user, whatever the kind.
+fn refuses_more_users<K: LockKind>() {
+    let sim = Sim::new(config(1, Schedule::Random, 3));
+    let locks = Locks::<_, K>::new(&sim, 1, 2, "locks").unwrap();
+    let view = locks.view();
+    sim.run(&Launch::new(4, 1), |lane| {
+        let expected = if lane.grid_thread() < 2 {
+            Ok(())
+        } else {
+            Err(LockFault::TooManyUsers)
+        };
+        assert_eq!(view.with(lane, 0, || ()), expected);
+    })
+    .unwrap();
+    assert!(reported(&locks).contains("is not below the number of users"));
+}
+
+#[test]
+fn more_users_than_nodes_or_slots_are_refused() {
+    refuses_more_users::<Mcs>();
+    refuses_more_users::<Ring>();
+    refuses_more_users::<Checked<Anderson>>();
+    refuses_more_users::<Checked<Ticket>>();
+}
+
+/// Anderson's lock itself stays correct: users take turns at a slot.
+#[test]
+fn more_users_than_slots_of_an_anderson_lock_still_exclude_each_other() {
+    for schedule in FAIR {
+        for seed in 0..20 {
+            let config = config(1, schedule, seed);
+            let sim = Sim::new(config);
+            let locks = Locks::<_, Anderson>::new(&sim, 1, 2, "the lock").unwrap();
+            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+            let view = locks.view();
+            sim.run(&Launch::new(7, 1), |lane| {
+                for _ in 0..4 {
+                    view.with(lane, 0, || increment(lane, word(&counter, 0)))
+                        .unwrap();
+                }
+            })
+            .unwrap_or_else(|error| panic!("{config}: {error}"));
+            assert_eq!(counter.download().unwrap(), [28], "{config}");
+        }
+    }
+}
+
+/// Two threads take two locks in opposite orders, and each holds its first one
+/// when it asks for the second.
+fn ends_a_deadlock<K: LockKind>() {
+    for schedule in FAIR {
+        for seed in 0..5 {
+            let config = config(1, schedule, seed);
+            let sim = Sim::new(config);
+            let locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
+            let here = Buffer::<_, u32>::zeroed(&sim, 1, "here").unwrap();
+            let view = locks.view();
+            sim.run(&Launch::new(2, 1), |lane| {
+                let own = lane.grid_thread();
+                let done = view.with(lane, own, || {
+                    // SAFETY: a live word of 32 bits.
+                    unsafe {
+                        lane.fetch_add_relaxed_32(word(&here, 0), 1);
+                        while lane.load_relaxed_32(word(&here, 0)) != 2 {
+                            lane.pause(1);
+                        }
+                    }
+                    view.with(lane, 1 - own, || ())
+                });
+                assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
+            })
+            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+            let error = locks.check().unwrap_err();
+            assert!(
+                matches!(error, Error::LockTimeout { what: "locks", .. }),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_watchdog_ends_a_deadlock() {
+    ends_a_deadlock::<Timeout<Tas, 4_000>>();
+    ends_a_deadlock::<Timeout<Ticket, 4_000>>();
+    ends_a_deadlock::<Timeout<Mcs2, 4_000>>();
+    ends_a_deadlock::<Timeout<Anderson, 4_000>>();
+    ends_a_deadlock::<Timeout<Reserving<4>, 4_000>>();
+    ends_a_deadlock::<Checked<Timeout<Mcs2, 4_000>>>();
+}
+
+/// A holder that never ends keeps its warp waiting no longer than the bound, and
+/// each lane of a group that waits gets the error.
+#[test]
+fn a_watchdog_tells_all_lanes_of_a_warp() {
+    let sim = Sim::new(config(4, Schedule::Lockstep, 1));
+    let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 1, 8, "the lock").unwrap();
+    let flag = Buffer::<_, u32>::zeroed(&sim, 2, "flag").unwrap();
+    let view = locks.view();
+    sim.run(&Launch::new(2, 4), |lane| {
+        // SAFETY: live words of 32 bits.
+        let wait_for = |i, value| unsafe {
+            while lane.load_relaxed_32(word(&flag, i)) != value {
+                lane.pause(1);
+            }
+        };
+        if lane.block_index() == 1 {
+            wait_for(0, 1);
+            assert_eq!(view.with(lane, 0, || ()), Err(LockFault::TimedOut));
+            // SAFETY: as above.
+            unsafe { lane.fetch_add_relaxed_32(word(&flag, 1), 1) };
+        } else if lane.lane_index() == 0 {
+            let done = view.with(lane, 0, || {
+                // SAFETY: as above.
+                unsafe { lane.store_relaxed_32(word(&flag, 0), 1) };
+                wait_for(1, 4);
+            });
+            assert_eq!(done, Ok(()));
+            // The others have left no trace.
+            assert_eq!(view.with(lane, 0, || 3), Ok(3));
+        }
+    })
+    .unwrap();
+    assert!(matches!(
+        locks.check(),
+        Err(Error::LockTimeout { lock: 0, .. })
+    ));
+}
+
+/// A walk whose second lock times out gives up its first.
+#[test]
+fn a_walk_that_times_out_holds_nothing() {
+    let sim = Sim::new(config(1, Schedule::Random, 1));
+    let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 2, 2, "a row").unwrap();
+    let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+    let view = locks.view();
+    sim.run(&Launch::new(2, 1), |lane| {
+        // SAFETY: a live word of 32 bits.
+        let set = |value| unsafe { lane.store_relaxed_32(word(&flag, 0), value) };
+        let wait_for = |value| {
+            // SAFETY: as above.
+            while unsafe { lane.load_relaxed_32(word(&flag, 0)) } != value {
+                lane.pause(1);
+            }
+        };
+        if lane.block_index() == 0 {
+            let held = view.with(lane, 1, || {
+                set(1);
+                wait_for(2);
+            });
+            assert_eq!(held, Ok(()));
+        } else {
+            wait_for(1);
+            let walked: Result<(), _> = view.walk(lane, 0, |_, _| Step::Next(1));
+            assert_eq!(walked, Err(LockFault::TimedOut));
+            assert_eq!(view.with(lane, 0, || ()), Ok(()));
+            set(2);
+        }
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_cohort_lock_that_is_not_set_up_or_has_no_shared_memory_is_refused() {
+    let sim = Sim::new(config(1, Schedule::Random, 1));
+    let locks = Locks::<_, Cohort<2>>::new(&sim, 3, 4, "locks").unwrap();
+    let locks = locks.behind_shared_words(4);
+    assert_eq!(locks.shared_bytes(), (4 + 3 * 5) * 4);
+    let view = locks.view();
+    let launch = shared(&Launch::new(1, 2), &locks);
+    sim.run(&launch, |lane| {
+        assert_eq!(view.with(lane, 0, || ()), Err(LockFault::NotSetUp));
+    })
+    .unwrap();
+    assert!(reported(&locks).contains("before its block had set it up"));
+    // The words before the locks stay as they are.
+    sim.run(&launch, |lane| {
+        // SAFETY: all threads of the block call it; the words are inside.
+        unsafe {
+            lane.shared_store_32(3, 77);
+            view.set_up_block(lane);
+            assert_eq!(view.with(lane, 2, || 5), Ok(5));
+            assert_eq!(lane.shared_load_32(3), 77);
+        }
+    })
+    .unwrap();
+    // The third lock is past the end.
+    let short = Launch {
+        shared_bytes: launch.shared_bytes - 4,
+        ..launch
+    };
+    sim.run(&short, |lane| {
+        // SAFETY: as above.
+        unsafe { view.set_up_block(lane) };
+        assert_eq!(view.with(lane, 1, || ()), Ok(()));
+        assert_eq!(view.with(lane, 2, || ()), Err(LockFault::NotSetUp));
+    })
+    .unwrap();
+}

@@ -1,0 +1,143 @@
+//! Seeded defects of locks: each is caught, and the right code survives the same
+//! runs.
+
+use super::combining::{Counted, count, double};
+use super::common::{Found, Load, config, increments};
+use super::coupling::{Walked, walk};
+use stm_core::host::Launch;
+use stm_core::observe::Mutant;
+use stm_core::sync::{
+    Anderson, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff,
+    Ttas,
+};
+use verify::sim::{Schedule, SimConfig, SimError};
+
+/// The seeds within which a defect must show.
+const SEEDS: u64 = 400;
+
+/// Returns how many seeds pass until a run is wrong, or `None`.
+fn caught<T>(
+    mutant: Option<Mutant>,
+    schedule: Schedule,
+    width: u32,
+    run: impl Fn(SimConfig) -> T,
+    is_right: impl Fn(&T) -> bool,
+) -> Option<u64> {
+    (0..SEEDS).find(|&seed| {
+        let config = SimConfig {
+            mutant: mutant.map(|mutant| mutant as u32),
+            idle_max: 5_000,
+            ..config(width, schedule, seed)
+        };
+        !is_right(&run(config))
+    })
+}
+
+const RANDOM: Schedule = Schedule::Random;
+
+fn right(found: &Result<Found, SimError>) -> bool {
+    matches!(found, Ok(found) if found.overlaps == 0 && found.lost == 0)
+}
+
+/// Looks for a defect in a launch of increments, with the defect and without.
+fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
+    let load = Load { times: 3, locks: 1 };
+    let run = |config| increments::<K>(config, &launch, load);
+    let name = (K::NAME, mutant.name());
+    let seeds = caught(Some(mutant), schedule, width, run, right);
+    assert!(seeds.is_some(), "{name:?} survives {SEEDS} seeds");
+    assert_eq!(caught(None, schedule, width, run, right), None, "{name:?}");
+}
+
+#[test]
+fn a_lock_that_is_granted_without_acquire_is_caught() {
+    let mutant = Mutant::LockNoAcquire;
+    shows::<Tas>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ttas>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ticket>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<FetchAdd>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    // Within a block, and across blocks.
+    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
+}
+
+#[test]
+fn a_lock_that_is_given_up_without_release_is_caught() {
+    let mutant = Mutant::LockNoRelease;
+    shows::<Tas>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ttas>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ticket>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<FetchAdd>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
+    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    // Within a block, and across blocks.
+    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
+}
+
+#[test]
+fn lanes_of_a_warp_that_do_not_wait_for_each_other_are_caught() {
+    let mutant = Mutant::LockNoHandoff;
+    for (width, launch) in [(4, Launch::new(1, 4)), (32, Launch::new(1, 32))] {
+        shows::<TicketHandoff>(mutant, Schedule::Lockstep, width, launch);
+        shows::<Tas>(mutant, Schedule::Lockstep, width, launch);
+    }
+}
+
+#[test]
+fn a_wakeup_that_mcs_loses_is_caught() {
+    shows::<Mcs>(Mutant::LockWakeupLost, RANDOM, 1, Launch::new(3, 1));
+}
+
+#[test]
+fn an_entry_of_a_ring_that_stays_is_caught() {
+    let schedule = Schedule::Its {
+        bound: 64,
+        starve: true,
+    };
+    shows::<Ring>(Mutant::LockRingEntryKept, schedule, 1, Launch::new(4, 1));
+    shows::<Ring>(Mutant::LockRingFrontStale, schedule, 1, Launch::new(4, 1));
+}
+
+#[test]
+fn a_node_that_is_used_again_too_early_is_caught() {
+    let run = |config| walk::<Mcs2>(config, &Launch::new(3, 1));
+    let right =
+        |walked: &Result<Walked, SimError>| matches!(walked, Ok(walked) if walked.is_right(3));
+    let mutant = Some(Mutant::LockNodeReused);
+    assert!(caught(mutant, RANDOM, 1, run, right).is_some());
+    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+}
+
+#[test]
+fn a_combiner_whose_holder_does_not_say_how_far_it_has_come_is_caught() {
+    let run = |config| count::<2>(config, &Launch::new(3, 1), 4, 0);
+    let right = |counted: &Result<Counted, SimError>| matches!(counted, Ok(c) if c.is_right(12));
+    for mutant in [
+        Mutant::LockHeadKept,
+        // What holders keep goes from one to the next by the lock.
+        Mutant::LockNoAcquire,
+        Mutant::LockNoRelease,
+    ] {
+        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
+        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
+    }
+    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+}
+
+#[test]
+fn a_combiner_that_does_not_order_requests_and_responses_is_caught() {
+    let run = |config| double(config, &Launch::new(3, 1), 4);
+    let right = |wrong: &Result<u32, SimError>| *wrong == Ok(0);
+    for mutant in [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered] {
+        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
+        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
+    }
+    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+}
