@@ -27,7 +27,7 @@
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison. [`machine`] shows what a machine's
-//! memory and its barriers do. `copy` has the entry points of
+//! memory and its barriers do, [`sections`] what its locks do. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -70,5 +70,7 @@ pub mod pool;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod sections;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;

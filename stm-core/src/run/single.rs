@@ -315,8 +315,8 @@ impl<A: Algorithm> StmRef<A> {
                 if go {
                     end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
                 }
-                step.commits(lane);
                 let ready = warp.vote(lane, end.is_ok());
+                step.commits(lane);
                 if end.is_ok() {
                     mark!(tx, Warp);
                     tx.end_actions_early();

@@ -5,7 +5,7 @@
 //! once in a round. Each warp then waits for its code to be fetched: the hash map's
 //! warps spent 69 % of their time so. Warps of a block that are at the same place at
 //! the same time fetch it once for all of them, which made the map 1.5 times as fast
-//! and the ordered map 1.7 times (`docs/results/h200/containers.txt`). A transaction
+//! and the ordered map 1.7 times, with the same launch (`docs/results/h200/containers.txt`). A transaction
 //! of few instructions gains nothing by it, and loses what a round of the slowest
 //! warp takes longer, so this is the kernel's choice ([`StmRef::in_step`]).
 //!
@@ -50,7 +50,7 @@ impl Step {
     #[inline(always)]
     pub(crate) fn begin<L: Lane>(self, lane: &L, range: &Range<u64>, may: bool) -> Self {
         let lanes = (u64::from(lane.block_index()) + 1) * u64::from(lane.block_dim());
-        let all_work = range.start.saturating_add(lanes) <= range.end;
+        let all_work = range.end.saturating_sub(range.start) >= lanes;
         Self(self.0 && may && all_work && lane.warp_width() > 1)
     }
 
@@ -59,7 +59,9 @@ impl Step {
     #[inline(always)]
     pub(crate) fn round<L: Lane>(&mut self, lane: &L, must_leave: bool) {
         if self.0 {
-            // SAFETY: all threads of the block are in step, and none leaves but here.
+            // SAFETY: all threads of the block call the loop with the same range (the
+            // contract of `for_each`), so all are in step, and none leaves but here.
+            // The lanes of a warp have just voted, so they are together.
             self.0 = !unsafe { lane.barrier_any(must_leave) };
         }
     }
@@ -69,7 +71,8 @@ impl Step {
     #[inline(always)]
     pub(crate) fn commits<L: Lane>(self, lane: &L) {
         if self.0 {
-            // SAFETY: as in `round`; each warp passes here once after it.
+            // SAFETY: as in `round`; each warp passes here once after it, and its lanes
+            // have just voted.
             unsafe { lane.barrier() };
         }
     }
@@ -86,15 +89,19 @@ impl<A: Algorithm> StmRef<A> {
     /// Returns the same memory with loops in which the warps of a block go in step:
     /// they begin the attempts of a round together, and then the commits. Choose it
     /// for transactions of many instructions, as those on containers are, and launch
-    /// as many threads a block as its registers allow: the map is 1.5 times as fast
-    /// in step with 512 threads a block. Short transactions are up to 10 % slower.
+    /// one block for each multiprocessor, with as many threads as its registers allow
+    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as
+    /// fast so. Short transactions lose: random array 6 %, genome 4 %.
     ///
-    /// A block leaves the step for the rest of the loop when one of its warps has no
-    /// transaction left, or a lane waits ([`Tx::retry`]). It is without effect on a machine
+    /// A block begins in step if each of its threads has a transaction. It leaves the
+    /// step for the rest of the loop when one of its warps has no transaction left, or
+    /// a lane waits ([`Tx::retry`]). It is without effect on a machine
     /// whose warps are one lane, and for the algorithms that are not scheduled.
     ///
-    /// As with the lanes of a warp, a closure must not wait in a loop of its own for
-    /// what another transaction of its block is to commit.
+    /// Every thread of a block calls the same loop with the same range. Nothing that
+    /// the loop calls, the functions after a commit included, may wait for another
+    /// thread, neither in a loop of its own nor by a transaction on another memory: the
+    /// warps of its block would wait for it, and the other one perhaps for them.
     ///
     /// ```
     /// use stm_core::prelude::*;
@@ -117,7 +124,8 @@ impl<A: Algorithm> StmRef<A> {
         self.in_step_if(true)
     }
 
-    /// Does [`Self::in_step`] if `wanted`, the same in all threads of a block.
+    /// Does [`Self::in_step`] if `wanted`, which must be the same in all threads of a
+    /// block.
     #[inline(always)]
     pub const fn in_step_if(&self, wanted: bool) -> InStep<'_, A> {
         InStep {

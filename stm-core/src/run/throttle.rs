@@ -22,7 +22,8 @@
 //! up ([`Abort`](crate::Abort)). The condition does not hold for a closure that
 //! waits in a loop of its own, inside an attempt, for what another transaction is
 //! to write: the attempt does not end, and the tickets behind it are not served
-//! until the launch is stopped, for example by its time limit.
+//! until the launch is stopped, for example by its time limit. Nor does it hold for one
+//! in step (`run/step.rs`) if a closure of another warp of its block waits so.
 //!
 //! The queue is a word on the clock's cache line: the number of tickets drawn
 //! is in its upper half, the number of tickets served in its lower half.

@@ -1,0 +1,174 @@
+//! Critical sections on one lock: the first thread of each block makes sections until
+//! all blocks together have made a given number.
+//!
+//! A section adds 1 to a counter that the lock protects, by a load and a store, so a
+//! section that another one overlaps is lost and the run ends with a count that is too
+//! small. How many sections each block has made shows how fair the lock is. This is
+//! the mutex benchmark of Stuart and Owens 2011 (section 6) with a section in it, and
+//! with a common end in place of a number for each block, so that a lock that serves
+//! some blocks first is seen to.
+
+use core::marker::PhantomData;
+use stm_core::sync::{
+    Anderson, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
+    TasBackoff, Ticket, Ttas,
+};
+use stm_core::{Lane, TArray, kernel_alone};
+
+/// Sections on a lock of kind `K`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sections<K>(PhantomData<K>);
+
+/// The parameters of [`Sections`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SectionsParams<K: LockKind> {
+    /// One lock.
+    pub locks: TLocks<K>,
+    /// The counter that the lock protects, 0 at first.
+    pub counter: TArray<u32>,
+    /// The number of sections that each block has made.
+    pub made: TArray<u32>,
+    /// The sections of all blocks.
+    pub sections: u32,
+}
+
+/// Stores how many sections the calling lane's block has made.
+#[inline(always)]
+fn tell<L: Lane>(lane: &L, made: &TArray<u32>, sections: u32) {
+    if let Some(word) = made.get(u64::from(lane.block_index())) {
+        // SAFETY: a live word of this block. Relaxed: the host reads it after the
+        // launch.
+        unsafe { lane.store_relaxed_32(word, sections) };
+    }
+}
+
+impl<K: LockKind> Sections<K> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &SectionsParams<K>) {
+        let Some(counter) = p.counter.get(0) else {
+            return;
+        };
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let mut made = 0;
+        loop {
+            let more = p.locks.with(lane, 0, || {
+                // SAFETY: live, and protected by the lock. Relaxed: the lock orders it.
+                unsafe {
+                    let count = lane.load_relaxed_32(counter);
+                    if count < p.sections {
+                        lane.store_relaxed_32(counter, count + 1);
+                    }
+                    count < p.sections
+                }
+            });
+            if more != Ok(true) {
+                break;
+            }
+            made += 1;
+        }
+        tell(lane, &p.made, made);
+    }
+}
+
+/// The same sections, executed by whoever holds a combiner.
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedSections;
+
+/// The parameters of [`CombinedSections`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedSectionsParams {
+    /// One combiner.
+    pub combiners: TCombiners<1>,
+    /// The counter that the combiner protects, 0 at first.
+    pub counter: TArray<u32>,
+    /// The number of sections that each block has made.
+    pub made: TArray<u32>,
+    /// The sections of all blocks.
+    pub sections: u32,
+}
+
+/// The counter, as a combiner's holder keeps it.
+struct Counter {
+    word: *mut u32,
+    most: u32,
+}
+
+impl Combined<1> for Counter {
+    type State = u32;
+    // Nothing but the counter is protected.
+    const ORDERED: bool = false;
+
+    #[inline(always)]
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: live, and protected by the combiner. Relaxed: the combiner orders it.
+        unsafe { lane.load_relaxed_32(self.word) }
+    }
+
+    #[inline(always)]
+    fn apply<L: Lane>(&self, _lane: &L, count: &mut u32, [by]: [u32; 1]) -> u32 {
+        let more = *count < self.most;
+        *count += if more { by } else { 0 };
+        u32::from(more)
+    }
+
+    #[inline(always)]
+    fn end<L: Lane>(&self, lane: &L, count: u32) {
+        // SAFETY: as in `begin`.
+        unsafe { lane.store_relaxed_32(self.word, count) };
+    }
+}
+
+impl CombinedSections {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
+        let Some(word) = p.counter.get(0) else {
+            return;
+        };
+        if lane.thread_index() != 0 {
+            return;
+        }
+        let counter = Counter {
+            word,
+            most: p.sections,
+        };
+        let mut made = 0;
+        while p.combiners.apply(lane, 0, &counter, [1]) == Ok(1) {
+            made += 1;
+        }
+        tell(lane, &p.made, made);
+    }
+}
+
+/// Makes the kernel for a kind of lock.
+macro_rules! sections {
+    ($($name:ident, $params:ident, $kind:ty, $entry:literal, $file:literal;)*) => {$(
+        #[doc = concat!("[`Sections`] on a lock of kind `", stringify!($kind), "`.")]
+        pub type $name = Sections<$kind>;
+        #[doc = concat!("The parameters of [`", stringify!($name), "`].")]
+        pub type $params = SectionsParams<$kind>;
+        kernel_alone!($name, $params, $entry, "sections" / $file);
+    )*};
+}
+
+sections! {
+    SectionsTas, SectionsTasParams, Tas, "sections_tas", "tas";
+    SectionsTtas, SectionsTtasParams, Ttas, "sections_ttas", "ttas";
+    SectionsBackoff, SectionsBackoffParams, TasBackoff, "sections_backoff", "backoff";
+    SectionsTicket, SectionsTicketParams, Ticket, "sections_ticket", "ticket";
+    SectionsFetchAdd, SectionsFetchAddParams, FetchAdd, "sections_fetch_add", "fetch-add";
+    SectionsRing, SectionsRingParams, Ring, "sections_ring", "ring";
+    SectionsAnderson, SectionsAndersonParams, Anderson, "sections_anderson", "anderson";
+    SectionsMcs, SectionsMcsParams, Mcs, "sections_mcs", "mcs";
+    SectionsReserving16, SectionsReserving16Params, Reserving<16>, "sections_reserving_16", "reserving-16";
+    SectionsReserving64, SectionsReserving64Params, Reserving<64>, "sections_reserving_64", "reserving-64";
+}
+kernel_alone!(
+    CombinedSections,
+    CombinedSectionsParams,
+    "sections_combined",
+    "sections" / "combined"
+);
