@@ -21,7 +21,9 @@
 //! section is inside of the loop, and the loop ends only by what the first lane
 //! tells in a later pass. That goes through a shuffle, which the compiler can
 //! neither see through nor move, also for a group of one lane. Only a lane that
-//! enters the loop by itself, as one thread of a block does, needs none.
+//! enters by itself, as one thread of a block does, has a loop that exits into its
+//! section: it has entered it without the lanes that may still spin in theirs, so the
+//! machine does not wait for them where it leaves.
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
@@ -34,7 +36,7 @@ pub(super) struct Group {
     /// Says whether this lane is the first, which acts for all.
     pub(super) leads: bool,
     /// Says whether no other lane of the warp enters the loop with this one.
-    by_itself: bool,
+    pub(super) by_itself: bool,
 }
 
 /// What the first lane tells all lanes of its group in a pass of their loop; other
@@ -87,9 +89,6 @@ impl Group {
     /// matter.
     #[inline(always)]
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
-        if self.by_itself {
-            return says;
-        }
         // SAFETY: each lane of the group goes through the same loop, whose
         // course depends only on what is told here.
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }

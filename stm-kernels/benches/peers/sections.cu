@@ -3,6 +3,7 @@
 //
 //     nvcc -std=c++17 -arch=sm_90 -O3 -ptx sections.cu
 #include <cstdint>
+#include <cuda/atomic>
 #include <cuda/semaphore>
 
 using semaphore = cuda::binary_semaphore<cuda::thread_scope_device>;
