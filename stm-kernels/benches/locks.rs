@@ -129,8 +129,10 @@ impl Kernel for Peer {
         unreachable!("the peer runs on GPUs only");
     }
 
-    fn ptx(_build: Build) -> Result<ptx::Text, Error> {
-        let text = PEER.get().ok_or(Error::NoPtx { entry: Self::ENTRY })?;
+    fn ptx(build: Build) -> Result<ptx::Text, Error> {
+        // There is one build for all devices.
+        let text = PEER.get().filter(|_| !build.wide);
+        let text = text.ok_or(Error::NoPtx { entry: Self::ENTRY })?;
         Ok(text.clone().into())
     }
 }
