@@ -34,6 +34,7 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// Returns the variant in which a mutant is looked for, and the directed
 /// programs made for it. There are none for a mutant that programs cannot show;
 /// the gate leaves it out.
+#[allow(clippy::too_many_lines)] // a table
 pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
     use Variant::{Cgl, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv};
     match mutant {

@@ -26,6 +26,8 @@ struct Params<A: Algorithm> {
     in_step: bool,
 }
 
+// A derive would require `A: Clone` without need.
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm> Clone for Params<A> {
     fn clone(&self) -> Self {
         *self
@@ -156,6 +158,8 @@ struct CrowdParams<A: Algorithm> {
     does: Does,
 }
 
+// A derive would require `A: Clone` without need.
+#[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm> Clone for CrowdParams<A> {
     fn clone(&self) -> Self {
         *self

@@ -113,7 +113,7 @@ impl<A: Algorithm> Kernel for Waiting<A> {
                     |tx, i| p.either(tx, i),
                     |_, item| p.tell(lane, 0, item),
                     |_, _| {},
-                )
+                );
             }
             How::QueuesAlone => {
                 for i in (thread..2 * ITEMS).step_by(threads as usize) {
