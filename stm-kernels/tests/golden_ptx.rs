@@ -217,7 +217,7 @@ fn each_lane_method_is_its_one_instruction() {
 }
 
 #[test]
-fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
+fn the_files_for_newer_gpus_are_those_with_accesses_of_128_bits() {
     let files = committed();
     let wide = |text: &&String| rules::target_of(text) == rules::WIDE;
     let found: Vec<&str> = files
@@ -225,7 +225,12 @@ fn the_files_for_newer_gpus_are_those_with_64_bit_cells() {
         .filter(|(_, text)| wide(text))
         .map(|(stem, _)| stem.as_str())
         .collect();
-    let expected = ["cells64/fast-wide", "gn2/fast-wide", "lane/ops-wide"];
+    let expected = [
+        "cells64/fast-wide",
+        "gn2/fast-wide",
+        "lane/ops-wide",
+        "machine/random-wide",
+    ];
     assert_eq!(found, expected);
     // No fence is needed between a value and its version: of the fences of a
     // cell in two words, those of a read (F2) and of a commit (F5, F6)

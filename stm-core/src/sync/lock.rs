@@ -216,7 +216,9 @@ impl Pauses {
 ///
 /// Its words are zero at first. The steps are called by one lane for itself, or
 /// for a group of lanes of its warp. None of them may wait for another thread.
-pub trait LockKind: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait LockKind:
+    super::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
+{
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;
     /// The number of locks of one array that a thread may hold at the same time;
@@ -227,6 +229,10 @@ pub trait LockKind: Copy + core::fmt::Debug + Send + Sync + 'static {
     const USER_WORDS: u32;
     /// The number of 32-bit words of each lock in the shared memory of each block.
     const SHARED_WORDS: u32 = 0;
+    /// Says whether a thread that gives up its wait leaves others behind it in a queue.
+    const QUEUES: bool = true;
+    /// Says whether all locks of an array refuse everybody once there was a fault.
+    const POISONED: bool = false;
     /// Says whether lanes that run together and want the same lock acquire it
     /// once and hand it on within the warp.
     const WARP_HANDOFF: bool;

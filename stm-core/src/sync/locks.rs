@@ -170,6 +170,14 @@ impl<K: LockKind> TLocks<K> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
+        if K::POISONED {
+            // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
+            // its own fault.
+            let fault = unsafe { lane.load_relaxed_32(self.header) };
+            if fault != 0 {
+                return Err(LockFault::of(fault));
+            }
+        }
         let word = HEADER_WORDS + index as usize * self.stride as usize;
         // Past 2^32 words there is no shared memory either.
         let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;

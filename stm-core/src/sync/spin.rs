@@ -55,6 +55,7 @@ macro_rules! test_and_set {
             const NAME: &'static str = $name;
             const HELD_MAX: u32 = u32::MAX;
             const USER_WORDS: u32 = 0;
+            const QUEUES: bool = false;
             const WARP_HANDOFF: bool = true;
 
             #[inline(always)]

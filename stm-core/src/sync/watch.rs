@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 /// not hold. Each of them is an error of the call, recorded for the host, and the
 /// lock goes on.
 ///
-/// It takes five words more than kind `K` for each lock and one more for each
+/// It takes seven words more than kind `K` for each lock and one more for each
 /// user, and a few accesses to them for each section. Lanes of a warp do not act as
 /// a group, as a re-entry is one by a lane.
 ///
@@ -21,10 +21,11 @@ use core::marker::PhantomData;
 pub struct Checked<K>(PhantomData<K>);
 
 /// The words of [`Checked`] behind those of the lock: the thread that holds it,
-/// plus 1, and its turn if it has taken the lock by [`TLocks::lock`].
+/// plus 1; whether it has taken it by [`TLocks::lock`]; and its turn if it has.
 const OWNER: u32 = 0;
-const TURN: u32 = 1;
-const CHECKED_WORDS: u32 = 1 + TURN_WORDS as u32;
+const BY_CALL: u32 = 1;
+const TURN: u32 = 2;
+const CHECKED_WORDS: u32 = 2 + TURN_WORDS as u32;
 const TURN_WORDS: usize = 5;
 
 impl<K: LockKind> Checked<K> {
@@ -87,6 +88,8 @@ impl<K: LockKind> LockKind for Checked<K> {
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS + 1;
     const SHARED_WORDS: u32 = K::SHARED_WORDS;
+    const QUEUES: bool = K::QUEUES;
+    const POISONED: bool = K::POISONED;
     const WARP_HANDOFF: bool = false;
 
     #[inline(always)]
@@ -165,6 +168,8 @@ impl<K: LockKind> TLocks<Checked<K>> {
             // SAFETY: the lock's words, which only the holder uses.
             unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, TURN + i as u32), value) };
         }
+        // SAFETY: as above. Relaxed: the lock orders it.
+        unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, BY_CALL), 1) };
         Ok(())
     }
 
@@ -172,12 +177,16 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// [`Self::lock`].
     ///
     /// # Errors
-    /// The index is past the end, or the thread does not hold the lock.
+    /// The index is past the end, or the thread does not hold the lock, or it holds it
+    /// for a section of [`Self::with`] or of a walk.
     #[inline(always)]
     pub fn unlock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
         let holds = (place.user()).is_ok_and(|user| Checked::<K>::is_held_by(lane, &place, user));
-        if !holds {
+        let by_call = Checked::<K>::word(&place, BY_CALL);
+        // A section of `with` or of a walk ends by itself, and has left no turn here.
+        // SAFETY: the lock's word, which only the holder uses.
+        if !holds || unsafe { lane.load_relaxed_32(by_call) } == 0 {
             return Err(self.fault(lane, index, LockFault::NotHeld));
         }
         let mut words = [0; TURN_WORDS];
@@ -185,6 +194,8 @@ impl<K: LockKind> TLocks<Checked<K>> {
             // SAFETY: the lock's words, which only the holder uses.
             *word = unsafe { lane.load_relaxed_32(Checked::<K>::word(&place, TURN + i as u32)) };
         }
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_32(by_call, 0) };
         let mut turn = Turn::of_words(words);
         while !Checked::<K>::leave(lane, &place, &mut turn) {
             lane.pause(LEAVE_NS);
@@ -220,7 +231,9 @@ impl Turn {
 /// A thread that gives up leaves a lock of the kinds that do not queue
 /// ([`Tas`](super::Tas), [`Ttas`](super::Ttas), [`TasBackoff`](super::TasBackoff)) as it
 /// was. In a queue its place stays, so that nobody behind it is served: they time
-/// out as well, and the launch ends with an error in place of a hang.
+/// out as well, and the launch ends with an error in place of a hang. From the first
+/// fault on, all locks of the array refuse whoever comes, with that fault, until
+/// `Locks::reset`: a thread whose place is still in a queue must not take another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout<K, const TICKS: u64>(PhantomData<K>);
 
@@ -232,6 +245,8 @@ impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS;
     const SHARED_WORDS: u32 = K::SHARED_WORDS;
+    const QUEUES: bool = K::QUEUES;
+    const POISONED: bool = K::QUEUES;
     const WARP_HANDOFF: bool = K::WARP_HANDOFF;
 
     #[inline(always)]

@@ -81,6 +81,93 @@ fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
     refuses_misuse::<Reserving<3>>();
 }
 
+/// A section cannot give up its own lock, also after its thread had it by a call.
+fn keeps_a_section<K: TryLock>() {
+    for schedule in FAIR {
+        for seed in 0..10 {
+            let sim = Sim::new(config(1, schedule, seed));
+            let locks = Locks::<_, Checked<K>>::new(&sim, 1, 3, "locks").unwrap();
+            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+            let view = locks.view();
+            sim.run(&Launch::new(3, 1), |lane| {
+                view.lock(lane, 0).unwrap();
+                view.unlock(lane, 0).unwrap();
+                for _ in 0..3 {
+                    let inside = view.with(lane, 0, || {
+                        let refused = view.unlock(lane, 0);
+                        increment(lane, word(&counter, 0));
+                        refused
+                    });
+                    assert_eq!(inside, Ok(Err(LockFault::NotHeld)));
+                }
+                let walked = view.walk(lane, 0, |_, _| Step::Done(view.unlock(lane, 0)));
+                assert_eq!(walked, Ok(Err(LockFault::NotHeld)));
+            })
+            .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
+            assert_eq!(counter.download().unwrap(), [9], "{}", K::NAME);
+        }
+    }
+}
+
+#[test]
+fn an_unlock_inside_of_a_section_is_refused() {
+    keeps_a_section::<Tas>();
+    keeps_a_section::<Ticket>();
+    keeps_a_section::<Mcs2>();
+    keeps_a_section::<Reserving<3>>();
+}
+
+/// Whoever has given up a wait in a queue gets no other lock of the array, as its
+/// place in the queue stays.
+fn refuses_after_a_timeout<K: LockKind>() {
+    for seed in 0..10 {
+        let sim = Sim::new(config(1, Schedule::Random, seed));
+        let mut locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
+        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        let view = locks.view();
+        sim.run(&Launch::new(2, 1), |lane| {
+            // SAFETY: a live word of 32 bits.
+            let wait_for = |value| unsafe {
+                while lane.load_acquire_32(word(&flag, 0)) != value {
+                    lane.pause(1);
+                }
+            };
+            // SAFETY: as above.
+            let tell = |value| unsafe { lane.store_release_32(word(&flag, 0), value) };
+            let timed_out = Err(LockFault::TimedOut);
+            if lane.block_index() == 0 {
+                let held = view.with(lane, 0, || {
+                    tell(1);
+                    wait_for(2);
+                });
+                assert_eq!(held, Ok(()));
+                assert_eq!(view.with(lane, 1, || ()), timed_out);
+            } else {
+                wait_for(1);
+                assert_eq!(view.with(lane, 0, || ()), timed_out);
+                assert_eq!(view.with(lane, 1, || ()), timed_out);
+                tell(2);
+            }
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
+        assert!(reported(&locks).contains("lock 0 of locks"));
+        locks.reset().unwrap();
+        let view = locks.view();
+        sim.run(&Launch::new(2, 1), |lane| {
+            assert_eq!(view.with(lane, 1, || ()), Ok(()));
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn after_a_timeout_in_a_queue_all_locks_of_the_array_refuse() {
+    refuses_after_a_timeout::<Timeout<Mcs, 4_000>>();
+    refuses_after_a_timeout::<Timeout<Ring, 4_000>>();
+    refuses_after_a_timeout::<Timeout<Ticket, 4_000>>();
+    refuses_after_a_timeout::<Checked<Timeout<Mcs2, 4_000>>>();
+}
+
 #[test]
 fn a_checked_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
     let sim = Sim::new(config(1, Schedule::Random, 3));

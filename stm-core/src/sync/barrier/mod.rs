@@ -67,7 +67,9 @@ pub const GROUPS_MAX: u32 = 32;
 ///
 /// The methods are called between two barriers of the block, by every thread of
 /// it, with the number of the round.
-pub trait Meeting: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait Meeting:
+    crate::sync::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
+{
     /// The name of the algorithm: `xiao-feng`.
     const NAME: &'static str;
 

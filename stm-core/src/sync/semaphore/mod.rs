@@ -77,7 +77,9 @@ impl Gate {
 }
 
 /// An algorithm for a semaphore.
-pub trait Waiting: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait Waiting:
+    crate::sync::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
+{
     /// The name of the algorithm: `sleeping`.
     const NAME: &'static str;
 
@@ -212,8 +214,11 @@ impl<S: Waiting> TSemaphore<S> {
     /// Waits until there is room, runs `f` inside, and leaves. What the threads that
     /// made room wrote inside is visible to `f`.
     ///
-    /// Any lanes of a warp may call this, together or apart; `f` may diverge, and wait
-    /// for another semaphore, but must not wait for a lane of its warp that is outside.
+    /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must
+    /// not wait for a lane of its warp that is outside. A lane that has been inside
+    /// waits here for those of its warp that came together with it, for whichever
+    /// semaphore: so `f` must not wait for another semaphore, unless the lanes of a
+    /// warp all ask for the same ones.
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before there was room. `f` has not
