@@ -27,6 +27,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The hierarchical lock (see the module). It takes two words of global memory and
 /// five of shared memory for each lock, and none for users. Anybody may use it:
@@ -82,6 +83,8 @@ fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
     // SAFETY: as above.
     unsafe { lane.shared_store_32(place.shared_word() + i, v) };
 }
+
+impl<const PASSES: u32> Sealed for Cohort<PASSES> {}
 
 impl<const PASSES: u32> LockKind for Cohort<PASSES> {
     const NAME: &'static str = "cohort";

@@ -15,6 +15,7 @@
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The reason for which a lock was not acquired. The first one of a launch is
 /// recorded, and the host reports it (`Locks::check`).
@@ -216,9 +217,7 @@ impl Pauses {
 ///
 /// Its words are zero at first. The steps are called by one lane for itself, or
 /// for a group of lanes of its warp. None of them may wait for another thread.
-pub trait LockKind:
-    super::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
-{
+pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;
     /// The number of locks of one array that a thread may hold at the same time;

@@ -42,6 +42,7 @@ use super::lock::{
 };
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +115,8 @@ impl<const HELD: u32> Queue<HELD> {
         }
     }
 }
+
+impl<const HELD: u32> Sealed for Queue<HELD> {}
 
 impl<const HELD: u32> LockKind for Queue<HELD> {
     const NAME: &'static str = if HELD == 1 { "mcs" } else { "mcs2" };

@@ -100,6 +100,7 @@ pub mod lock;
 pub mod locks;
 pub mod mcs;
 pub mod reserve;
+mod sealed;
 pub mod semaphore;
 pub mod slots;
 pub mod spin;
@@ -120,40 +121,3 @@ pub use ticket::{FetchAdd, Ticket, TicketHandoff};
 pub use wait::{Stop, Stopped};
 pub use walk::Step;
 pub use watch::{Checked, Timeout};
-
-/// The kinds of locks and the algorithms of barriers and semaphores are those of this
-/// library: memory has the size that their methods say, and they access it without a
-/// check.
-mod sealed {
-    use super::barrier::{Chosen, Counted, Led, Tree, TwoStage, XiaoFeng};
-    use super::semaphore::{self, Sleeping, Spin, SpinBackoff, Tickets};
-    use super::{
-        Anderson, Checked, Cohort, FetchAdd, Reserving, Ring, Tas, TasBackoff, Ticket,
-        TicketHandoff, Timeout, Ttas,
-    };
-    use crate::sync::mcs::Queue;
-
-    pub trait Sealed {}
-
-    macro_rules! seal {
-        ($($ty:ty),* $(,)?) => {$( impl Sealed for $ty {} )*};
-    }
-    seal!(
-        Tas,
-        Ttas,
-        TasBackoff,
-        Ticket,
-        TicketHandoff,
-        FetchAdd,
-        Anderson,
-        Ring
-    );
-    seal!(TwoStage, XiaoFeng, Tree, Led, Chosen);
-    seal!(Spin, SpinBackoff, Sleeping, Tickets, semaphore::Chosen);
-    impl<const HELD: u32> Sealed for Queue<HELD> {}
-    impl<const PASSES: u32> Sealed for Cohort<PASSES> {}
-    impl<const PASSES: u32> Sealed for Reserving<PASSES> {}
-    impl<const COUNTERS: u32> Sealed for Counted<COUNTERS> {}
-    impl<K> Sealed for Checked<K> {}
-    impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
-}

@@ -57,6 +57,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A lock with reservations (see the module), for one lock that many blocks want.
 /// A warp that comes back at once may have the lock `PASSES` times in a row, 1 to
@@ -214,6 +215,8 @@ impl<const PASSES: u32> Reserving<PASSES> {
         Some(own(lane, found).unwrap_or(0))
     }
 }
+
+impl<const PASSES: u32> Sealed for Reserving<PASSES> {}
 
 impl<const PASSES: u32> LockKind for Reserving<PASSES> {
     const NAME: &'static str = "reserving";

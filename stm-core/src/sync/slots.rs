@@ -7,6 +7,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant, store_given_up};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
 const SPACING: u32 = 8;
@@ -43,6 +44,8 @@ impl Anderson {
         place.word(SPACING * (1 + slot))
     }
 }
+
+impl Sealed for Anderson {}
 
 impl LockKind for Anderson {
     const NAME: &'static str = "anderson";
@@ -121,6 +124,8 @@ impl Ring {
         place.word(RING_WORDS + entry)
     }
 }
+
+impl Sealed for Ring {}
 
 impl LockKind for Ring {
     const NAME: &'static str = "ring";

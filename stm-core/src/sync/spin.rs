@@ -10,6 +10,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
 use crate::lane::Lane;
+use crate::sync::sealed::Sealed;
 
 /// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011,
 /// Algorithm 1): it tries a compare-and-swap until one succeeds. It takes one
@@ -51,6 +52,8 @@ fn free<L: Lane>(lane: &L, place: &Place) -> bool {
 
 macro_rules! test_and_set {
     ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
+        impl Sealed for $kind {}
+
         impl LockKind for $kind {
             const NAME: &'static str = $name;
             const HELD_MAX: u32 = u32::MAX;

@@ -14,6 +14,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use crate::lane::Lane;
+use crate::sync::sealed::Sealed;
 
 /// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3)
 /// without backoff, and with a ticket for each lane. It takes two
@@ -79,6 +80,8 @@ fn try_draw<L: Lane>(lane: &L, place: &Place) -> Option<Turn> {
 
 macro_rules! ticket {
     ($kind:ident, $name:literal, $handoff:literal, |$turn:ident| $pause:expr) => {
+        impl Sealed for $kind {}
+
         impl LockKind for $kind {
             const NAME: &'static str = $name;
             const HELD_MAX: u32 = u32::MAX;

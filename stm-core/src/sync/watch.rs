@@ -3,6 +3,7 @@
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
 use crate::lane::Lane;
+use crate::sync::sealed::Sealed;
 use core::marker::PhantomData;
 
 /// A lock of kind `K` that refuses what would make it hang or break: a thread that
@@ -82,6 +83,8 @@ impl<K: LockKind> Checked<K> {
         }
     }
 }
+
+impl<K> Sealed for Checked<K> {}
 
 impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
@@ -239,6 +242,8 @@ pub struct Timeout<K, const TICKS: u64>(PhantomData<K>);
 
 /// The binary logarithm of the ticks that a watchdog counts as one.
 const TICKS_LOG2: u32 = 8;
+
+impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
 
 impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const NAME: &'static str = K::NAME;

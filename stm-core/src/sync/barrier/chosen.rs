@@ -2,6 +2,7 @@
 
 use super::{Counted, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
 use crate::lane::Lane;
+use crate::sync::sealed::Sealed;
 
 /// A barrier whose algorithm the host chooses at launch, from what it has measured
 /// of the machine. Each wait costs one branch, the same for all threads, and its code
@@ -41,6 +42,8 @@ macro_rules! kinds {
                 }
             }
         }
+
+        impl Sealed for Chosen {}
 
         impl Meeting for Chosen {
             const NAME: &'static str = "chosen";

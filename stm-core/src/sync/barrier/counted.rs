@@ -3,6 +3,7 @@
 use super::{GROUPS_MAX, Meeting, Place};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A barrier with one hand-over: the blocks count themselves on at most `COUNTERS`
 /// counters, a power of two up to 32, and the first warp of every block polls one
@@ -22,6 +23,8 @@ pub struct Counted<const COUNTERS: u32>;
 /// The number of bits below the number of the round. A group has at most
 /// [`BLOCKS_MAX`](super::BLOCKS_MAX) blocks.
 const ROUND_SHIFT: u32 = 16;
+
+impl<const COUNTERS: u32> Sealed for Counted<COUNTERS> {}
 
 impl<const COUNTERS: u32> Meeting for Counted<COUNTERS> {
     const NAME: &'static str = match COUNTERS {

@@ -3,6 +3,7 @@
 use super::{GROUPS_MAX, Meeting, Place};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A barrier with a leader, for many blocks: the blocks of a group count themselves
 /// on the group's counter; the lanes of block 0's first warp poll one counter each,
@@ -52,6 +53,8 @@ impl Led {
         true
     }
 }
+
+impl Sealed for Led {}
 
 impl Meeting for Led {
     const NAME: &'static str = "led";

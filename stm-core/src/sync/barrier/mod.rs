@@ -46,6 +46,7 @@ mod xiao_feng;
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 use crate::sync::wait::Stopped;
 use core::marker::PhantomData;
 
@@ -67,9 +68,7 @@ pub const GROUPS_MAX: u32 = 32;
 ///
 /// The methods are called between two barriers of the block, by every thread of
 /// it, with the number of the round.
-pub trait Meeting:
-    crate::sync::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
-{
+pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `xiao-feng`.
     const NAME: &'static str;
 

@@ -3,6 +3,7 @@
 use super::{GROUPS_MAX, Meeting, Place};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A tree of two levels, as Xiao and Feng 2010 describe: the blocks of a group count
 /// themselves on the group's counter; the last of them counts the group on the root;
@@ -13,6 +14,8 @@ use crate::observe::mutant::Mutant;
 /// as many groups as blocks in a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree;
+
+impl Sealed for Tree {}
 
 impl Meeting for Tree {
     const NAME: &'static str = "tree";

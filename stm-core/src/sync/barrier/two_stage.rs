@@ -3,6 +3,7 @@
 use super::{Meeting, Place};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and
 /// Xiao and Feng 2010 compare theirs: all blocks count themselves in, and when all
@@ -15,6 +16,8 @@ use crate::observe::mutant::Mutant;
 /// left this one.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStage;
+
+impl Sealed for TwoStage {}
 
 impl Meeting for TwoStage {
     const NAME: &'static str = "two-stage";

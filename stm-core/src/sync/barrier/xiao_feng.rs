@@ -4,6 +4,7 @@ use super::place::LINE_WORDS;
 use super::{Meeting, Place};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found
 /// to be the best on both of their GPUs. It needs no atomics: each block sets a flag
@@ -24,6 +25,8 @@ impl XiaoFeng {
         1 + place.blocks().div_ceil(LINE_WORDS)
     }
 }
+
+impl Sealed for XiaoFeng {}
 
 impl Meeting for XiaoFeng {
     const NAME: &'static str = "xiao-feng";

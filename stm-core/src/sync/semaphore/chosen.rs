@@ -2,6 +2,7 @@
 
 use super::{Gate, Sleeping, Spin, SpinBackoff, Tickets, Waiting};
 use crate::lane::Lane;
+use crate::sync::sealed::Sealed;
 
 /// Semaphores whose algorithm the host chooses at launch, from what it has measured of the
 /// machine. Each operation costs one branch, the same for all threads.
@@ -48,6 +49,8 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 }
+
+impl Sealed for Chosen {}
 
 impl Waiting for Chosen {
     const NAME: &'static str = "chosen";

@@ -29,6 +29,7 @@ mod tickets;
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 use crate::sync::wait::{Stop, Stopped, until};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -77,9 +78,7 @@ impl Gate {
 }
 
 /// An algorithm for a semaphore.
-pub trait Waiting:
-    crate::sync::sealed::Sealed + Copy + core::fmt::Debug + Send + Sync + 'static
-{
+pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `sleeping`.
     const NAME: &'static str;
 

@@ -3,6 +3,7 @@
 use super::{Gate, SECOND_LINE, Waiting};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and
 /// add.
@@ -13,6 +14,8 @@ use crate::observe::mutant::Mutant;
 /// somebody waits adds one to the turn. Tickets and turns may wrap around.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleeping;
+
+impl Sealed for Sleeping {}
 
 impl Waiting for Sleeping {
     const NAME: &'static str = "sleeping";

@@ -3,6 +3,7 @@
 use super::{Gate, Waiting};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
 ///
@@ -39,6 +40,8 @@ impl Spin {
         unsafe { lane.exchange_acquire_32(gate.word(0), TAKEN) }
     }
 }
+
+impl Sealed for Spin {}
 
 impl Waiting for Spin {
     const NAME: &'static str = "spin";
@@ -100,6 +103,8 @@ const UNIT_NS: u32 = 500;
 
 /// The shortest and the longest pause in units.
 const PAUSES: (u32, u32) = (1, 16);
+
+impl Sealed for SpinBackoff {}
 
 impl Waiting for SpinBackoff {
     const NAME: &'static str = "spin-backoff";

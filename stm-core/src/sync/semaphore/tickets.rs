@@ -3,6 +3,7 @@
 use super::{Gate, SECOND_LINE, Waiting};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::sealed::Sealed;
 
 /// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
 /// ticket t is inside as soon as there are more than t less `count` posts.
@@ -19,6 +20,8 @@ use crate::observe::mutant::Mutant;
 /// posts have 64 bits each, in lines of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
+
+impl Sealed for Tickets {}
 
 impl Waiting for Tickets {
     const NAME: &'static str = "tickets";
