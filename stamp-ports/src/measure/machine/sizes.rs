@@ -102,7 +102,7 @@ impl Sizes {
             waits: 200,
             entering: vec![cores],
             counts: vec![1, 120],
-            entries: 200_000,
+            entries: 20_000,
             times: 3,
         }
     }
