@@ -12,7 +12,7 @@ use verify::opacity;
 use verify::sim::{MemoryModel, Schedule, SimConfig};
 
 /// Words of a lane's recording buffer.
-const RECORD_WORDS: u64 = 1 << 14;
+const RECORD_WORDS: u64 = 1 << 17;
 
 /// How a workload is run.
 #[derive(Clone, Copy)]
