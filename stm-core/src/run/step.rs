@@ -104,6 +104,7 @@ impl<A: Algorithm> StmRef<A> {
     /// warps of its block would wait for it, and the other one perhaps for them.
     ///
     /// ```
+    /// use stm_core::collections::TMap;
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
