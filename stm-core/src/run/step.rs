@@ -119,6 +119,7 @@ impl<A: Algorithm> StmRef<A> {
     ///         Ok(())
     ///     });
     /// }
+    /// # fn main() {}
     /// ```
     #[inline(always)]
     pub const fn in_step(&self) -> InStep<'_, A> {
