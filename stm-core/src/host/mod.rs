@@ -63,6 +63,7 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+mod fault_error;
 mod foreign;
 mod grid_barrier;
 mod in_order;
