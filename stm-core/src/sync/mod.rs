@@ -12,6 +12,7 @@
 //! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
 //! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
 //! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
+//! | [`per_lane`] | [`PerLane`]: lanes of a warp each by itself, as in the literature |
 //! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
 //! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
@@ -99,6 +100,7 @@ mod group;
 pub mod lock;
 pub mod locks;
 pub mod mcs;
+pub mod per_lane;
 pub mod reserve;
 mod sealed;
 pub mod semaphore;
@@ -114,6 +116,7 @@ pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::TLocks;
 pub use mcs::{Mcs, Mcs2};
+pub use per_lane::PerLane;
 pub use reserve::Reserving;
 pub use slots::{Anderson, Ring};
 pub use spin::{Tas, TasBackoff, Ttas};

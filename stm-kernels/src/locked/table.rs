@@ -1,0 +1,199 @@
+//! A chained hash table under locks: the benchmark of Grote 2020 (section 5.2.2).
+//!
+//! Each key is put at the beginning of its bucket's chain, without a search for an
+//! equal one. The table is that of [`crate::ht`] with one key a transaction: nodes are
+//! preassigned, a link is a node's number plus one, and zero ends a chain.
+
+use super::of_kinds;
+use crate::ht::bucket_of_key;
+use core::marker::PhantomData;
+use stm_core::sync::{
+    Anderson, Combined, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff,
+    Ticket, TicketHandoff, Ttas,
+};
+use stm_core::{Lane, TArray, kernel_alone};
+
+/// The table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The first link of each bucket.
+    pub heads: TArray<u32>,
+    /// The next link of each node.
+    pub nexts: TArray<u32>,
+    /// The key of each node; constant.
+    pub keys: TArray<u32>,
+    /// The number of keys of the launch.
+    pub transactions: u64,
+}
+
+impl Table {
+    /// Calls `insert` for each key that the calling lane inserts, with the bucket, the
+    /// link to the node, and the words of the bucket and of the node, until that
+    /// returns `false`.
+    #[inline(always)]
+    fn each<L: Lane>(
+        &self,
+        lane: &L,
+        mut insert: impl FnMut(u64, u32, *mut u32, *mut u32) -> bool,
+    ) {
+        let buckets = self.heads.len() as u32;
+        let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
+        while i < self.transactions {
+            let (Some(key), Some(next)) = (self.keys.get(i), self.nexts.get(i)) else {
+                return;
+            };
+            // SAFETY: an element of a live array that nothing writes. Relaxed: it is
+            // as the host left it.
+            let key = unsafe { lane.load_relaxed_32(key) };
+            let bucket = u64::from(bucket_of_key(key, buckets));
+            let Some(head) = self.heads.get(bucket) else {
+                return;
+            };
+            if !insert(bucket, i as u32 + 1, head, next) {
+                return;
+            }
+            i += stride;
+        }
+    }
+}
+
+/// The table with a lock of kind `K` for each bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct LockedTable<K>(PhantomData<K>);
+
+/// The parameters of [`LockedTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LockedTableParams<K: LockKind> {
+    /// A lock for each bucket.
+    pub locks: TLocks<K>,
+    /// The table.
+    pub table: Table,
+}
+
+impl<K: LockKind> LockedTable<K> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &LockedTableParams<K>) {
+        p.table.each(lane, |bucket, link, head, next| {
+            let done = p.locks.with(lane, bucket, || {
+                // SAFETY: live words; the bucket's lock protects the head, and the
+                // node is this lane's until it is linked. Relaxed: the lock orders
+                // them.
+                unsafe {
+                    lane.store_relaxed_32(next, lane.load_relaxed_32(head));
+                    lane.store_relaxed_32(head, link);
+                }
+            });
+            done.is_ok()
+        });
+    }
+}
+
+/// The table with a combiner for each bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedTable;
+
+/// The parameters of [`CombinedTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedTableParams {
+    /// A combiner for each bucket.
+    pub combiners: TCombiners<1>,
+    /// The table.
+    pub table: Table,
+}
+
+/// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
+/// the link that the node gets, which the thread that asked stores.
+struct Bucket(*mut u32);
+
+impl Combined<1> for Bucket {
+    type State = u32;
+    // Nothing but the head is protected: each node is its inserter's.
+    const ORDERED: bool = false;
+
+    #[inline(always)]
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    #[inline(always)]
+    fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
+        core::mem::replace(head, link)
+    }
+
+    #[inline(always)]
+    fn end<L: Lane>(&self, lane: &L, head: u32) {
+        // SAFETY: as in `begin`.
+        unsafe { lane.store_relaxed_32(self.0, head) };
+    }
+}
+
+impl CombinedTable {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CombinedTableParams) {
+        p.table.each(lane, |bucket, link, head, next| {
+            let Ok(first) = p.combiners.apply(lane, bucket, &Bucket(head), [link]) else {
+                return false;
+            };
+            // SAFETY: the word of this lane's node. Relaxed: the host reads it after
+            // the launch.
+            unsafe { lane.store_relaxed_32(next, first) };
+            true
+        });
+    }
+}
+
+/// The table without locks, by a compare-and-swap of the head.
+#[derive(Clone, Copy, Debug)]
+pub struct LockFreeTable;
+
+impl LockFreeTable {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, table: &Table) {
+        table.each(lane, |_, link, head, next| {
+            // SAFETY: live words; the node is this lane's until it is linked.
+            // Relaxed: the node has nothing but its link, and the host reads both
+            // after the launch.
+            unsafe {
+                let mut first = lane.load_relaxed_32(head);
+                loop {
+                    lane.store_relaxed_32(next, first);
+                    let found = lane.cas_relaxed_32(head, first, link);
+                    if found == first {
+                        return true;
+                    }
+                    first = found;
+                }
+            }
+        });
+    }
+}
+
+of_kinds! { LockedTable, LockedTableParams, "table":
+    TableTas, TableTasParams, Tas, "table_tas", "tas";
+    TableTtas, TableTtasParams, Ttas, "table_ttas", "ttas";
+    TableBackoff, TableBackoffParams, TasBackoff, "table_tas_backoff", "tas-backoff";
+    TableTicket, TableTicketParams, Ticket, "table_ticket", "ticket";
+    TableHandoff, TableHandoffParams, TicketHandoff, "table_ticket_handoff", "ticket-handoff";
+    TableFetchAdd, TableFetchAddParams, FetchAdd, "table_fetch_add", "fetch-add";
+    TableAnderson, TableAndersonParams, Anderson, "table_anderson", "anderson";
+    TableTasLane, TableTasLaneParams, PerLane<Tas>, "table_tas_lane", "tas-lane";
+    TableTtasLane, TableTtasLaneParams, PerLane<Ttas>, "table_ttas_lane", "ttas-lane";
+    TableMcsLane, TableMcsLaneParams, PerLane<Mcs>, "table_mcs_lane", "mcs-lane";
+    TableMcs, TableMcsParams, Mcs, "table_mcs", "mcs";
+}
+kernel_alone!(
+    CombinedTable,
+    CombinedTableParams,
+    "table_combining",
+    "table" / "combining"
+);
+kernel_alone!(
+    LockFreeTable,
+    Table,
+    "table_lock_free",
+    "table" / "lock-free"
+);
