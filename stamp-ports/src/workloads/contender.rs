@@ -2,7 +2,7 @@
 //! measures beside the transactional memory.
 
 use crate::devices::AnyDevice;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -138,6 +138,13 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
             shared_bytes: self.data.shared_bytes(),
             ..Launch::new(blocks, threads)
         };
+        if device.resident_blocks::<K>(&launch)? == 0 {
+            return Err(Error::Usage(format!(
+                "a block of {threads} threads does not fit the device with what {} needs: use \
+                 fewer",
+                K::ENTRY
+            )));
+        }
         // SAFETY: the parameters are views of buffers that `data` keeps, made
         // for this kernel, and nothing else uses them meanwhile.
         Ok(unsafe { device.launch::<K>(&launch, &params)? })
