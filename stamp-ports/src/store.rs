@@ -172,11 +172,7 @@ pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
     let mut text = String::from("{");
     // The order of the fields, which a map does not keep.
     let first = fields.iter().filter_map(|name| left.remove_entry(*name));
-    let all: Vec<(String, Value)> = first
-        .collect::<Vec<_>>()
-        .into_iter()
-        .chain(left)
-        .collect();
+    let all: Vec<(String, Value)> = first.collect::<Vec<_>>().into_iter().chain(left).collect();
     for (i, (name, value)) in all.iter().enumerate() {
         let gap = if i == 0 { "\n" } else { ",\n" };
         // Writing to a String cannot fail.

@@ -29,8 +29,9 @@
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison. [`machine`] shows what a machine's
-//! memory and its barriers do, [`sections`] what its locks do. [`locked`] has workloads under
-//! locks in place of transactions. `copy` has the entry points of
+//! memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
+//! barriers and semaphores are right. [`locked`] has workloads under locks in place of
+//! transactions. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -45,6 +46,8 @@ pub mod bank;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod cells;
 pub mod chain;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod checked;
 mod copy;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod counter;

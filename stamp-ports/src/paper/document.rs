@@ -314,26 +314,26 @@ impl Document for Paper {
 
     fn begin(header: Header<'_>, started: String) -> Self {
         Self {
-        format: FORMAT.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: None,
-        command: header.command.into(),
-        quick: header.quick,
-        seed: header.seed,
-        started,
-        seconds: 0.0,
-        complete: false,
-        device: header.device,
-        settings: header.settings,
-        notes: header.notes,
-        speedups: Vec::new(),
-        threads: Vec::new(),
-        eigenbench: Vec::new(),
-        breakdown: Vec::new(),
-        characteristics: Vec::new(),
-        search: Vec::new(),
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: None,
+            command: header.command.into(),
+            quick: header.quick,
+            seed: header.seed,
+            started,
+            seconds: 0.0,
+            complete: false,
+            device: header.device,
+            settings: header.settings,
+            notes: header.notes,
+            speedups: Vec::new(),
+            threads: Vec::new(),
+            eigenbench: Vec::new(),
+            breakdown: Vec::new(),
+            characteristics: Vec::new(),
+            search: Vec::new(),
+        }
     }
-}
 
     fn parse(text: &str) -> Result<Self> {
         Self::parse(text)

@@ -9,11 +9,11 @@ use super::points::{Asked, Point};
 use crate::devices::{AnyDevice, Description};
 use crate::error::Result;
 use crate::measure::runner::Runner;
-use crate::store::{Header, Store, published};
 use crate::numbers::{count, digits3, short};
+use crate::store::{Header, Store, published};
 use crate::workloads::WORKLOADS;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 use stm_core::host::Device;
 

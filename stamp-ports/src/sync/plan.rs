@@ -46,7 +46,13 @@ const COUNTERS: [&str; 13] = [
 ];
 
 /// The other implementations of the table that are measured with every number of buckets.
-const TABLES: [&str; 5] = ["lock-free", "mcs", "combining", "stm:fast", "stm:hv-sorting"];
+const TABLES: [&str; 5] = [
+    "lock-free",
+    "mcs",
+    "combining",
+    "stm:fast",
+    "stm:hv-sorting",
+];
 
 /// The rest of them, with the fewest buckets.
 const TABLES_FEW: [&str; 6] = [
@@ -59,7 +65,12 @@ const TABLES_FEW: [&str; 6] = [
 ];
 
 /// Lock coupling.
-const COUPLED: [&str; 4] = ["coupled:tas", "coupled:ttas", "coupled:ticket", "coupled:mcs2"];
+const COUPLED: [&str; 4] = [
+    "coupled:tas",
+    "coupled:ttas",
+    "coupled:ticket",
+    "coupled:mcs2",
+];
 
 /// Coarse-grained locking, each lane by itself.
 const COARSE: [&str; 4] = [
@@ -149,7 +160,13 @@ fn tables(all: &mut Vec<Asked>, processors: u32) {
 /// The sorted list, as far as it does not take long.
 fn lists(all: &mut Vec<Asked>, processors: u32) {
     let parameters = |entry_points| [("keys", LIST_KEYS), ("entry-points", entry_points)];
-    for kind in ["coupled:tas", "stm:fast", "coupled:ttas", "coupled:ticket", "coupled:mcs2"] {
+    for kind in [
+        "coupled:tas",
+        "stm:fast",
+        "coupled:ttas",
+        "coupled:ticket",
+        "coupled:mcs2",
+    ] {
         all.push(asked("list", kind, (30, 128), &parameters(16)));
     }
     for kind in ["coupled:tas", "stm:fast"] {
@@ -166,15 +183,30 @@ fn lists(all: &mut Vec<Asked>, processors: u32) {
         }
     }
     for entry_points in [4096, 1024, 256] {
-        all.push(asked("list", "stm:hv-sorting", (30, 128), &parameters(entry_points)));
+        all.push(asked(
+            "list",
+            "stm:hv-sorting",
+            (30, 128),
+            &parameters(entry_points),
+        ));
         for kind in ["coupled:ttas", "coarse:ttas", "stm:fast"] {
-            all.push(asked("list", kind, (processors, 128), &parameters(entry_points)));
+            all.push(asked(
+                "list",
+                kind,
+                (processors, 128),
+                &parameters(entry_points),
+            ));
         }
     }
     for threads in [32, 64, 256, 512, 1024] {
         for entry_points in [128, 64] {
             for kind in COARSE {
-                all.push(asked("list", kind, (30, threads), &parameters(entry_points)));
+                all.push(asked(
+                    "list",
+                    kind,
+                    (30, threads),
+                    &parameters(entry_points),
+                ));
             }
         }
     }
@@ -217,7 +249,12 @@ fn critical(all: &mut Vec<Asked>, processors: u32) {
                     continue;
                 }
                 if blocks == 512 || kind != "tas-again" {
-                    all.push(asked("sections", kind, (blocks, 1024), &[("rounds", rounds)]));
+                    all.push(asked(
+                        "sections",
+                        kind,
+                        (blocks, 1024),
+                        &[("rounds", rounds)],
+                    ));
                 }
             }
         }

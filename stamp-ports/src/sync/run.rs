@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use stm_core::host::Device;
 
 /// What `bench sync` is asked for.
 #[derive(Clone, Debug)]
@@ -42,10 +41,19 @@ pub const MACHINE: &str = "machine";
 
 /// The parts of operations alone.
 pub const OPERATIONS: [(&str, &str); 4] = [
-    ("mutex", "sections on one lock, of every kind (Stuart and Owens 2011)"),
+    (
+        "mutex",
+        "sections on one lock, of every kind (Stuart and Owens 2011)",
+    ),
     ("barrier", "barriers across blocks (Stuart and Owens 2011)"),
-    ("semaphore", "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)"),
-    (MACHINE, "twelve benchmarks of the memory, as `stamp device --measure` makes them"),
+    (
+        "semaphore",
+        "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)",
+    ),
+    (
+        MACHINE,
+        "twelve benchmarks of the memory, as `stamp device --measure` makes them",
+    ),
 ];
 
 /// Reads `all`, or names of parts separated by commas.
@@ -117,7 +125,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         let point = if sections::PARTS.iter().any(|part| part.0 == asked.part) {
             sections::measure(device, asked, spec.seed)?
         } else {
-            operations::measure(device, asked, effort(spec), &peers)?
+            operations::measure(device, asked, effort(spec))?
         };
         meter.done(i + 1, &point);
         store.document.points.push(point);
@@ -125,13 +133,19 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     }
     let points = &store.document.points;
     store.document.complete = store.document.machine.is_some()
-        && everything.iter().all(|asked| points.iter().any(|p| p.answers(asked)));
+        && everything
+            .iter()
+            .all(|asked| points.iter().any(|p| p.answers(asked)));
     store.save()?;
     Ok(store)
 }
 
 const fn effort(spec: &SyncSpec) -> Effort {
-    if spec.quick { Effort::Quick } else { Effort::Full }
+    if spec.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    }
 }
 
 /// All points of a device.
@@ -202,9 +216,15 @@ mod tests {
 
     #[test]
     fn parts_are_read_by_name() {
-        assert_eq!(parse_parts("table, mutex,table").unwrap(), ["table", "mutex"]);
+        assert_eq!(
+            parse_parts("table, mutex,table").unwrap(),
+            ["table", "mutex"]
+        );
         assert_eq!(parse_parts("all").unwrap().len(), 8);
         let error = parse_parts("mutx").unwrap_err().to_string();
-        assert!(error.contains("\"mutx\"") && error.contains("barrier"), "{error}");
+        assert!(
+            error.contains("\"mutx\"") && error.contains("barrier"),
+            "{error}"
+        );
     }
 }

@@ -31,10 +31,22 @@ const LOCKS: u64 = 1 << 20;
 
 /// The parts that this module measures, and a sentence for a person.
 pub const PARTS: [(&str, &str); 4] = [
-    ("counter", "one counter, incremented by all threads (Grote 2020)"),
-    ("table", "pairs inserted into a hash table of few buckets (Grote 2020)"),
-    ("list", "keys inserted into a sorted list with entry points (Grote 2020)"),
-    ("sections", "short and long critical sections (Gattani and Anickode 2024)"),
+    (
+        "counter",
+        "one counter, incremented by all threads (Grote 2020)",
+    ),
+    (
+        "table",
+        "pairs inserted into a hash table of few buckets (Grote 2020)",
+    ),
+    (
+        "list",
+        "keys inserted into a sorted list with entry points (Grote 2020)",
+    ),
+    (
+        "sections",
+        "short and long critical sections (Gattani and Anickode 2024)",
+    ),
 ];
 
 /// The input of a point's workload, and its operations.
@@ -165,7 +177,11 @@ fn excluding(
     let wrong = data.verify(operations)?;
     let found = point(asked, operations, &ms, wrong);
     let note = if found.verified { data.note()? } else { None };
-    Ok(if note.is_some() { found.noted(note) } else { found })
+    Ok(if note.is_some() {
+        found.noted(note)
+    } else {
+        found
+    })
 }
 
 /// Measures an algorithm of the transactional memory.

@@ -1,0 +1,387 @@
+//! The peers: what libcu++ and cooperative groups have for the same purpose, in loops
+//! written for this comparison (`stamp-ports/peers/*.cu`). `nvcc` compiles them where it is
+//! found, and the host program that launches our kernels launches them.
+
+use crate::devices::AnyDevice;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{PoisonError, RwLock};
+use stm_core::host::Error;
+use stm_core::kernel::{Build, ptx};
+use stm_core::observe::Observation;
+use stm_core::{Kernel, Lane};
+
+/// The name of sections under libcu++'s binary semaphore.
+pub const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
+/// The name of entries into libcu++'s counting semaphore.
+pub const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
+/// The name of waits at the barrier of a grid of cooperative groups.
+pub const GRID_SYNC: &str = "grid.sync()";
+
+/// A source file.
+struct Source {
+    /// What it measures.
+    implementation: &'static str,
+    /// Its name without an extension.
+    name: &'static str,
+    text: &'static str,
+}
+
+/// All sources, which the program carries.
+const SOURCES: [Source; 3] = [
+    Source {
+        implementation: BINARY_SEMAPHORE,
+        name: "sections",
+        text: include_str!("../../peers/sections.cu"),
+    },
+    Source {
+        implementation: COUNTING_SEMAPHORE,
+        name: "semaphore",
+        text: include_str!("../../peers/semaphore.cu"),
+    },
+    Source {
+        implementation: GRID_SYNC,
+        name: "barrier",
+        text: include_str!("../../peers/barrier.cu"),
+    },
+];
+
+/// The PTX of the sources compiled so far, by their implementation. A kernel's PTX is asked
+/// for by its type, so it is here and not in [`Peers`].
+static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::new());
+
+/// Which peers there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peers {
+    /// Those that can be launched.
+    there: Vec<&'static str>,
+    /// Why others are missing.
+    note: Option<String>,
+}
+
+impl Peers {
+    /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
+    /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. A device
+    /// without CUDA has no peers, and needs no note.
+    pub fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
+        match device {
+            AnyDevice::Cpu(_) => Self::default(),
+            AnyDevice::Cuda(gpu) => Self::compiled(gpu.info().compute_capability, &choices(nvcc)),
+        }
+    }
+
+    /// Returns whether there is a peer of this name.
+    pub fn has(&self, implementation: &str) -> bool {
+        self.there.contains(&implementation)
+    }
+
+    /// Returns why peers are missing, in one line, if some are.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Compiles all sources with the first compiler that can be run.
+    fn compiled(capability: (i32, i32), choices: &[PathBuf]) -> Self {
+        let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
+            let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
+            let note = format!(
+                "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
+                tried.join(" and ")
+            );
+            return Self {
+                there: Vec::new(),
+                note: Some(note),
+            };
+        };
+        let mut found = Self::default();
+        for source in &SOURCES {
+            match compile(nvcc, capability, source) {
+                Ok(text) => {
+                    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+                    compiled.insert(source.implementation, text);
+                    found.there.push(source.implementation);
+                }
+                Err(why) => {
+                    let note = format!("{} is not measured: {why}", source.implementation);
+                    found.note = Some(match found.note {
+                        Some(before) => format!("{before}; {note}"),
+                        None => note,
+                    });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns the compilers to try, in this order.
+fn choices(named: Option<&Path>) -> Vec<PathBuf> {
+    let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
+    match named.map(Path::to_owned) {
+        Some(nvcc) => vec![nvcc],
+        None => match of_environment() {
+            Some(nvcc) => vec![nvcc.into()],
+            None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
+        },
+    }
+}
+
+/// Returns whether this is a program that says its version.
+fn runs(nvcc: &Path) -> bool {
+    let output = Command::new(nvcc).arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Compiles a source to PTX, or says in one line why that cannot be done.
+fn compile(nvcc: &Path, (major, minor): (i32, i32), source: &Source) -> Result<String, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let from = folder.path().join(format!("{}.cu", source.name));
+    let to = folder.path().join(format!("{}.ptx", source.name));
+    fs::write(&from, source.text).map_err(|error| format!("{}: {error}", from.display()))?;
+    let output = Command::new(nvcc)
+        .args(["-std=c++17", "-O3", "-ptx"])
+        .arg(format!("-arch=sm_{major}{minor}"))
+        .arg("-o")
+        .args([&to, &from])
+        .output()
+        .map_err(|error| format!("{}: {error}", nvcc.display()))?;
+    if !output.status.success() {
+        // Some compilers say why on standard output.
+        let said = [output.stderr, output.stdout].concat();
+        let said = String::from_utf8_lossy(&said);
+        let line = said.lines().map(str::trim).find(|line| !line.is_empty());
+        return Err(format!(
+            "{} failed: {}",
+            nvcc.display(),
+            line.unwrap_or("it does not say why")
+        ));
+    }
+    fs::read_to_string(&to).map_err(|error| format!("{} left no PTX: {error}", nvcc.display()))
+}
+
+/// Returns why a point of this implementation cannot be measured on a device, if it is a peer
+/// that is not there.
+pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<String> {
+    let source = SOURCES
+        .iter()
+        .find(|s| s.implementation == implementation)?;
+    let name = source.implementation;
+    if matches!(device, AnyDevice::Cpu(_)) {
+        return Some(format!("{name} runs on GPUs only"));
+    }
+    let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+    (!compiled.contains_key(name)).then(|| format!("{name} was not compiled: see --nvcc"))
+}
+
+/// Returns the PTX of a peer. There is one build for all devices, and it is silent.
+fn text(
+    implementation: &'static str,
+    entry: &'static str,
+    build: Build,
+) -> Result<ptx::Text, Error> {
+    let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+    let text = compiled.get(implementation);
+    let text = text.filter(|_| !build.wide && build.observation == Observation::Silent);
+    text.map(|text| text.clone().into())
+        .ok_or(Error::NoPtx { entry })
+}
+
+/// What `peers/sections.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SectionsParams {
+    /// 128 bytes for the semaphore.
+    pub(super) lock: *mut u32,
+    /// A word that is 0.
+    pub(super) ready: *mut u32,
+    /// The counter, which is 0.
+    pub(super) counter: *mut u32,
+    /// A word for each block, for the number of its sections.
+    pub(super) made: *mut u32,
+    /// The sections of all blocks.
+    pub(super) sections: u32,
+}
+
+/// What `peers/semaphore.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SemaphoreParams {
+    /// 128 bytes for the semaphore.
+    pub(super) place: *mut u32,
+    /// A word that is 0.
+    pub(super) ready: *mut u32,
+    /// Two words that are 0, for the checked loop.
+    pub(super) found: *mut u32,
+    /// How many threads may be inside.
+    pub(super) count: u32,
+    /// How often each thread enters.
+    pub(super) times: u32,
+}
+
+/// What `peers/barrier.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BarrierParams {
+    /// A word for each thread and one more, all 0, for the checked loop.
+    pub(super) words: *mut u32,
+    /// How often each thread waits.
+    pub(super) waits: u32,
+}
+
+/// Makes kernels of the entries of the sources.
+macro_rules! peers {
+    ($($(#[$doc:meta])* $kernel:ident, $params:ident, $entry:literal, $implementation:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct $kernel;
+
+        impl Kernel for $kernel {
+            const ENTRY: &'static str = $entry;
+            type Params = $params;
+
+            fn run<L: Lane>(_lane: &L, _params: &$params) {
+                unreachable!("a peer runs on GPUs only (`why_missing`)");
+            }
+
+            fn ptx(build: Build) -> Result<ptx::Text, Error> {
+                text($implementation, Self::ENTRY, build)
+            }
+        }
+    )*};
+}
+
+peers! {
+    /// Sections on one lock, as `stm_kernels::sections::Sections`.
+    SectionsPeer, SectionsParams, "sections_binary_semaphore", BINARY_SEMAPHORE;
+    /// Entries into a semaphore, as `stm_kernels::machine::Entries`.
+    EntriesPeer, SemaphoreParams, "entries_counting_semaphore", COUNTING_SEMAPHORE;
+    /// The same with a check, as `stm_kernels::checked::CheckedEntries`.
+    CheckedEntriesPeer, SemaphoreParams, "entries_counting_semaphore_checked", COUNTING_SEMAPHORE;
+    /// Waits at a barrier, as `stm_kernels::machine::Meetings`.
+    MeetingsPeer, BarrierParams, "meetings_grid_sync", GRID_SYNC;
+    /// The same with a check, as `stm_kernels::checked::CheckedMeetings`.
+    CheckedMeetingsPeer, BarrierParams, "meetings_grid_sync_checked", GRID_SYNC;
+}
+
+/// The pointers in parameters are followed on the device only.
+macro_rules! plain {
+    ($($params:ident)*) => {$(
+        // SAFETY: the pointers are addresses on the device, which the host only passes on.
+        unsafe impl Send for $params {}
+        // SAFETY: as above.
+        unsafe impl Sync for $params {}
+    )*};
+}
+plain!(SectionsParams SemaphoreParams BarrierParams);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::check_parameters;
+
+    /// Returns the choices of a compiler that is not there.
+    fn nowhere() -> Vec<PathBuf> {
+        choices(Some(Path::new("/nowhere/nvcc")))
+    }
+
+    #[test]
+    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it() {
+        let peers = Peers::compiled((9, 0), &nowhere());
+        for source in &SOURCES {
+            assert!(!peers.has(source.implementation));
+        }
+        let note = peers.note().expect("a note");
+        assert!(
+            note.contains("/nowhere/nvcc") && note.contains("--nvcc"),
+            "{note}"
+        );
+        assert_eq!(note.lines().count(), 1);
+    }
+
+    #[test]
+    fn the_cpu_has_no_peers_and_says_nothing() {
+        let peers = Peers::of(&AnyDevice::cpu(), Some(Path::new("/nowhere/nvcc")));
+        assert_eq!(peers, Peers::default());
+    }
+
+    #[test]
+    fn a_named_nvcc_is_the_only_one_tried() {
+        assert_eq!(nowhere(), [Path::new("/nowhere/nvcc")]);
+    }
+
+    /// Writes a program that stands in for `nvcc`.
+    #[cfg(unix)]
+    fn stand_in(folder: &Path, script: &str) -> PathBuf {
+        let path = folder.join("nvcc");
+        // Another process writes it. A file that this one has open for writing, or a child
+        // that another test starts meanwhile, cannot be run.
+        let written = Command::new("sh")
+            .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
+            .arg(&path)
+            .arg(format!("#!/bin/sh\n{script}\n"))
+            .status();
+        assert!(written.expect("sh runs").success());
+        path
+    }
+
+    /// Checks that a peer has the PTX that the stand-in has made of its source.
+    #[cfg(unix)]
+    fn has<K: Kernel>(peers: &Peers, implementation: &str) {
+        assert!(peers.has(implementation));
+        let ptx = K::ptx(Build::default()).expect("PTX");
+        let entry = format!(".entry {}()", K::ENTRY);
+        assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
+        // The stand-in's entries have no parameters, which a launch would refuse.
+        assert!(check_parameters::<K>(&ptx, K::ENTRY).is_err());
+    }
+
+    /// The stand-in makes PTX of the entries that it finds in the source, so what is
+    /// shown is that source, options and results go the right ways.
+    #[cfg(unix)]
+    #[test]
+    fn each_source_is_compiled_for_the_device_and_has_its_entries() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // $1 to $7: -std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM
+        let nvcc = stand_in(
+            folder.path(),
+            r#"[ "$1" = --version ] && exit 0
+[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
+sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
+        );
+        let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
+        assert_eq!(peers.note(), None);
+        has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
+        has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
+        has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
+        has::<MeetingsPeer>(&peers, GRID_SYNC);
+        has::<CheckedMeetingsPeer>(&peers, GRID_SYNC);
+        // There is no build with atomics of 128 bits, so a GPU takes the other one.
+        let wide = Build {
+            wide: true,
+            ..Build::default()
+        };
+        assert!(matches!(SectionsPeer::ptx(wide), Err(Error::NoPtx { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_nvcc_that_fails_is_quoted_for_each_source() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let nvcc = stand_in(
+            folder.path(),
+            "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
+        );
+        let peers = Peers::compiled((9, 0), &[nvcc]);
+        let note = peers.note().expect("a note");
+        assert_eq!(
+            note.matches("no such arch").count(),
+            SOURCES.len(),
+            "{note}"
+        );
+        assert_eq!(note.lines().count(), 1);
+        assert!(!peers.has(GRID_SYNC));
+    }
+}
