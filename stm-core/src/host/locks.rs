@@ -204,6 +204,7 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
         LockFault::HeldAlready => "asked for a lock that it held already",
         LockFault::NotHeld => "gave up a lock that it did not hold",
         LockFault::NotSetUp => "used a lock before its block had set it up in shared memory",
+        LockFault::HolderFailed => "panicked in a section, so that the lock is never given up",
         LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
     };
     Err(Error::LockMisused {

@@ -13,6 +13,7 @@
 //! acquires, and **L2**, the first access by which a thread gives the lock up,
 //! releases. Each kind says which accesses these are.
 
+use super::unwound::{Failure, UNWINDS};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 use crate::sync::sealed::Sealed;
@@ -39,11 +40,14 @@ pub enum LockFault {
     /// The block has not set up its part of the lock, or has too little shared
     /// memory for it.
     NotSetUp = 7,
+    /// The section of a holder of some lock of the array has panicked, on the CPU,
+    /// so that its lock is never given up.
+    HolderFailed = 8,
 }
 
 impl LockFault {
     /// All faults, in the order of their numbers, which begin at 1.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OutOfRange,
         Self::TooManyUsers,
         Self::TooManyHeld,
@@ -51,6 +55,7 @@ impl LockFault {
         Self::NotHeld,
         Self::TimedOut,
         Self::NotSetUp,
+        Self::HolderFailed,
     ];
 
     /// Returns the fault with this number.
@@ -63,6 +68,7 @@ impl LockFault {
             4 => Self::HeldAlready,
             5 => Self::NotHeld,
             7 => Self::NotSetUp,
+            8 => Self::HolderFailed,
             _ => Self::TimedOut,
         }
     }
@@ -201,15 +207,30 @@ pub(super) struct Pauses(u32);
 impl Pauses {
     /// Pauses for as long as a poll asked for, or now and then if it asked for
     /// nothing.
+    ///
+    /// # Errors
+    /// [`LockFault::HolderFailed`], looked for now and then where code unwinds.
     #[inline(always)]
-    pub(super) fn pause<L: Lane>(&mut self, lane: &L, ns: u32) {
+    pub(super) fn pause<L: Lane>(
+        &mut self,
+        lane: &L,
+        ns: u32,
+        failure: Failure,
+    ) -> Result<(), LockFault> {
         if ns != 0 {
-            return lane.pause(ns);
+            lane.pause(ns);
+            if !UNWINDS {
+                return Ok(());
+            }
         }
         self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(POLLS) {
+        if !self.0.is_multiple_of(POLLS) {
+            return Ok(());
+        }
+        if ns == 0 {
             lane.pause(PAUSE_NS);
         }
+        failure.check(lane)
     }
 }
 

@@ -19,6 +19,7 @@
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
+use super::unwound::{Failure, UNWINDS};
 use crate::lane::Lane;
 use core::marker::PhantomData;
 
@@ -170,6 +171,7 @@ impl<K: LockKind> TLocks<K> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
+        self.failure().check(lane)?;
         if K::POISONED {
             // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
             // its own fault.
@@ -215,9 +217,20 @@ impl<K: LockKind> TLocks<K> {
         unsafe { lane.barrier() };
     }
 
+    /// Returns the flag of sections that have panicked.
+    #[inline(always)]
+    pub(super) const fn failure(&self) -> Failure {
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { Failure::of(self.header) }
+    }
+
     /// Records a fault, if it is the first, and returns it.
     #[inline(always)]
     pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
+        if UNWINDS && fault == LockFault::HolderFailed {
+            // The holder itself has recorded it.
+            return fault;
+        }
         // SAFETY: the header is live (`from_raw`).
         unsafe { record_fault(lane, self.header, index, fault) }
     }
@@ -249,6 +262,18 @@ impl<K: LockKind> TLocks<K> {
         index: u64,
         section: impl FnOnce() -> R,
     ) -> Result<R, LockFault> {
+        self.with_group(lane, index, |_| section())
+    }
+
+    /// Does [`Self::with`] with a section that is told how many lanes acquire the lock
+    /// together.
+    #[inline(always)]
+    pub(super) fn with_group<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        section: impl FnOnce(u32) -> R,
+    ) -> Result<R, LockFault> {
         let place = self.place(lane, index)?;
         let group = if K::WARP_HANDOFF {
             Group::of(lane, place.word(0) as u64)
@@ -256,7 +281,7 @@ impl<K: LockKind> TLocks<K> {
             Group::alone(lane)
         };
         if group.by_itself {
-            return self.with_by_itself(lane, index, &place, section);
+            return self.with_by_itself(lane, index, &place, || section(1));
         }
         let mut refused = None;
         let mut turn = Turn::default();
@@ -266,7 +291,7 @@ impl<K: LockKind> TLocks<K> {
                 Err(fault) => refused = Some(fault),
             }
         }
-        let mut section = Some(section);
+        let mut section = Some(|| self.failure().watch(lane, index, || section(group.lanes())));
         let mut result = None;
         let mut phase = Phase::Asks;
         let mut pauses = Pauses::default();
@@ -280,10 +305,10 @@ impl<K: LockKind> TLocks<K> {
                     Phase::Asks => match K::poll(lane, &place, &mut turn) {
                         Poll::Granted => GRANTED,
                         // The others wait at the shuffle for the first.
-                        Poll::Wait(ns) => {
-                            pauses.pause(lane, ns);
-                            WAIT
-                        }
+                        Poll::Wait(ns) => match pauses.pause(lane, ns, self.failure()) {
+                            Ok(()) => WAIT,
+                            Err(fault) => fault as u32,
+                        },
                         Poll::Failed(fault) => fault as u32,
                     },
                     Phase::Leaves => {
@@ -335,11 +360,11 @@ impl<K: LockKind> TLocks<K> {
         loop {
             match K::poll(lane, place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(ns) => pauses.pause(lane, ns),
+                Poll::Wait(ns) => (pauses.pause(lane, ns, self.failure())).map_err(refused)?,
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
-        let result = section();
+        let result = self.failure().watch(lane, index, section);
         while !K::leave(lane, place, &mut turn) {
             lane.pause(LEAVE_NS);
         }
@@ -369,7 +394,7 @@ impl<K: LockKind> TLocks<K> {
             Ok(None) => return Ok(None),
             Err(fault) => return Err(self.fault(lane, index, fault)),
         };
-        let result = section();
+        let result = self.failure().watch(lane, index, section);
         while !K::leave(lane, &place, &mut turn) {
             lane.pause(LEAVE_NS);
         }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
 //! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, the critical section, and a table of the kinds |
+//! | [`series`] | several sections of a thread in a row, up to a bound |
 //! | [`walk`] | walks from lock to lock, hand over hand |
 //! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
@@ -104,9 +105,11 @@ pub mod per_lane;
 pub mod reserve;
 mod sealed;
 pub mod semaphore;
+pub mod series;
 pub mod slots;
 pub mod spin;
 pub mod ticket;
+mod unwound;
 mod wait;
 pub mod walk;
 pub mod watch;

@@ -163,7 +163,11 @@ impl<K: LockKind> TLocks<Checked<K>> {
         loop {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(ns) => pauses.pause(lane, ns),
+                Poll::Wait(ns) => {
+                    if let Err(fault) = pauses.pause(lane, ns, self.failure()) {
+                        return fail(fault);
+                    }
+                }
                 Poll::Failed(fault) => return fail(fault),
             }
         }

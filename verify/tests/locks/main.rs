@@ -9,3 +9,5 @@ mod exclusion;
 mod fairness;
 mod misuse;
 mod mutants;
+mod panics;
+mod series;
