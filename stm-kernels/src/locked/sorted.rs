@@ -11,7 +11,7 @@
 use super::of_kinds;
 use crate::sorted::value;
 use core::marker::PhantomData;
-use stm_core::sync::{LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
+use stm_core::sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 use stm_core::{Lane, TArray};
 
 /// The list, and what is inserted.
@@ -109,6 +109,102 @@ impl SortedList {
             lane.store_relaxed_64(self.word(before), node_word(key_before, node));
         }
     }
+
+    /// Inserts a key with its node while the lock of its entry point is held.
+    ///
+    /// # Errors
+    /// The thread cannot be served; then nothing is inserted.
+    #[inline(always)]
+    pub fn insert_coarse<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        (key, node): (u32, u32),
+    ) -> Result<(), LockFault> {
+        let entry_point = self.entry_point(key);
+        locks.with(lane, u64::from(entry_point), || {
+            // SAFETY: nodes that are linked are there (`each`); the lock of the entry
+            // point keeps all others out of the range.
+            unsafe {
+                let (mut before, mut word) = (entry_point, self.load(lane, entry_point));
+                loop {
+                    let (_, next) = node_parts(word);
+                    if next == 0 {
+                        break;
+                    }
+                    let after = self.load(lane, next);
+                    if node_parts(after).0 > key {
+                        break;
+                    }
+                    (before, word) = (next, after);
+                }
+                self.link(lane, (before, word), key, node);
+            }
+        })
+    }
+
+    /// Inserts a key with its node by a walk that holds the locks of two nodes at a
+    /// time.
+    ///
+    /// # Errors
+    /// Those of [`Self::insert_coarse`].
+    #[inline(always)]
+    pub fn insert_coupled<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        (key, node): (u32, u32),
+    ) -> Result<(), LockFault> {
+        // The word of the node whose lock is held behind.
+        let mut behind_word = 0;
+        let first = u64::from(self.entry_point(key));
+        locks.walk(lane, first, |behind, here| {
+            let here = here as u32;
+            // SAFETY: nodes that are linked are there (`each`). The locks of this node
+            // and of the one behind are held, so nobody changes either.
+            unsafe {
+                let word = self.load(lane, here);
+                let (key_here, next) = node_parts(word);
+                if let Some(behind) = behind.filter(|_| key_here > key) {
+                    self.link(lane, (behind as u32, behind_word), key, node);
+                    return Step::Done(());
+                }
+                if next == 0 {
+                    self.link(lane, (here, word), key, node);
+                    return Step::Done(());
+                }
+                behind_word = word;
+                Step::Next(u64::from(next))
+            }
+        })
+    }
+
+    /// Returns whether the list has a key, by a walk that holds the locks of two nodes
+    /// at a time.
+    ///
+    /// # Errors
+    /// The thread cannot be served.
+    #[inline(always)]
+    pub fn contains_coupled<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        key: u32,
+    ) -> Result<bool, LockFault> {
+        let first = u64::from(self.entry_point(key));
+        locks.walk(lane, first, |behind, here| {
+            // SAFETY: nodes that are linked are there, and the lock of this one is held.
+            let (key_here, next) = node_parts(unsafe { self.load(lane, here as u32) });
+            // The first node is the entry point, which has no key.
+            if behind.is_some() && key_here >= key {
+                return Step::Done(key_here == key);
+            }
+            match next {
+                0 => Step::Done(false),
+                next => Step::Next(u64::from(next)),
+            }
+        })
+    }
 }
 
 /// The list with a lock of kind `K` for each entry point.
@@ -130,27 +226,7 @@ impl<K: LockKind> Coarse<K> {
     fn body<L: Lane>(lane: &L, p: &CoarseParams<K>) {
         let list = &p.list;
         list.each(lane, |key, node| {
-            let entry_point = list.entry_point(key);
-            let done = p.locks.with(lane, u64::from(entry_point), || {
-                // SAFETY: nodes that are linked are there (`each`); the lock of the
-                // entry point keeps all others out of the range.
-                unsafe {
-                    let (mut before, mut word) = (entry_point, list.load(lane, entry_point));
-                    loop {
-                        let (_, next) = node_parts(word);
-                        if next == 0 {
-                            break;
-                        }
-                        let after = list.load(lane, next);
-                        if node_parts(after).0 > key {
-                            break;
-                        }
-                        (before, word) = (next, after);
-                    }
-                    list.link(lane, (before, word), key, node);
-                }
-            });
-            done.is_ok()
+            list.insert_coarse(lane, &p.locks, (key, node)).is_ok()
         });
     }
 }
@@ -175,29 +251,7 @@ impl<K: LockKind> Coupled<K> {
     fn body<L: Lane>(lane: &L, p: &CoupledParams<K>) {
         let list = &p.list;
         list.each(lane, |key, node| {
-            let entry_point = list.entry_point(key);
-            // The word of the node whose lock is held behind.
-            let mut behind_word = 0;
-            let done = p.locks.walk(lane, u64::from(entry_point), |behind, here| {
-                let here = here as u32;
-                // SAFETY: nodes that are linked are there (`each`). The locks of this
-                // node and of the one behind are held, so nobody changes either.
-                unsafe {
-                    let word = list.load(lane, here);
-                    let (key_here, next) = node_parts(word);
-                    if let Some(behind) = behind.filter(|_| key_here > key) {
-                        list.link(lane, (behind as u32, behind_word), key, node);
-                        return Step::Done(());
-                    }
-                    if next == 0 {
-                        list.link(lane, (here, word), key, node);
-                        return Step::Done(());
-                    }
-                    behind_word = word;
-                    Step::Next(u64::from(next))
-                }
-            });
-            done.is_ok()
+            list.insert_coupled(lane, &p.locks, (key, node)).is_ok()
         });
     }
 }

@@ -8,8 +8,8 @@ use super::of_kinds;
 use crate::ht::bucket_of_key;
 use core::marker::PhantomData;
 use stm_core::sync::{
-    Anderson, Combined, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff,
-    Ticket, TicketHandoff, Ttas,
+    Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
+    TasBackoff, Ticket, TicketHandoff, Ttas,
 };
 use stm_core::{Lane, TArray, kernel_alone};
 
@@ -27,33 +27,100 @@ pub struct Table {
     pub transactions: u64,
 }
 
+/// A key that is to be inserted.
+#[derive(Clone, Copy, Debug)]
+pub struct Insertion {
+    /// The key's bucket.
+    pub bucket: u64,
+    /// The link to the key's node.
+    pub link: u32,
+    /// The word of the bucket.
+    head: *mut u32,
+    /// The word of the node.
+    next: *mut u32,
+}
+
 impl Table {
-    /// Calls `insert` for each key that the calling lane inserts, with the bucket, the
-    /// link to the node, and the words of the bucket and of the node, until that
-    /// returns `false`.
+    /// Returns the insertion of key `i`, if there is such a key.
     #[inline(always)]
-    fn each<L: Lane>(
-        &self,
-        lane: &L,
-        mut insert: impl FnMut(u64, u32, *mut u32, *mut u32) -> bool,
-    ) {
-        let buckets = self.heads.len() as u32;
+    pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
+        let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
+        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
+        // host left it.
+        let key = unsafe { lane.load_relaxed_32(key) };
+        let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
+        Some(Insertion {
+            bucket,
+            link: i as u32 + 1,
+            head: self.heads.get(bucket)?,
+            next,
+        })
+    }
+
+    /// Calls `insert` for each key that the calling lane inserts, until that returns
+    /// `false`.
+    #[inline(always)]
+    fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
         while i < self.transactions {
-            let (Some(key), Some(next)) = (self.keys.get(i), self.nexts.get(i)) else {
-                return;
-            };
-            // SAFETY: an element of a live array that nothing writes. Relaxed: it is
-            // as the host left it.
-            let key = unsafe { lane.load_relaxed_32(key) };
-            let bucket = u64::from(bucket_of_key(key, buckets));
-            let Some(head) = self.heads.get(bucket) else {
-                return;
-            };
-            if !insert(bucket, i as u32 + 1, head, next) {
+            let insertion = self.insertion(lane, i);
+            if !insertion.is_some_and(&mut insert) {
                 return;
             }
             i += stride;
+        }
+    }
+}
+
+impl Insertion {
+    /// Inserts while the lock of the bucket is held.
+    ///
+    /// # Errors
+    /// The thread cannot be served; then nothing is inserted.
+    #[inline(always)]
+    pub fn locked<L: Lane, K: LockKind>(
+        self,
+        lane: &L,
+        locks: &TLocks<K>,
+    ) -> Result<(), LockFault> {
+        locks.with(lane, self.bucket, || {
+            // SAFETY: live words; the bucket's lock protects the head, and the node is
+            // this lane's until it is linked. Relaxed: the lock orders them.
+            unsafe {
+                lane.store_relaxed_32(self.next, lane.load_relaxed_32(self.head));
+                lane.store_relaxed_32(self.head, self.link);
+            }
+        })
+    }
+
+    /// Has the holder of the bucket's combiner insert.
+    ///
+    /// # Errors
+    /// Those of [`Self::locked`].
+    #[inline(always)]
+    pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
+        let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
+        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
+        // launch.
+        unsafe { lane.store_relaxed_32(self.next, first) };
+        Ok(())
+    }
+
+    /// Inserts by a compare-and-swap of the head.
+    #[inline(always)]
+    pub fn lock_free<L: Lane>(self, lane: &L) {
+        // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the
+        // node has nothing but its link, and the host reads both after the launch.
+        unsafe {
+            let mut first = lane.load_relaxed_32(self.head);
+            loop {
+                lane.store_relaxed_32(self.next, first);
+                let found = lane.cas_relaxed_32(self.head, first, self.link);
+                if found == first {
+                    return;
+                }
+                first = found;
+            }
         }
     }
 }
@@ -75,18 +142,8 @@ pub struct LockedTableParams<K: LockKind> {
 impl<K: LockKind> LockedTable<K> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &LockedTableParams<K>) {
-        p.table.each(lane, |bucket, link, head, next| {
-            let done = p.locks.with(lane, bucket, || {
-                // SAFETY: live words; the bucket's lock protects the head, and the
-                // node is this lane's until it is linked. Relaxed: the lock orders
-                // them.
-                unsafe {
-                    lane.store_relaxed_32(next, lane.load_relaxed_32(head));
-                    lane.store_relaxed_32(head, link);
-                }
-            });
-            done.is_ok()
-        });
+        let insert = |insertion: Insertion| insertion.locked(lane, &p.locks).is_ok();
+        p.table.each(lane, insert);
     }
 }
 
@@ -134,15 +191,8 @@ impl Combined<1> for Bucket {
 impl CombinedTable {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &CombinedTableParams) {
-        p.table.each(lane, |bucket, link, head, next| {
-            let Ok(first) = p.combiners.apply(lane, bucket, &Bucket(head), [link]) else {
-                return false;
-            };
-            // SAFETY: the word of this lane's node. Relaxed: the host reads it after
-            // the launch.
-            unsafe { lane.store_relaxed_32(next, first) };
-            true
-        });
+        let insert = |insertion: Insertion| insertion.combined(lane, &p.combiners).is_ok();
+        p.table.each(lane, insert);
     }
 }
 
@@ -153,21 +203,9 @@ pub struct LockFreeTable;
 impl LockFreeTable {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, table: &Table) {
-        table.each(lane, |_, link, head, next| {
-            // SAFETY: live words; the node is this lane's until it is linked.
-            // Relaxed: the node has nothing but its link, and the host reads both
-            // after the launch.
-            unsafe {
-                let mut first = lane.load_relaxed_32(head);
-                loop {
-                    lane.store_relaxed_32(next, first);
-                    let found = lane.cas_relaxed_32(head, first, link);
-                    if found == first {
-                        return true;
-                    }
-                    first = found;
-                }
-            }
+        table.each(lane, |insertion| {
+            insertion.lock_free(lane);
+            true
         });
     }
 }

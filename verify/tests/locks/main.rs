@@ -11,3 +11,4 @@ mod misuse;
 mod mutants;
 mod panics;
 mod series;
+mod structures;
