@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
-use stm_core::host::Error;
+use stm_core::host::{Cuda, Device, Error};
 use stm_core::kernel::{Build, ptx};
 use stm_core::observe::Observation;
 use stm_core::{Kernel, Lane};
@@ -28,6 +28,13 @@ struct Source {
     /// Its name without an extension.
     name: &'static str,
     text: &'static str,
+    /// Has the driver load its kernels.
+    load: fn(&Cuda) -> Result<(), Error>,
+}
+
+/// Has the driver load a kernel.
+fn load<K: Kernel>(gpu: &Cuda) -> Result<(), Error> {
+    gpu.prepare::<K>(Observation::Silent).map(|_| ())
 }
 
 /// All sources, which the program carries.
@@ -36,16 +43,19 @@ const SOURCES: [Source; 3] = [
         implementation: BINARY_SEMAPHORE,
         name: "sections",
         text: include_str!("../../peers/sections.cu"),
+        load: load::<SectionsPeer>,
     },
     Source {
         implementation: COUNTING_SEMAPHORE,
         name: "semaphore",
         text: include_str!("../../peers/semaphore.cu"),
+        load: |gpu| load::<EntriesPeer>(gpu).and_then(|()| load::<CheckedEntriesPeer>(gpu)),
     },
     Source {
         implementation: GRID_SYNC,
         name: "barrier",
         text: include_str!("../../peers/barrier.cu"),
+        load: |gpu| load::<MeetingsPeer>(gpu).and_then(|()| load::<CheckedMeetingsPeer>(gpu)),
     },
 ];
 
@@ -69,7 +79,10 @@ impl Peers {
     pub fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
         match device {
             AnyDevice::Cpu(_) => Self::default(),
-            AnyDevice::Cuda(gpu) => Self::compiled(gpu.info().compute_capability, &choices(nvcc)),
+            AnyDevice::Cuda(gpu) => {
+                let capability = gpu.info().compute_capability;
+                Self::compiled(capability, &choices(nvcc)).loaded(|source| (source.load)(gpu))
+            }
         }
     }
 
@@ -104,16 +117,32 @@ impl Peers {
                     compiled.insert(source.implementation, text);
                     found.there.push(source.implementation);
                 }
-                Err(why) => {
-                    let note = format!("{} is not measured: {why}", source.implementation);
-                    found.note = Some(match found.note {
-                        Some(before) => format!("{before}; {note}"),
-                        None => note,
-                    });
-                }
+                Err(why) => found.leave_out(source, &why),
             }
         }
         found
+    }
+
+    /// Leaves out what cannot be loaded. The driver may be older than the compiler.
+    fn loaded(mut self, load: impl Fn(&Source) -> Result<(), Error>) -> Self {
+        for source in &SOURCES {
+            if self.has(source.implementation)
+                && let Err(error) = load(source)
+            {
+                self.there.retain(|&there| there != source.implementation);
+                self.leave_out(source, &crate::Error::Host(error).to_string());
+            }
+        }
+        self
+    }
+
+    /// Notes why a peer is missing.
+    fn leave_out(&mut self, source: &Source, why: &str) {
+        let note = format!("{} is not measured: {why}", source.implementation);
+        self.note = Some(match self.note.take() {
+            Some(before) => format!("{before}; {note}"),
+            None => note,
+        });
     }
 }
 
@@ -278,110 +307,4 @@ macro_rules! plain {
 plain!(SectionsParams SemaphoreParams BarrierParams);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use stm_core::host::check_parameters;
-
-    /// Returns the choices of a compiler that is not there.
-    fn nowhere() -> Vec<PathBuf> {
-        choices(Some(Path::new("/nowhere/nvcc")))
-    }
-
-    #[test]
-    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it() {
-        let peers = Peers::compiled((9, 0), &nowhere());
-        for source in &SOURCES {
-            assert!(!peers.has(source.implementation));
-        }
-        let note = peers.note().expect("a note");
-        assert!(
-            note.contains("/nowhere/nvcc") && note.contains("--nvcc"),
-            "{note}"
-        );
-        assert_eq!(note.lines().count(), 1);
-    }
-
-    #[test]
-    fn the_cpu_has_no_peers_and_says_nothing() {
-        let peers = Peers::of(&AnyDevice::cpu(), Some(Path::new("/nowhere/nvcc")));
-        assert_eq!(peers, Peers::default());
-    }
-
-    #[test]
-    fn a_named_nvcc_is_the_only_one_tried() {
-        assert_eq!(nowhere(), [Path::new("/nowhere/nvcc")]);
-    }
-
-    /// Writes a program that stands in for `nvcc`.
-    #[cfg(unix)]
-    fn stand_in(folder: &Path, script: &str) -> PathBuf {
-        let path = folder.join("nvcc");
-        // Another process writes it. A file that this one has open for writing, or a child
-        // that another test starts meanwhile, cannot be run.
-        let written = Command::new("sh")
-            .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
-            .arg(&path)
-            .arg(format!("#!/bin/sh\n{script}\n"))
-            .status();
-        assert!(written.expect("sh runs").success());
-        path
-    }
-
-    /// Checks that a peer has the PTX that the stand-in has made of its source.
-    #[cfg(unix)]
-    fn has<K: Kernel>(peers: &Peers, implementation: &str) {
-        assert!(peers.has(implementation));
-        let ptx = K::ptx(Build::default()).expect("PTX");
-        let entry = format!(".entry {}()", K::ENTRY);
-        assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
-        // The stand-in's entries have no parameters, which a launch would refuse.
-        assert!(check_parameters::<K>(&ptx, K::ENTRY).is_err());
-    }
-
-    /// The stand-in makes PTX of the entries that it finds in the source, so what is
-    /// shown is that source, options and results go the right ways.
-    #[cfg(unix)]
-    #[test]
-    fn each_source_is_compiled_for_the_device_and_has_its_entries() {
-        let folder = tempfile::tempdir().expect("a folder");
-        // $1 to $7: -std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM
-        let nvcc = stand_in(
-            folder.path(),
-            r#"[ "$1" = --version ] && exit 0
-[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
-sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
-        );
-        let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
-        assert_eq!(peers.note(), None);
-        has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
-        has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<MeetingsPeer>(&peers, GRID_SYNC);
-        has::<CheckedMeetingsPeer>(&peers, GRID_SYNC);
-        // There is no build with atomics of 128 bits, so a GPU takes the other one.
-        let wide = Build {
-            wide: true,
-            ..Build::default()
-        };
-        assert!(matches!(SectionsPeer::ptx(wide), Err(Error::NoPtx { .. })));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn an_nvcc_that_fails_is_quoted_for_each_source() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let nvcc = stand_in(
-            folder.path(),
-            "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
-        );
-        let peers = Peers::compiled((9, 0), &[nvcc]);
-        let note = peers.note().expect("a note");
-        assert_eq!(
-            note.matches("no such arch").count(),
-            SOURCES.len(),
-            "{note}"
-        );
-        assert_eq!(note.lines().count(), 1);
-        assert!(!peers.has(GRID_SYNC));
-    }
-}
+mod tests;

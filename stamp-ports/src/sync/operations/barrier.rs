@@ -18,19 +18,24 @@ pub(super) const PART: &str = "barrier";
 /// The waits of the launch with a check.
 const CHECKED: u32 = 100;
 
-/// Lists the points.
-pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
-    let gpu = device.kind() == DeviceKind::Cuda;
-    let usual = if gpu { 128 } else { 1 };
-    let mut shapes: Vec<(u32, u32)> = blocks(device, effort, &[1, 2, 4, 8])
-        .into_iter()
-        .map(|blocks| (blocks, usual))
-        .collect();
+/// Returns the blocks and threads of all grids, as if any fitted.
+fn shapes(kind: DeviceKind, processors: u32, effort: Effort) -> Vec<(u32, u32)> {
+    // The usual threads of a block, and others.
+    let (usual, other): (u32, &[u32]) = match kind {
+        DeviceKind::Cuda => (128, &[32, 256]),
+        DeviceKind::Cpu => (1, &[4]),
+    };
+    let blocks = blocks(kind, processors, effort, &[1, 2, 4, 8]);
+    let mut shapes: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, usual)).collect();
     if effort == Effort::Full {
-        let other: &[u32] = if gpu { &[32, 256] } else { &[4] };
-        let processors = device.limits().processors;
         shapes.extend(other.iter().map(|&threads| (processors, threads)));
     }
+    shapes
+}
+
+/// Lists the points.
+pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
+    let mut shapes = shapes(device.kind(), device.limits().processors, effort);
     for (blocks, threads) in &mut shapes {
         let launch = Launch::new(*blocks, *threads);
         *blocks = (*blocks).min(device.resident_blocks::<Meetings>(&launch)?);
@@ -47,16 +52,12 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Resul
 
 /// Measures one point.
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
-    let size = match effort {
-        Effort::Quick => Size {
-            most: 1 << 10,
-            time: Duration::from_millis(10),
-        },
-        Effort::Full => Size {
-            most: 1 << 13,
-            time: Duration::from_millis(15),
-        },
+    let (most, ms) = match effort {
+        Effort::Quick => (1 << 12, 10),
+        Effort::Full => (1 << 13, 15),
     };
+    let time = Duration::from_millis(ms);
+    let size = Size { most, time };
     let shape = shape(asked);
     if asked.implementation == GRID_SYNC {
         let fault = checked(device, &shape, |words| {
@@ -135,6 +136,29 @@ fn checked(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn grids_of_an_h200_are_those_of_the_tables() {
+        assert_eq!(
+            shapes(DeviceKind::Cuda, 132, Effort::Full),
+            [
+                (1, 128),
+                (8, 128),
+                (32, 128),
+                (132, 128),
+                (264, 128),
+                (528, 128),
+                (1056, 128),
+                (132, 32),
+                (132, 256),
+            ]
+        );
+        let others = blocks(DeviceKind::Cuda, 132, Effort::Full, super::super::TIMES);
+        assert_eq!(others, [1, 8, 32, 132, 528]);
+        // On a small GPU no grid is asked for twice.
+        let small = blocks(DeviceKind::Cuda, 8, Effort::Full, super::super::TIMES);
+        assert_eq!(small, [1, 8, 32]);
+    }
 
     #[test]
     fn threads_that_did_not_wait_or_went_on_early_are_found() {

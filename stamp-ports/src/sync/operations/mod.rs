@@ -2,8 +2,8 @@
 //! a second (Stuart and Owens 2011, section 6), of each implementation and of its peer.
 //!
 //! [`points`] lists what is to be measured on a device, and [`measure`] measures one point,
-//! whatever was measured before. A trial launch with few operations decides how many fit
-//! into the time of a launch, so that an implementation which is a thousand times slower
+//! whatever was measured before. Trial launches with more and more operations show how many
+//! fit into the time of a launch, so that an implementation which is a thousand times slower
 //! than another one takes as long. Results are checked: those of the mutex in each launch,
 //! as its sections leave a count; those of barriers and semaphores in a launch beside the
 //! timed ones, with a check in its loop (`stm_kernels::checked`).
@@ -18,7 +18,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use stm_core::host::{self, Device, Launch};
+use stm_core::host::{self, Launch};
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,8 +48,15 @@ struct Size {
     time: Duration,
 }
 
-/// The trial launch makes the most operations divided by this.
-const TRIAL: u32 = 64;
+/// The first trial launch makes the most operations divided by this, and at least one.
+const FIRST: u32 = 4096;
+
+/// Each trial launch makes so many times the operations of the one before.
+const STEP: u32 = 4;
+
+/// The trials end when one takes the time of a launch divided by this. It is not less, as
+/// a thread of a busy CPU may lose milliseconds at once.
+const ENOUGH: u32 = 2;
 
 /// One launch.
 #[derive(Clone, Debug)]
@@ -67,7 +74,9 @@ struct Runs {
     /// The operations that each was asked for.
     operations: u32,
     /// At least one, the fastest first.
-    runs: Vec<Run>,
+    timed: Vec<Run>,
+    /// What was wrong in any of them or in a trial.
+    fault: Option<String>,
 }
 
 /// Makes the launches of a point, given what makes one with so many operations.
@@ -75,35 +84,48 @@ fn runs(
     size: Size,
     mut launch: impl FnMut(u32) -> Result<Run, host::Error>,
 ) -> Result<Runs, host::Error> {
-    let few = (size.most / TRIAL).max(1);
-    let trial = launch(few)?;
-    let fit = size.time.as_nanos() / trial.time.as_nanos().max(1);
-    // Powers of two of the few, so that points of like speed make equally many.
+    let few = (size.most / FIRST).max(1);
     let mut operations = few;
-    while operations.saturating_mul(2) <= size.most
-        && u128::from(operations / few).saturating_mul(2) <= fit
-    {
+    let mut trial = launch(few)?;
+    let mut fault = trial.fault.take();
+    while operations < size.most && trial.time * ENOUGH < size.time {
+        operations = operations.saturating_mul(STEP).min(size.most);
+        trial = launch(operations)?;
+        fault = fault.or(trial.fault.take());
+    }
+    let of_trial = u128::from(operations);
+    let fits = |operations: u32| {
+        trial.time.as_nanos() * u128::from(operations) <= size.time.as_nanos() * of_trial
+    };
+    // Where many at a time are far slower than few, the last trial was too long.
+    while operations / 2 >= few && !fits(operations) {
+        operations /= 2;
+    }
+    while operations <= size.most / 2 && fits(2 * operations) {
         operations *= 2;
     }
-    let mut runs = vec![launch(operations)?];
-    while runs.len() < REPEAT && runs[0].time <= ONCE {
-        runs.push(launch(operations)?);
+    let mut timed = vec![launch(operations)?];
+    while timed.len() < REPEAT && timed[0].time <= ONCE {
+        timed.push(launch(operations)?);
     }
-    runs.sort_by_key(|run| run.time);
-    if trial.fault.is_some() {
-        runs[0].fault = trial.fault;
-    }
-    Ok(Runs { operations, runs })
+    timed.sort_by_key(|run| run.time);
+    let mut faults = timed.iter().map(|run| run.fault.clone());
+    let fault = fault.or_else(|| faults.find_map(|fault| fault));
+    Ok(Runs {
+        operations,
+        timed,
+        fault,
+    })
 }
 
 impl Runs {
     /// Returns the point, given how many operations there were for each one asked for, and
     /// what the check beside the launches has found wrong.
     fn point(&self, asked: &Asked, each: u32, fault: Option<String>) -> Point {
-        let median = &self.runs[self.runs.len() / 2];
+        let median = &self.timed[self.timed.len() / 2];
         let ms = |run: &Run| run.time.as_secs_f64() * 1e3;
         let operations = u64::from(self.operations) * u64::from(each);
-        let fault = fault.or_else(|| self.runs.iter().find_map(|run| run.fault.clone()));
+        let fault = fault.or_else(|| self.fault.clone());
         let seconds = median.time.max(Duration::from_nanos(1)).as_secs_f64();
         Point {
             part: asked.part.clone(),
@@ -112,10 +134,10 @@ impl Runs {
             threads: asked.threads,
             parameters: asked.parameters.clone(),
             operations,
-            repeat: self.runs.len() as u32,
+            repeat: self.timed.len() as u32,
             ms: ms(median),
-            ms_min: ms(&self.runs[0]),
-            ms_max: self.runs.last().map_or(0.0, ms),
+            ms_min: ms(&self.timed[0]),
+            ms_max: self.timed.last().map_or(0.0, ms),
             per_s: operations as f64 / seconds,
             most: median.made.iter().max().map(|&n| n.into()),
             fewest: median.made.iter().min().map(|&n| n.into()),
@@ -226,9 +248,8 @@ const fn shape(asked: &Asked) -> Launch {
 
 /// Returns numbers of blocks: on a GPU small ones, and so many times the number of its
 /// multiprocessors, on the CPU of its cores.
-fn blocks(device: &AnyDevice, effort: Effort, times: &[u32]) -> Vec<u32> {
-    let processors = device.limits().processors;
-    let mut blocks: Vec<u32> = match (device.kind(), effort) {
+fn blocks(kind: DeviceKind, processors: u32, effort: Effort, times: &[u32]) -> Vec<u32> {
+    let mut blocks: Vec<u32> = match (kind, effort) {
         (_, Effort::Quick) => vec![1, processors],
         (DeviceKind::Cpu, Effort::Full) => vec![1, processors, 4 * processors],
         (DeviceKind::Cuda, Effort::Full) => [1, 8, 32]
@@ -240,6 +261,9 @@ fn blocks(device: &AnyDevice, effort: Effort, times: &[u32]) -> Vec<u32> {
     blocks.dedup();
     blocks
 }
+
+/// The numbers of multiprocessors by which mutexes and semaphores have blocks.
+const TIMES: &[u32] = &[1, 4];
 
 #[cfg(test)]
 mod tests;

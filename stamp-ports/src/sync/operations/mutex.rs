@@ -2,8 +2,8 @@
 //! together have made a given number. How many each block has made shows how fair the
 //! lock is.
 
-use super::{Effort, Run, Size, ask, blocks, runs, shape, unknown};
-use crate::devices::AnyDevice;
+use super::{Effort, Run, Size, TIMES, ask, blocks, runs, shape, unknown};
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
 use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
@@ -19,7 +19,7 @@ use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, 
 pub(super) const PART: &str = "mutex";
 
 /// Makes one launch with so many sections.
-type Make = fn(&AnyDevice, &Launch, u32) -> Result<Run, Error>;
+type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
 
 /// The implementations. A kind of lock with parameters has them in its name.
 pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
@@ -40,7 +40,8 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
 /// Lists the points.
 pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<Asked> {
     let mut all = Vec::new();
-    for blocks in blocks(device, effort, &[1, 4]) {
+    let processors = device.limits().processors;
+    for blocks in blocks(device.kind(), processors, effort, TIMES) {
         let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
         let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
         all.extend(there.map(|name| ask(PART, name, (blocks, 1), &[])));
@@ -56,17 +57,17 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let Some((_, make)) = named else {
         return Err(unknown(PART, &asked.implementation));
     };
-    let size = match effort {
-        Effort::Quick => Size {
-            most: 1 << 15,
-            time: Duration::from_millis(15),
-        },
-        Effort::Full => Size {
-            most: 1 << 18,
-            time: Duration::from_millis(130),
-        },
+    let (most, ms) = match (device.kind(), effort) {
+        (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
+        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 130),
+        // Blocks begin one after the other there, and the first is not to be done before
+        // the others come.
+        (DeviceKind::Cpu, Effort::Quick) => (1 << 20, 15),
+        (DeviceKind::Cpu, Effort::Full) => (1 << 23, 130),
     };
-    let runs = runs(size, |sections| make(device, &shape(asked), sections))?;
+    let time = Duration::from_millis(ms);
+    let size = Size { most, time };
+    let runs = runs(size, |sections| make(device, asked, sections))?;
     Ok(runs.point(asked, 1, None))
 }
 
@@ -102,12 +103,13 @@ fn users(shape: &Launch) -> u64 {
 }
 
 /// Makes sections on a lock of one kind.
-fn of_kind<K: LockKind>(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
+fn of_kind<K: LockKind>(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let locks = Locks::<_, K>::new(device, 1, users(shape), "the lock")?;
-    let run = counted(device, shape, sections, |counter, made| {
+    let shape = shape(asked);
+    let locks = Locks::<_, K>::new(device, 1, users(&shape), "the lock")?;
+    let run = counted(device, &shape, sections, |counter, made| {
         let params = SectionsParams {
             locks: locks.view(),
             counter,
@@ -115,16 +117,17 @@ where
             sections,
         };
         // SAFETY: the locks and the buffers live until the launch has ended.
-        unsafe { device.launch::<Sections<K>>(shape, &params) }
+        unsafe { device.launch::<Sections<K>>(&shape, &params) }
     })?;
     locks.check()?;
     Ok(run)
 }
 
 /// Makes sections that whoever holds a combiner executes.
-fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
-    let combiners = Combiners::<_, 1>::new(device, 1, users(shape), "the combiner")?;
-    let run = counted(device, shape, sections, |counter, made| {
+fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let shape = shape(asked);
+    let combiners = Combiners::<_, 1>::new(device, 1, users(&shape), "the combiner")?;
+    let run = counted(device, &shape, sections, |counter, made| {
         let params = CombinedSectionsParams {
             combiners: combiners.view(),
             counter,
@@ -132,16 +135,17 @@ fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Er
             sections,
         };
         // SAFETY: as in `of_kind`.
-        unsafe { device.launch::<CombinedSections>(shape, &params) }
+        unsafe { device.launch::<CombinedSections>(&shape, &params) }
     })?;
     combiners.check()?;
     Ok(run)
 }
 
 /// Makes sections under libcu++'s binary semaphore.
-fn peer(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
+fn peer(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let shape = shape(asked);
     let lock = Buffer::<_, u32>::zeroed(device, 64, "the semaphore")?;
-    counted(device, shape, sections, |counter, made| {
+    counted(device, &shape, sections, |counter, made| {
         let first = lock.as_mut_ptr();
         let params = PeerParams {
             lock: first,
@@ -151,7 +155,7 @@ fn peer(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
             sections,
         };
         // SAFETY: as in `of_kind`; the counter and the words are there.
-        unsafe { device.launch::<SectionsPeer>(shape, &params) }
+        unsafe { device.launch::<SectionsPeer>(&shape, &params) }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Entries into one semaphore: the first thread of each block enters and leaves it a number
 //! of times, with nothing to do inside.
 
-use super::{Effort, LIMIT, Run, Size, ask, blocks, parameter, runs, shape, unknown};
+use super::{Effort, LIMIT, Run, Size, TIMES, ask, blocks, parameter, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -31,7 +31,8 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<A
         (_, Effort::Full) => &[1, 2, 10, 120],
     };
     let mut all = Vec::new();
-    for blocks in blocks(device, effort, &[1, 4]) {
+    let processors = device.limits().processors;
+    for blocks in blocks(device.kind(), processors, effort, TIMES) {
         for &count in counts {
             let kinds = Kind::ALL.iter().map(|kind| kind.name());
             let peer = peers.has(COUNTING_SEMAPHORE).then_some(COUNTING_SEMAPHORE);
@@ -44,10 +45,15 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<A
 
 /// Measures one point.
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
-    let (entries, time) = match effort {
-        Effort::Quick => (1 << 14, Duration::from_millis(10)),
-        Effort::Full => (1 << 17, Duration::from_millis(25)),
+    let (entries, ms) = match (device.kind(), effort) {
+        (DeviceKind::Cuda, Effort::Quick) => (1 << 14, 10),
+        (DeviceKind::Cuda, Effort::Full) => (1 << 17, 25),
+        // Blocks begin one after the other there, and the first is not to be done before
+        // the others come.
+        (DeviceKind::Cpu, Effort::Quick) => (1 << 19, 10),
+        (DeviceKind::Cpu, Effort::Full) => (1 << 22, 25),
     };
+    let time = Duration::from_millis(ms);
     let most = (entries / asked.blocks.max(1)).max(1);
     let (size, count) = (Size { most, time }, parameter(asked, COUNT)?);
     let shape = shape(asked);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
 use std::collections::BTreeSet;
+use stm_core::host::Device;
 use stm_core::sync::barrier::Kind as BarrierKind;
 use stm_core::sync::semaphore::Kind as SemaphoreKind;
 
@@ -13,9 +14,9 @@ fn run(ms: u64) -> Run {
     }
 }
 
-/// The size in the tests of launches that are made up.
+/// The size in the tests of launches that are made up. The first trial makes 4 operations.
 const SIZE: Size = Size {
-    most: 6400,
+    most: 1 << 14,
     time: Duration::from_millis(80),
 };
 
@@ -130,43 +131,49 @@ fn fast_launches_make_the_most_operations_five_times() {
     let mut asked_for = Vec::new();
     let runs = runs(SIZE, |operations| {
         asked_for.push(operations);
-        Ok(run([1, 3, 2, 1, 2, 3][asked_for.len() - 1]))
+        Ok(run([1, 3, 2, 1, 2, 3][asked_for.len() % 6]))
     });
-    assert_eq!(asked_for, [100, 6400, 6400, 6400, 6400, 6400]);
-    let point = runs
-        .expect("runs")
-        .point(&ask("mutex", "", (1, 1), &[]), 3, None);
-    assert_eq!((point.operations, point.repeat), (19_200, 5));
+    assert_eq!(asked_for[..7], [4, 16, 64, 256, 1024, 4096, 1 << 14]);
+    // Of 2, 3, 1, 3 and 2 ms.
+    assert_eq!(asked_for[7..], [1 << 14; 5]);
+    let asked = ask("mutex", "", (1, 1), &[]);
+    let point = runs.expect("runs").point(&asked, 3, None);
+    assert_eq!((point.operations, point.repeat), (3 << 14, 5));
     let times = [point.ms_min, point.ms, point.ms_max];
     let mut is = times.iter().zip([1.0, 2.0, 3.0]);
     assert!(is.all(|(ms, of)| (ms - of).abs() < 1e-9), "{times:?}");
-    assert!((point.per_s - 9_600_000.0).abs() < 1.0);
+    let per_s = f64::from(3 << 14) / 2e-3;
+    assert!((point.per_s - per_s).abs() < 1.0);
 }
 
 #[test]
 fn slow_launches_make_as_many_as_fit_into_the_time() {
-    let mut asked_for = Vec::new();
-    let of = |ms, asked_for: &mut Vec<u32>| {
-        asked_for.clear();
+    let of = |ms_of: &dyn Fn(u32) -> u64| {
+        let mut asked_for = Vec::new();
         let found = runs(SIZE, |operations| {
             asked_for.push(operations);
-            Ok(run(ms * u64::from(operations) / 100))
+            Ok(run(ms_of(operations)))
         });
-        found.expect("runs").operations
+        (found.expect("runs").operations, asked_for)
     };
-    // 80 ms have room for eight times what takes 10 ms.
-    assert_eq!(of(10, &mut asked_for), 800);
-    // And for the least, which takes longer.
-    assert_eq!(of(100, &mut asked_for), 100);
-    assert_eq!(asked_for.len(), 6);
-    // What takes more than two seconds is made once, after the trial.
-    assert_eq!(of(2_001, &mut asked_for), 100);
-    assert_eq!(asked_for.len(), 2);
+    // 256 of them take 25 ms, and 1,024 take 102: too long, but 512 fit.
+    let (operations, asked_for) = of(&|n| u64::from(n) / 10);
+    assert_eq!(operations, 512);
+    assert_eq!(asked_for, [4, 16, 64, 256, 1024, 512, 512, 512, 512, 512]);
+    // The least is made in any case, though it takes longer.
+    assert_eq!(of(&|n| u64::from(n) * 30), (4, vec![4; 6]));
+    // And once, after the trial, if it takes over two seconds.
+    assert_eq!(of(&|n| u64::from(n) * 501), (4, vec![4; 2]));
+    // Beyond 64 it goes a thousand times slower, which the next trial shows.
+    let (operations, asked_for) = of(&|n| if n <= 64 { 1 } else { u64::from(n) * 10 });
+    assert_eq!(operations, 8);
+    assert_eq!(asked_for, [4, 16, 64, 256, 8, 8, 8, 8, 8]);
 }
 
 #[test]
 fn a_wrong_result_of_any_launch_is_not_verified() {
-    for wrong in 0..6 {
+    // Of seven trials and five launches.
+    for wrong in 0..12 {
         let mut launches = 0;
         let runs = runs(SIZE, |_| {
             let mut run = run(1);
