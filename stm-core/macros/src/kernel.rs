@@ -200,6 +200,15 @@ impl<'a> Signature<'a> {
                 quote!(#name)
             }
         });
+        let checks: Vec<TokenStream> = arguments
+            .iter()
+            .filter(|a| a.is_data)
+            .map(|Argument { name, ty, .. }| {
+                quote! {
+                    ::stm_core::host::Argument::<D, #ty>::check_launch::<Kernel<#algorithm>>(&#name, &shape)?;
+                }
+            })
+            .collect();
         let env_lent = |is_data: bool, ty: &Type| {
             if is_data {
                 quote!(impl ::stm_core::host::Argument<D, #ty> + 'env)
@@ -242,6 +251,7 @@ impl<'a> Signature<'a> {
                     shape: ::stm_core::host::Launch,
                     #(#names: #types,)*
                 ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                    #(#checks)*
                     stm.set_up::<#algorithm>(shape)?;
                     let params = Params::<#algorithm> {
                         stm: stm.handle::<#algorithm>(),
@@ -277,6 +287,7 @@ impl<'a> Signature<'a> {
                     shape: ::stm_core::host::Launch,
                     #(#names: #env_types,)*
                 ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+                    #(#checks)*
                     // SAFETY: as for `launch_with`; the arguments are borrowed
                     // until all launches in order have ended.
                     unsafe {
