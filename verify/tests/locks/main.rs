@@ -12,3 +12,4 @@ mod misuse;
 mod mutants;
 mod panics;
 mod series;
+mod transactions;
