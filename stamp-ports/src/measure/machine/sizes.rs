@@ -107,7 +107,7 @@ impl Sizes {
             meeting_threads: 1,
             waits: 200,
             locking: vec![1, cores],
-            sections: 200_000,
+            sections: 1_000_000,
             entering: vec![cores],
             counts: vec![1, 120],
             entries: 20_000,
