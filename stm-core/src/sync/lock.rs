@@ -82,17 +82,19 @@ pub struct Place {
     users: u32,
     user: u64,
     shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    kind: u32,
 }
 
 impl Place {
     /// Makes the place of user `user` at the lock at `lock`, whose words in shared
-    /// memory begin at `shared`.
+    /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
     #[inline(always)]
     pub(crate) const fn new(
         lock: *mut u32,
         (nodes, users): (*mut u32, u32),
         user: u64,
-        shared: u32,
+        (shared, kind): (u32, u32),
     ) -> Self {
         Self {
             lock,
@@ -100,7 +102,14 @@ impl Place {
             users,
             user,
             shared,
+            kind,
         }
+    }
+
+    /// Returns the kind, for [`Chosen`](super::Chosen).
+    #[inline(always)]
+    pub(super) const fn kind(&self) -> u32 {
+        self.kind
     }
 
     /// Returns the index of the lock's first word in the block's shared memory. It
@@ -241,6 +250,8 @@ impl Pauses {
 pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;
+    /// Says whether the host chooses the kind at launch, so that it must say which.
+    const CHOSEN: bool = false;
     /// The number of locks of one array that a thread may hold at the same time;
     /// `u32::MAX` if there is no limit.
     const HELD_MAX: u32;

@@ -9,6 +9,7 @@
 //! | [`Ring`](super::Ring) | 2 + 1 for each user | 0 | first come, first served | comparison |
 //! | [`Mcs`](super::Mcs), [`Mcs2`](super::Mcs2) | 1 | 8, 16 | first come, first served | many locks that are wanted by many |
 //! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
+//! | [`Chosen`](super::Chosen) | those of a kind that the host chooses at launch | | | the default, [`Mutex`](super::Mutex) |
 //! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
 //!
 //! Any number of lanes, warps and blocks may use them. The kinds with words for
@@ -98,6 +99,8 @@ pub struct TLocks<K> {
     users: u32,
     /// The first word of the locks in shared memory.
     shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    chosen: u32,
     kind: PhantomData<K>,
 }
 
@@ -132,7 +135,8 @@ impl<K: LockKind> TLocks<K> {
     ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
     ///    aligned, and zero at first;
     /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
-    ///    at most 2^28;
+    ///    at most 2^28; of [`Chosen`](super::Chosen), whose kind is `chosen`, both
+    ///    numbers of words are those of that kind;
     /// 3. only lanes access these words, through such references of kind `K`.
     pub(crate) const unsafe fn from_raw(
         header: *mut u32,
@@ -140,7 +144,7 @@ impl<K: LockKind> TLocks<K> {
         count: u64,
         stride: u32,
         users: u32,
-        shared: u32,
+        (shared, chosen): (u32, u32),
     ) -> Self {
         Self {
             header,
@@ -149,6 +153,7 @@ impl<K: LockKind> TLocks<K> {
             stride,
             users,
             shared,
+            chosen,
             kind: PhantomData,
         }
     }
@@ -187,7 +192,7 @@ impl<K: LockKind> TLocks<K> {
             self.header.wrapping_add(word),
             (self.nodes, self.users),
             lane.grid_thread(),
-            self.shared.saturating_add(shared),
+            (self.shared.saturating_add(shared), self.chosen),
         ))
     }
 
