@@ -9,6 +9,7 @@
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
+//! | [`sync`] | `bench sync`: locks, barriers and semaphores, its document and its page |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
@@ -29,6 +30,7 @@ pub mod output;
 pub mod paper;
 pub mod report;
 pub mod soak;
+pub mod sync;
 pub mod variants;
 pub mod workloads;
 
