@@ -9,6 +9,7 @@
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
+//! | [`sync`] | `bench sync`: locks, barriers and semaphores, its document and its page |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
 //! | [`store`] | a document of measurements on disk |

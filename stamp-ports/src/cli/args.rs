@@ -138,7 +138,8 @@ Examples:
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
 beside itself, each of its figures as DIR/figure-N.svg, and the paper's claims
-with their rules and verdicts as DIR/claims.json.
+with their rules and verdicts as DIR/claims.json. Of DIR/sync.json, which
+`bench sync` wrote, it makes the same, with DIR/claims-sync.json.
 
 Example:
   stamp report results --title \"The evaluation on our machine\"")]
@@ -148,7 +149,7 @@ Example:
 /// The options of `report`.
 #[derive(Args, Debug, Clone)]
 pub struct ReportArgs {
-    /// The folder that `bench paper --out` wrote
+    /// The folder that `bench paper --out` or `bench sync --out` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// The page's title

@@ -1,4 +1,6 @@
-//! `stamp report DIR`: one page about what `stamp bench paper` measured.
+//! `stamp report DIR`: one page about what `stamp bench paper` measured, or `stamp bench
+//! sync`, by the document in the folder. The latter's page is made by
+//! [`sync::report`](crate::sync::report), with the drawings of this module.
 //!
 //! `DIR/paper.json` goes in; `DIR/report.html`, a file `DIR/figure-N.svg` for
 //! each figure and the judged claims, `DIR/claims.json`, come out. The page needs nothing beside itself and runs no
@@ -39,6 +41,8 @@ use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::out_file::write_whole;
 use crate::paper::document::{FILE_NAME, Paper};
+use crate::sync::bench::{self, Bench};
+use crate::sync::report as sync;
 use std::fs;
 use std::io::{ErrorKind, Write, stdout};
 use std::path::Path;
@@ -67,7 +71,7 @@ pub fn files(paper: &Paper, title: Option<&str>) -> Result<Vec<(String, String)>
 
 /// The text without the characters that XML has no way to write, which `maud`
 /// and `plotters` pass on.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let bad = |c: char| {
         (c.is_control() && c != '\n' && c != '\t') || ('\u{fffe}'..='\u{ffff}').contains(&c)
     };
@@ -80,8 +84,20 @@ fn printable(text: &str) -> String {
 /// One line: no folder, no document in it, another format, a file that cannot
 /// be written.
 pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
-    let paper = read(folder)?;
-    let files = files(&paper, title)?;
+    let of_sync = folder.join(bench::FILE_NAME);
+    let (files, claims) = if !of_sync.is_file() {
+        (files(&read(folder)?, title)?, claims::FILE_NAME)
+    } else if folder.join(FILE_NAME).is_file() {
+        return Err(Error::Usage(format!(
+            "{} has {FILE_NAME} and {}, and both make {PAGE}: give each a folder of its own",
+            folder.display(),
+            bench::FILE_NAME
+        )));
+    } else {
+        let bench = Bench::parse(&text_of(&of_sync)?)
+            .map_err(|error| Error::Usage(format!("{}: {error}", of_sync.display())))?;
+        (sync::files(&bench, title)?, sync::claims::FILE_NAME)
+    };
     for (name, text) in &files {
         let path = folder.join(name);
         write_whole(&path, text).map_err(|error| {
@@ -93,19 +109,27 @@ pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
     }
     writeln!(
         stdout(),
-        "{}, {} and {}",
+        "{}, {} and {claims}",
         folder.join(PAGE).display(),
         of(files.len() as u64 - 2, "figure"),
-        claims::FILE_NAME
     )?;
     Ok(true)
+}
+
+/// The text of a document that is there.
+fn text_of(path: &Path) -> Result<String> {
+    let shown = path.display();
+    let bytes =
+        fs::read(path).map_err(|error| Error::Usage(format!("cannot read {shown}: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))
 }
 
 fn read(folder: &Path) -> Result<Paper> {
     let path = folder.join(FILE_NAME);
     let shown = path.display();
     let bytes = fs::read(&path).map_err(|error| {
-        let fix = "give the folder that `stamp bench paper --out` wrote";
+        let fix = "give the folder that `stamp bench paper --out` or `bench sync --out` wrote";
         Error::Usage(if folder.is_file() {
             format!("{} is a file: {fix}", folder.display())
         } else if !folder.is_dir() {

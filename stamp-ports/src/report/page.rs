@@ -11,6 +11,7 @@ use super::remarks;
 use super::sentences;
 use super::tables;
 use super::view::{apart, headline, label, times};
+use crate::devices::Description;
 use crate::numbers::{bytes, count};
 use crate::paper::document::Paper;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -18,45 +19,78 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The page's title unless another is given.
 pub const TITLE: &str = "The evaluation of GPU-STM, measured again";
 
-/// A section of the page.
-struct Section {
-    id: &'static str,
-    name: String,
-    shows: Vec<String>,
+/// A section of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    /// Its name in links.
+    pub(crate) id: &'static str,
+    /// Its heading.
+    pub(crate) name: String,
+    /// What it shows, in sentences.
+    pub(crate) shows: Vec<String>,
     /// What the paper says of the same.
-    theirs: Option<String>,
-    body: Vec<Markup>,
-    /// What `--only` of `bench paper` calls it, if it is one of its parts.
-    only: Option<&'static str>,
+    pub(crate) theirs: Option<String>,
+    /// Its figures and tables.
+    pub(crate) body: Vec<Markup>,
+    /// What `--only` of the command calls it, if it is one of its parts.
+    pub(crate) only: Option<&'static str>,
+}
+
+/// What a page is made of.
+#[derive(Debug)]
+pub(crate) struct Parts<'p> {
+    /// Its title.
+    pub(crate) title: &'p str,
+    /// What stands before the links to the sections.
+    pub(crate) opening: Markup,
+    /// The sections.
+    pub(crate) sections: Vec<Section>,
+    /// The command that measured.
+    pub(crate) command: &'p str,
+    /// The end.
+    pub(crate) footer: Markup,
+}
+
+impl Parts<'_> {
+    /// Returns the page as a file.
+    pub(crate) fn page(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" xmlns="http://www.w3.org/1999/xhtml" {
+                (head(self.title))
+                body {
+                    header {
+                        h1 { (self.title) }
+                        (self.opening)
+                        nav aria-label="Sections" {
+                            ul {
+                                @for section in &self.sections {
+                                    li { a href={ "#" (section.id) } { (section.name) } }
+                                }
+                            }
+                        }
+                    }
+                    main {
+                        @for s in &self.sections { (section(self.command, s)) }
+                    }
+                    (self.footer)
+                }
+            }
+        };
+        page.into_string() + "\n"
+    }
 }
 
 /// The whole page as a file.
 pub fn page(paper: &Paper, figures: &[Figure], title: &str) -> String {
-    let sections = sections(paper, figures);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" xmlns="http://www.w3.org/1999/xhtml" {
-            (head(title))
-            body {
-                header {
-                    h1 { (title) }
-                    (opening(paper))
-                    nav aria-label="Sections" {
-                        ul {
-                            @for section in &sections {
-                                li { a href={ "#" (section.id) } { (section.name) } }
-                            }
-                        }
-                    }
-                }
-                main {
-                    @for s in &sections { (section(paper, s)) }
-                }
-                (footer(paper))
-            }
-        }
+    let parts = Parts {
+        title,
+        opening: opening(paper),
+        sections: sections(paper, figures),
+        command: &paper.command,
+        footer: footer(paper),
     };
-    page.into_string() + "\n"
+    parts.page()
 }
 
 fn head(title: &str) -> Markup {
@@ -147,8 +181,8 @@ fn times_short(ratio: f64) -> String {
     format!("{ratio:.0}\u{d7}")
 }
 
-fn facts(paper: &Paper) -> Markup {
-    let device = &paper.device;
+/// A device in one line.
+pub(crate) fn machine(device: &Description) -> String {
     let mut machine = format!(
         "{} ({}), {} processors",
         device.name, device.id, device.processors
@@ -162,18 +196,26 @@ fn facts(paper: &Paper) -> Markup {
             gpu.driver_cuda_version
         );
     }
-    let minutes = paper.seconds / 60.0;
-    let took = if minutes >= 1.0 {
+    machine
+}
+
+/// The time that a run took, in words.
+pub(crate) fn took(seconds: f64) -> String {
+    let minutes = seconds / 60.0;
+    if minutes >= 1.0 {
         format!("{minutes:.1} minutes")
     } else {
-        format!("{:.0} seconds", paper.seconds)
-    };
+        format!("{seconds:.0} seconds")
+    }
+}
+
+fn facts(paper: &Paper) -> Markup {
     let commit = paper.commit.as_deref().unwrap_or("commit not recorded");
     html! {
         dl {
-            dt { "Machine" } dd { (machine) }
+            dt { "Machine" } dd { (machine(&paper.device)) }
             dt { "Begun" } dd { (paper.started) }
-            dt { "Took" } dd { (took) }
+            dt { "Took" } dd { (took(paper.seconds)) }
             dt { "Command" } dd { code { (paper.command) } }
             dt { "Program" } dd { "stamp " (paper.version) ", " (commit) ", seed " (paper.seed) }
         }
@@ -239,7 +281,7 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
 }
 
 /// The tables behind a figure, which open on demand, if there are any.
-fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
+pub(crate) fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
     if tables.is_empty() {
         return Vec::new();
     }
@@ -327,7 +369,7 @@ fn table_sections(paper: &Paper) -> Vec<Section> {
     ]
 }
 
-fn section(paper: &Paper, section: &Section) -> Markup {
+fn section(command: &str, section: &Section) -> Markup {
     html! {
         section id=(section.id) {
             h2 { (section.name) }
@@ -342,7 +384,7 @@ fn section(paper: &Paper, section: &Section) -> Markup {
             @for part in &section.body { (part) }
             @if let Some(only) = section.only {
                 p .by {
-                    "Measured by " code { (paper.command) } "; this part alone: the same with "
+                    "Measured by " code { (command) } "; this part alone: the same with "
                     code { "--only " (only) } "."
                 }
             }

@@ -88,6 +88,26 @@ const SHADES: [[Hue; 4]; 2] = [
     ],
 ];
 
+/// A line that none of these colours is near to.
+const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, "12 6 4 6");
+
+/// Looks of lines that are no variants of the paper's: those of the variants, and where they
+/// do not suffice, shades.
+const LINES: [Hue; 12] = [
+    VARIANTS[1],
+    VARIANTS[2],
+    VARIANTS[3],
+    VARIANTS[4],
+    VARIANTS[5],
+    VARIANTS[6],
+    VARIANTS[0],
+    OTHER,
+    TEAL,
+    SHADES[0][3],
+    SHADES[1][3],
+    SHADES[0][1],
+];
+
 /// The phases of a thread's time, in the order of the stack. Their contrast to
 /// the background is 4.5 : 1 or more, so that a share can be written on them in
 /// its colour.
@@ -121,6 +141,13 @@ pub fn shade(name: &str, i: usize) -> Hue {
         _ => return variant(name),
     };
     shades[i % shades.len()]
+}
+
+/// The look and the marker of a line by its slot, of which there are 12.
+pub fn line(slot: usize) -> (Hue, usize) {
+    // Lines with a shade have other markers than those of a like colour.
+    let marker = if slot < 8 { slot } else { slot + 4 };
+    (LINES[slot % LINES.len()], marker % MARKERS)
 }
 
 /// A variant's place in the legends; unknown ones come last.
@@ -183,7 +210,7 @@ pub fn marker_of(variant: &str) -> usize {
 
 /// Everything that a drawing may be coloured with.
 fn all() -> impl Iterator<Item = Hue> {
-    [INK, MUTED, GRID, SURFACE, OTHER]
+    [INK, MUTED, GRID, SURFACE, OTHER, TEAL]
         .into_iter()
         .chain(VARIANTS)
         .chain(SHADES.into_iter().flatten())
@@ -258,6 +285,16 @@ mod tests {
         for (i, a) in shades.iter().enumerate() {
             for b in &shades[..i] {
                 assert!(a.dash != b.dash && a.dark != b.dark, "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_has_a_look_of_its_own() {
+        for (i, a) in LINES.iter().enumerate() {
+            for (j, b) in LINES[..i].iter().enumerate() {
+                assert!(a.light != b.light && a.dash != b.dash, "{a:?} and {b:?}");
+                assert_ne!((line(i).0.dark, line(i).1), (line(j).0.dark, line(j).1));
             }
         }
     }

@@ -56,6 +56,16 @@ const FIELDS: [&str; 12] = [
     "device", "settings", "notes",
 ];
 
+impl Bench {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and the fix.
+    pub fn parse(text: &str) -> Result<Self> {
+        store::parse(text, FORMAT, "stamp bench sync")
+    }
+}
+
 impl Document for Bench {
     const FILE_NAME: &'static str = FILE_NAME;
 
@@ -79,7 +89,7 @@ impl Document for Bench {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        store::parse(text, FORMAT, "stamp bench sync")
+        Self::parse(text)
     }
 
     fn finish(&mut self) -> Result<String> {

@@ -19,7 +19,7 @@ pub const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
 /// The name of entries into libcu++'s counting semaphore.
 pub const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
 /// The name of waits at the barrier of a grid of cooperative groups.
-pub const GRID_SYNC: &str = "grid.sync()";
+pub const GRID_SYNC: &str = "grid.sync";
 
 /// A source file.
 struct Source {

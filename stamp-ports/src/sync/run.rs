@@ -9,6 +9,7 @@ use super::{plan, sections};
 use crate::devices::{AnyDevice, Description};
 use crate::error::{Error, Result};
 use crate::measure::machine;
+use crate::measure::machine::cache::Place;
 use crate::measure::progress::Progress;
 use crate::numbers::short;
 use crate::store::{Header, Store, published};
@@ -115,6 +116,12 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     let meter = Meter::new(wanted.len());
     if here(MACHINE) && store.document.machine.is_none() && time_left() {
         let found = machine::measure(device, &meter.progress)?;
+        if let Some(place) = Place::of(device)
+            && let Err(error) = place.write(&found)
+        {
+            // It is in the document, and is measured again where it is needed.
+            tracing::warn!("the measurement is not kept: {error}");
+        }
         store.document.machine = Some(found);
         store.save()?;
     }

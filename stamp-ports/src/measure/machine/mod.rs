@@ -24,7 +24,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::progress::Progress;
 use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Device};
+use stm_core::host::{self, Defaults, Device};
 
 /// Measures a device.
 ///
@@ -55,6 +55,17 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
         mutexes,
         semaphores,
     })
+}
+
+/// Returns what suits a device, by what was kept of its last measurement; without one, by
+/// the kind of the device.
+pub fn defaults(device: &AnyDevice) -> Defaults {
+    let kept = cache::Place::of(device).and_then(|place| place.read());
+    let choice = kept.and_then(|measurement| measurement.choice());
+    choice.map_or_else(
+        || Defaults::of_device_kind(device),
+        |choice| Defaults::of(&choice),
+    )
 }
 
 /// Returns what may change the speed of a device without changing its name: the newest

@@ -5,10 +5,12 @@
 use super::{Effort, Run, Size, TIMES, ask, blocks, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
+use crate::measure::machine;
 use crate::sync::document::{Asked, Point};
 use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
 use stm_core::host::{Buffer, Combiners, Device, Error, Launch, Locks};
+use stm_core::sync::series::IN_A_ROW;
 use stm_core::sync::{
     Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas,
 };
@@ -18,11 +20,18 @@ use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, 
 /// The name of this part.
 pub(super) const PART: &str = "mutex";
 
+/// The mutex that suits the machine, several sections of a thread in a row.
+const DEFAULT: &str = "default";
+/// The same, acquired for each section.
+const DEFAULT_SINGLE: &str = "default, one in a row";
+
 /// Makes one launch with so many sections.
 type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
 
 /// The implementations. A kind of lock with parameters has them in its name.
 pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
+    (DEFAULT, default),
+    (DEFAULT_SINGLE, default_single),
     (Tas::NAME, of_kind::<Tas>),
     (Ttas::NAME, of_kind::<Ttas>),
     (TasBackoff::NAME, of_kind::<TasBackoff>),
@@ -33,7 +42,7 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (Mcs::NAME, of_kind::<Mcs>),
     ("reserving-16", of_kind::<Reserving<16>>),
     ("reserving-64", of_kind::<Reserving<64>>),
-    ("combined", combined),
+    ("combining", combined),
     (BINARY_SEMAPHORE, peer),
 ];
 
@@ -68,7 +77,19 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let time = Duration::from_millis(ms);
     let size = Size { most, time };
     let runs = runs(size, |sections| make(device, asked, sections))?;
-    Ok(runs.point(asked, 1, None))
+    let point = runs.point(asked, 1, None);
+    Ok(match asked.implementation.as_str() {
+        DEFAULT | DEFAULT_SINGLE if point.verified => {
+            let kind = machine::defaults(device).mutex().name();
+            let most = if asked.implementation == DEFAULT {
+                IN_A_ROW
+            } else {
+                1
+            };
+            point.noted(Some(format!("{kind}, {most} in a row at most")))
+        }
+        _ => point,
+    })
 }
 
 /// Makes one launch, given what launches a kernel with a counter and a word for each block,
@@ -102,19 +123,49 @@ fn users(shape: &Launch) -> u64 {
     u64::from(shape.blocks) * u64::from(shape.threads)
 }
 
-/// Makes sections on a lock of one kind.
+/// Makes sections on a lock of one kind, which is acquired for each.
 fn of_kind<K: LockKind>(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
+    let locks = Locks::<_, K>::new(device, 1, users(&shape(asked)), "the lock")?;
+    made_on(device, asked, sections, &locks, 1)
+}
+
+/// Makes sections on the mutex that suits the machine, which a thread keeps for some of
+/// its sections in a row.
+fn default(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let users = users(&shape(asked));
+    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    made_on(device, asked, sections, &locks, IN_A_ROW)
+}
+
+/// The same, acquired for each section.
+fn default_single(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let users = users(&shape(asked));
+    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    made_on(device, asked, sections, &locks, 1)
+}
+
+/// Makes sections on a lock, up to so many of a thread in a row.
+fn made_on<K: LockKind>(
+    device: &AnyDevice,
+    asked: &Asked,
+    sections: u32,
+    locks: &Locks<AnyDevice, K>,
+    in_a_row: u32,
+) -> Result<Run, Error>
+where
+    Sections<K>: Kernel<Params = SectionsParams<K>>,
+{
     let shape = shape(asked);
-    let locks = Locks::<_, K>::new(device, 1, users(&shape), "the lock")?;
     let run = counted(device, &shape, sections, |counter, made| {
         let params = SectionsParams {
             locks: locks.view(),
             counter,
             made,
             sections,
+            in_a_row,
         };
         // SAFETY: the locks and the buffers live until the launch has ended.
         unsafe { device.launch::<Sections<K>>(&shape, &params) }

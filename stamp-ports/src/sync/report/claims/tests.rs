@@ -1,0 +1,264 @@
+//! Verdicts from points that are made up for them.
+
+use super::super::tests::{empty, full, point};
+use super::cases::Cases;
+use super::{Claim, Verdict, all};
+use crate::sync::bench::Bench;
+
+/// The claim with this name.
+fn claim(bench: &Bench, id: &str) -> Claim {
+    let mut claims = all(bench).into_iter();
+    claims
+        .find(|claim| claim.id == id)
+        .unwrap_or_else(|| panic!("{id}"))
+}
+
+/// The verdict with these times of the hash table at the paper's grid.
+fn table(id: &str, times: &[(&str, u64, f64)]) -> Claim {
+    let mut bench = empty();
+    for (kind, buckets, ms) in times {
+        let parameter = Some(("buckets", *buckets));
+        bench
+            .points
+            .push(point("table", kind, (30, 256), parameter, *ms));
+    }
+    claim(&bench, id)
+}
+
+#[test]
+fn a_factor_holds_from_four_fifths_on_and_in_part_if_there_is_a_gain() {
+    for (tas, verdict) in [
+        (34.0, Verdict::Holds),
+        (27.3, Verdict::Holds),
+        (27.1, Verdict::Partly),
+        (10.6, Verdict::Partly),
+        (10.4, Verdict::Fails),
+        (3.0, Verdict::Fails),
+    ] {
+        let found = table("G-H2", &[("tas/lane", 16, tas), ("mcs/lane", 16, 10.0)]);
+        assert_eq!(found.verdict, verdict, "{tas}");
+    }
+    let found = table("G-H2", &[("tas/lane", 16, 34.0), ("mcs/lane", 16, 10.0)]);
+    assert_eq!(found.at_papers_shape, "TAS / MCS 3.40\u{d7}");
+    // Nothing was measured at this machine's grid.
+    assert_eq!(found.verdict_here, Some(Verdict::Unknown));
+}
+
+#[test]
+fn a_claim_without_all_of_its_points_cannot_be_judged() {
+    let found = table("G-H2", &[("tas/lane", 16, 34.0)]);
+    assert_eq!(found.verdict, Verdict::Unknown);
+    assert_eq!(found.at_papers_shape, "not measured: TAS / MCS");
+    // The library's own kinds, which hand the lock on within a warp, do not stand in.
+    let found = table("G-H2", &[("tas", 16, 34.0), ("mcs", 16, 10.0)]);
+    assert_eq!(found.verdict, Verdict::Unknown);
+    // One of four ratios is missing: the others are shown, and decide nothing.
+    let some = [
+        ("ttas/lane", 32, 3.0),
+        ("mcs/lane", 32, 1.0),
+        ("ticket", 32, 1.0),
+    ];
+    let found = table("G-H6", &some);
+    assert_eq!(found.verdict, Verdict::Unknown);
+    assert!(
+        found
+            .at_papers_shape
+            .contains("ttas/lane to ticket 3.00\u{d7}")
+    );
+    assert!(
+        found
+            .at_papers_shape
+            .contains("not measured: lock-free to mcs/lane")
+    );
+}
+
+#[test]
+fn a_rule_over_several_cases_holds_in_part_if_some_meet_it() {
+    let times = |free| {
+        [
+            ("lock-free", 32, free),
+            ("ttas/lane", 32, 3.0),
+            ("mcs/lane", 32, 1.0),
+            ("ticket", 32, 1.0),
+        ]
+    };
+    assert_eq!(table("G-H6", &times(3.0)).verdict, Verdict::Holds);
+    assert_eq!(table("G-H6", &times(1.0)).verdict, Verdict::Partly);
+    let none = times(1.0).map(|(kind, n, _)| (kind, n, 1.0));
+    assert_eq!(table("G-H6", &none).verdict, Verdict::Fails);
+}
+
+#[test]
+fn every_claim_of_a_full_document_is_judged_unless_nothing_can_judge_it() {
+    let never = ["S-B4", "S-X8", "S-E9", "A-Q3"];
+    for claim in all(&full()) {
+        let unknown = claim.verdict == Verdict::Unknown;
+        assert_eq!(unknown, never.contains(&claim.id), "{claim:?}");
+        let here = claim.verdict_here.is_some_and(|v| v == Verdict::Unknown);
+        assert_eq!(here, ["S-X8", "S-E9"].contains(&claim.id), "{claim:?}");
+    }
+}
+
+/// Changes the time of the points that `of` picks, by a factor.
+fn scaled(bench: &mut Bench, of: impl Fn(&crate::sync::document::Point) -> bool, factor: f64) {
+    for point in bench.points.iter_mut().filter(|p| of(p)) {
+        point.ms *= factor;
+        point.per_s /= factor;
+    }
+}
+
+#[test]
+fn coupling_against_coarse_locking_follows_the_times() {
+    let mut bench = full();
+    let coarse = |p: &crate::sync::document::Point| p.implementation.starts_with("coarse:");
+    // Equal work but for the block size's 1.25.
+    assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Fails);
+    scaled(&mut bench, coarse, 2.0);
+    assert_eq!(claim(&bench, "G-M1").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Fails);
+    scaled(
+        &mut bench,
+        |p| coarse(p) && p.parameters["entry-points"] >= 128,
+        0.2,
+    );
+    assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "G-M4").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "G-M5").verdict, Verdict::Holds);
+}
+
+#[test]
+fn the_winner_on_the_counter_is_the_fastest_at_the_largest_grid() {
+    let mut bench = full();
+    assert_eq!(
+        claim(&bench, "G-C13").verdict,
+        Verdict::Fails,
+        "mcs is made up to win"
+    );
+    assert_eq!(claim(&bench, "G-S1").verdict, Verdict::Fails, "everywhere");
+    scaled(
+        &mut bench,
+        |p| p.part == "counter" && p.implementation == "ticket",
+        0.1,
+    );
+    assert_eq!(claim(&bench, "G-C13").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "G-H11").verdict, Verdict::Holds);
+    let first = claim(&bench, "G-S1");
+    assert_eq!(first.verdict, Verdict::Holds);
+    assert_eq!(
+        first.at_papers_shape,
+        "counter ticket, table mcs/lane, list coupled:mcs2"
+    );
+}
+
+#[test]
+fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
+    let mut bench = full();
+    assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Holds);
+    let wrong = |p: &&mut crate::sync::document::Point| {
+        p.part == "sections" && p.implementation == "mcs" && p.blocks == 512
+    };
+    for point in bench.points.iter_mut().filter(wrong) {
+        point.verified = false;
+    }
+    let found = claim(&bench, "A-N1");
+    assert_eq!(found.verdict, Verdict::Partly);
+    assert!(
+        found.at_papers_shape.contains("mcs wrong at 100"),
+        "{found:?}"
+    );
+    assert_eq!(found.verdict_here, Some(Verdict::Holds));
+    // Without the sum of the kernel without a lock nothing is said of it.
+    for point in &mut bench.points {
+        point.note = None;
+    }
+    assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Unknown);
+}
+
+#[test]
+fn labels_exchanged_exchange_the_verdicts() {
+    let mut bench = full();
+    let slow = |p: &crate::sync::document::Point| {
+        p.part == "sections" && p.implementation == "anderson" && p.parameters["rounds"] == 100
+    };
+    scaled(&mut bench, slow, 100.0);
+    assert_eq!(claim(&bench, "A-L5").verdict, Verdict::Holds);
+    assert_eq!(claim(&bench, "A-L5x").verdict, Verdict::Fails);
+}
+
+#[test]
+fn fairness_is_the_most_over_the_fewest_and_none_is_infinite() {
+    let mut bench = full();
+    let found = claim(&bench, "S-X7");
+    assert_eq!(found.verdict, Verdict::Holds);
+    assert!(
+        found.at_papers_shape.contains("tas 4.00\u{d7}"),
+        "{found:?}"
+    );
+    for point in bench
+        .points
+        .iter_mut()
+        .filter(|p| p.implementation == "tas")
+    {
+        point.fewest = Some(0);
+    }
+    let found = claim(&bench, "S-X7");
+    assert_eq!(found.verdict, Verdict::Holds);
+    assert!(found.at_papers_shape.contains("tas \u{221e}"), "{found:?}");
+    for point in bench
+        .points
+        .iter_mut()
+        .filter(|p| p.implementation == "tas")
+    {
+        (point.most, point.fewest) = (None, None);
+    }
+    assert_eq!(claim(&bench, "S-X7").verdict, Verdict::Unknown);
+}
+
+#[test]
+fn fermi_s_times_behave_like_fermi() {
+    let bench = full();
+    for (id, said) in [
+        ("S-A1", "contended reads 2.99\u{d7}"),
+        ("S-A2", "volatile 11.5\u{d7}"),
+        ("S-A3", "contended reads 2.98\u{d7}"),
+        ("S-A4", "reads 11.5\u{d7}"),
+    ] {
+        let found = claim(&bench, id);
+        assert_eq!(found.verdict, Verdict::Holds, "{id}");
+        assert!(found.at_papers_shape.contains(said), "{found:?}");
+    }
+}
+
+#[test]
+fn many_cases_are_summed_up_and_those_that_fail_are_named() {
+    let mut cases = Cases::new();
+    for i in 1..=10 {
+        cases.value(format!("case {i}"), Some(f64::from(i)), |x| x > 2.5);
+    }
+    let found = cases.finding();
+    assert_eq!(found.verdict, Verdict::Partly);
+    assert_eq!(
+        found.figures,
+        "8 of 10 cases meet it, 1.00\u{d7} to 10.0\u{d7}; not case 1 1.00\u{d7}, case 2 2.00\u{d7}"
+    );
+    let mut cases = Cases::new();
+    cases.value("nothing", Some(f64::NAN), |_| true);
+    assert_eq!(cases.finding().verdict, Verdict::Unknown);
+    assert_eq!(Cases::new().finding().figures, "not measured");
+}
+
+#[test]
+fn ids_are_unique_and_texts_are_sentences() {
+    let claims = all(&empty());
+    for (i, claim) in claims.iter().enumerate() {
+        assert!(
+            claims[..i].iter().all(|other| other.id != claim.id),
+            "{}",
+            claim.id
+        );
+        assert!(claim.text.ends_with('.'), "{}", claim.text);
+        assert!(!claim.rule.ends_with('.'), "{}", claim.rule);
+    }
+    assert_eq!(claims.len(), 46 + 29 + 15);
+}
