@@ -230,6 +230,7 @@ impl<D: Device> Locks<D, Chosen> {
 }
 
 /// What of an array's memory depends on the kind.
+#[derive(Clone, Copy)]
 struct Form {
     /// The number of the kind, for [`Chosen`].
     chosen: u32,

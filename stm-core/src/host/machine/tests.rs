@@ -196,12 +196,12 @@ fn a_barrier_is_chosen_for_each_number_of_blocks() {
 
 #[test]
 fn only_mutexes_that_serve_all_blocks_alike_are_chosen_by_their_times() {
+    use MutexKind::{FetchAdd, TasBackoff, Ticket};
     let mutex = |kind, time, most_to_fewest| MeasuredMutex {
         kind,
         time,
         most_to_fewest,
     };
-    use MutexKind::{FetchAdd, TasBackoff, Ticket};
     let expected = choose(&Abstraction::of(&TESLA).unwrap());
     let measured = |mutexes: &[_]| expected.clone().with_measured_mutexes(mutexes);
     assert_eq!(measured(&[]), expected);
