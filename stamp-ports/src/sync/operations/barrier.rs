@@ -23,7 +23,7 @@ fn shapes(kind: DeviceKind, processors: u32, effort: Effort) -> Vec<(u32, u32)> 
     // The usual threads of a block, and others.
     let (usual, other): (u32, &[u32]) = match kind {
         DeviceKind::Cuda => (128, &[32, 256]),
-        DeviceKind::Cpu => (1, &[4]),
+        DeviceKind::Cpu => (1, &[2]),
     };
     let blocks = blocks(kind, processors, effort, &[1, 2, 4, 8]);
     let mut shapes: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, usual)).collect();

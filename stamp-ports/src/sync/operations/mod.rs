@@ -247,11 +247,11 @@ const fn shape(asked: &Asked) -> Launch {
 }
 
 /// Returns numbers of blocks: on a GPU small ones, and so many times the number of its
-/// multiprocessors, on the CPU of its cores.
+/// multiprocessors. On the CPU there is a block for each core and no more: threads that wait
+/// in turn for one that does not run show the scheduler of the system.
 fn blocks(kind: DeviceKind, processors: u32, effort: Effort, times: &[u32]) -> Vec<u32> {
     let mut blocks: Vec<u32> = match (kind, effort) {
-        (_, Effort::Quick) => vec![1, processors],
-        (DeviceKind::Cpu, Effort::Full) => vec![1, processors, 4 * processors],
+        (_, Effort::Quick) | (DeviceKind::Cpu, _) => vec![1, processors],
         (DeviceKind::Cuda, Effort::Full) => [1, 8, 32]
             .into_iter()
             .chain(times.iter().map(|n| n * processors))

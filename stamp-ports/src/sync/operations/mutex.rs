@@ -69,10 +69,9 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let (most, ms) = match (device.kind(), effort) {
         (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
         (DeviceKind::Cuda, Effort::Full) => (1 << 18, 130),
-        // Blocks begin one after the other there, and the first is not to be done before
-        // the others come.
-        (DeviceKind::Cpu, Effort::Quick) => (1 << 20, 15),
-        (DeviceKind::Cpu, Effort::Full) => (1 << 23, 130),
+        // A hand-over between threads that other processes hold up takes milliseconds.
+        (DeviceKind::Cpu, Effort::Quick) => (1 << 12, 15),
+        (DeviceKind::Cpu, Effort::Full) => (1 << 14, 130),
     };
     let time = Duration::from_millis(ms);
     let size = Size { most, time };

@@ -48,10 +48,9 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let (entries, ms) = match (device.kind(), effort) {
         (DeviceKind::Cuda, Effort::Quick) => (1 << 14, 10),
         (DeviceKind::Cuda, Effort::Full) => (1 << 17, 25),
-        // Blocks begin one after the other there, and the first is not to be done before
-        // the others come.
-        (DeviceKind::Cpu, Effort::Quick) => (1 << 19, 10),
-        (DeviceKind::Cpu, Effort::Full) => (1 << 22, 25),
+        // A hand-over between threads that other processes hold up takes milliseconds.
+        (DeviceKind::Cpu, Effort::Quick) => (1 << 12, 10),
+        (DeviceKind::Cpu, Effort::Full) => (1 << 14, 25),
     };
     let time = Duration::from_millis(ms);
     let most = (entries / asked.blocks.max(1)).max(1);

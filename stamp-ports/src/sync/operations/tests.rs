@@ -77,7 +77,7 @@ fn a_full_run_has_the_points_of_the_tables() {
     for part in [mutex::PART, barrier::PART, semaphore::PART] {
         let of = points.iter().filter(|asked| asked.part == part);
         let blocks: BTreeSet<u32> = of.map(|asked| asked.blocks).collect();
-        assert_eq!(blocks, BTreeSet::from([1, cores, 4 * cores]), "{part}");
+        assert_eq!(blocks, BTreeSet::from([1, cores]), "{part}");
     }
     let again = super::points(&device, Effort::Full, &Peers::default()).expect("points");
     assert_eq!(points, again);
