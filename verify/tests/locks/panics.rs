@@ -39,7 +39,7 @@ fn ends<K: LockKind>() {
                 let section = |panics_now: bool| {
                     increment(lane, word(&counters, 0));
                     if panics_now {
-                        panics();
+                        panics::<()>();
                     }
                     increment(lane, word(&counters, 1));
                 };
@@ -150,7 +150,7 @@ impl Combined<1> for Sum {
 
     fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
         if number == 0 {
-            panics();
+            panics::<()>();
         }
         *sum += number;
         *sum
