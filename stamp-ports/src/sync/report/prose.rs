@@ -24,7 +24,7 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     (
         COUNTER,
         "A grid of 32 blocks of 1,024 threads was not resident on his GPU of 30 multiprocessors of 1,024 \
-         threads. On this one it is, where its multiprocessors are as many.",
+         threads. On an H200 it is.",
     ),
     (
         COUNTER,
@@ -66,7 +66,7 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         BARRIER,
-        "Times are of the kernel and hold many waits, so that the launch is a small part. All 128 threads of each block wait. A grid that is \
+        "Times are of the kernel and hold many waits; the launch is not subtracted. All threads of each block wait. A grid that is \
          not resident together is refused.",
     ),
     (
@@ -81,8 +81,8 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         SEMAPHORE,
-        "A spinning semaphore at full load takes minutes for 1,000 operations a block. Its points make fewer, \
-         which their operations say.",
+        "By its rate in earlier runs a spinning semaphore at full load would take minutes for 1,000 operations of each block. \
+         Its points make fewer, or are left out with a note.",
     ),
     (
         SECTIONS,

@@ -1,8 +1,8 @@
 //! Claims of Stuart and Owens about accesses to memory, and about the choices that follow
 //! from them (sections 3, 4 and 7, tables 1 to 3 and 5).
 //!
-//! Verdicts rest on reads. The ratios of writes are printed beside them: equal stores to one
-//! word are merged by the hardware at hand, so that their times say nothing of a queue.
+//! Verdicts rest on reads. The ratios of writes are printed beside them: the times of stores
+//! measured so far are too short for as many accesses (`docs/lab-notes/2026-11-22-locks.md`).
 
 use super::Stated;
 use super::cases::{Cases, Finding, fastest, more};

@@ -88,7 +88,11 @@ const KINDS: [&str; 8] = [
 /// A panel for each lock, a line for each grid, and the time of a single thread.
 fn locks<'b>(data: &Data<'b>, shape: Shape) -> Vec<Shown<'b>> {
     let panel = |(kind, title): (&str, &str)| Shown {
-        title: title.to_owned(),
+        title: if shape.of_paper {
+            title.to_owned()
+        } else {
+            kind.to_owned()
+        },
         x: X,
         quantity: TIME,
         series: grids(data, kind, shape),

@@ -10,6 +10,7 @@ mod counter;
 mod operations;
 mod tables;
 
+use super::claims::cases::LEVEL;
 use super::data::{Data, counts};
 use super::looks;
 use crate::numbers::{digits3, short};
@@ -17,6 +18,7 @@ use crate::report::axis::Axis;
 use crate::report::chart::{self, Line, Panel, Texts};
 use crate::report::figure::{Figure, Key, Sample};
 use crate::report::palette::Hue;
+use crate::report::view::times;
 use crate::sync::document::Point;
 
 /// A figure and the part whose points it shows.
@@ -46,6 +48,8 @@ struct Quantity {
     /// Its name and unit, for the axis.
     name: &'static str,
     show: fn(f64) -> String,
+    /// What the best is called, and the worst.
+    ends: [&'static str; 2],
     /// Whether the least is the best.
     least: bool,
 }
@@ -55,6 +59,7 @@ const TIME: Quantity = Quantity {
     of: |point| Some(point.ms),
     name: "kernel time in ms",
     show: time,
+    ends: ["the shortest time", "the longest"],
     least: true,
 };
 
@@ -63,6 +68,7 @@ const RATE: Quantity = Quantity {
     of: |point| Some(point.per_s),
     name: "operations a second",
     show: |rate| short(rate) + "/s",
+    ends: ["the highest rate", "the lowest"],
     least: false,
 };
 
@@ -73,7 +79,8 @@ const UNFAIRNESS: Quantity = Quantity {
         (fewest > 0).then(|| most as f64 / fewest as f64)
     },
     name: "most / fewest sections of a block",
-    show: crate::report::view::times,
+    show: times,
+    ends: ["the smallest ratio", "the largest"],
     least: true,
 };
 
@@ -86,6 +93,13 @@ pub fn time(ms: f64) -> String {
     } else {
         format!("{} \u{b5}s", digits3(ms * 1e3))
     }
+}
+
+/// Returns a place on the abscissa in words: `16 entry points`, `1 block`.
+fn place(x: f64, name: &str) -> String {
+    let one = x.total_cmp(&1.0).is_eq();
+    let name = name.strip_suffix('s').filter(|_| one).unwrap_or(name);
+    format!("{x} {name}")
 }
 
 /// A series: its name in the legend and where its points are.
@@ -134,7 +148,7 @@ impl Shown<'_> {
     }
 
     /// Says what is best and worst at an abscissa where more than one series has a point.
-    fn sentence(&self, x: f64) -> Option<String> {
+    fn clause(&self, x: f64) -> Option<String> {
         let at = |s: &Series<'_>| {
             let point = s.points.iter().find(|(px, _)| px.total_cmp(&x).is_eq())?;
             Some((s.name.clone(), (self.quantity.of)(point.1)?))
@@ -147,32 +161,33 @@ impl Shown<'_> {
         let [(best, good), .., (worst, bad)] = found.as_slice() else {
             return None;
         };
-        let show = self.quantity.show;
-        Some(format!(
-            "{}, {} {x}: {best} is best with {}, {worst} last of {} with {}.",
-            self.title,
-            self.x,
-            show(*good),
-            found.len(),
-            show(*bad)
-        ))
+        let (show, [first, last]) = (self.quantity.show, self.quantity.ends);
+        let (good_text, bad_text) = (show(*good), show(*bad));
+        let place = place(x, self.x);
+        Some(if (good / bad).max(bad / good) <= 1.0 + LEVEL {
+            format!(
+                "at {place} all {} are within 5 %, {good_text} to {bad_text}",
+                found.len()
+            )
+        } else {
+            format!(
+                "at {place} {first} is that of {best}, {good_text}, {last} that of {worst}, {bad_text}"
+            )
+        })
     }
 
     /// Says so of both ends of the abscissa.
-    fn sentences(&self) -> Vec<String> {
+    fn sentence(&self) -> Option<String> {
         let xs = || {
             self.series
                 .iter()
                 .flat_map(|s| s.points.iter().map(|p| p.0))
         };
         let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
-        let mut all: Vec<String> = ends
-            .into_iter()
-            .flatten()
-            .filter_map(|x| self.sentence(x))
-            .collect();
-        all.dedup();
-        all
+        let clauses = ends.into_iter().flatten();
+        let mut clauses: Vec<String> = clauses.filter_map(|x| self.clause(x)).collect();
+        clauses.dedup();
+        (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
     }
 
     fn panel(&self, y: &Axis) -> Panel {
@@ -193,22 +208,18 @@ impl Shown<'_> {
                     .iter()
                     .filter_map(|(x, point)| {
                         let y = (self.quantity.of)(point)?;
-                        let told = format!("{}, {} {x}: {}", s.name, self.x, show(y));
+                        let told = format!("{}, {}: {}", s.name, place(*x, self.x), show(y));
                         Some((*x, y, told))
                     })
                     .collect(),
             })
             .collect();
-        let about = self.sentences().join(" ");
+        let about = self.sentence();
         let texts = Texts {
             title: &self.title,
             below: &format!("{} ({})", self.quantity.name, y.scale()),
             x: self.x,
-            about: if about.is_empty() {
-                "Not measured."
-            } else {
-                &about
-            },
+            about: about.as_deref().unwrap_or("Not measured."),
         };
         chart::lines(&texts, &x, y, &lines)
     }
@@ -229,7 +240,7 @@ fn figure(id: &'static str, title: &str, shown: &[Shown<'_>], pairs: bool) -> Fi
             });
         }
     }
-    let about: Vec<String> = shown.iter().flat_map(Shown::sentences).collect();
+    let about: Vec<String> = shown.iter().filter_map(Shown::sentence).collect();
     Figure {
         id,
         title: title.to_owned(),

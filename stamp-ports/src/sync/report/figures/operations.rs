@@ -10,6 +10,7 @@ use crate::report::chart::{self, Bar, Panel, Texts};
 use crate::report::figure::{Figure, Key, Sample};
 use crate::report::view::times;
 use crate::sync::document::Point;
+use std::cmp::Ordering;
 
 const X: &str = "blocks";
 
@@ -214,13 +215,14 @@ fn bars(at: &At<'_>, name: &str, rounds: u64) -> (Panel, Option<String>) {
         .map(|(kind, point)| {
             let ms = point.map(|p| p.ms);
             let label = ms.map_or_else(|| "not measured".into(), time);
-            let beside = over(ms, tas).map_or_else(String::new, |r| format!(", {} tas", times(r)));
+            let beside =
+                over(ms, tas).map_or_else(String::new, |r| format!(" ({} that of tas)", times(r)));
             Bar {
                 name: (*kind).to_owned(),
                 hue: looks::of(kind, false).0,
                 value: ms,
                 range: point.map(|p| (p.ms_min, p.ms_max)),
-                told: format!("{kind}: {label}{beside}"),
+                told: format!("{kind}, {label}{beside}"),
                 label,
             }
         })
@@ -229,12 +231,7 @@ fn bars(at: &At<'_>, name: &str, rounds: u64) -> (Panel, Option<String>) {
         return (chart::nothing(&title), None);
     }
     let axis = Axis::linear(found.iter().filter_map(|(_, p)| Some(p.as_ref()?.ms_max)));
-    let told: Vec<String> = bars
-        .iter()
-        .filter(|bar| bar.value.is_some())
-        .map(|bar| bar.told.clone())
-        .collect();
-    let about = format!("{title}: {}.", told.join("; "));
+    let about = shortest(&title, &bars);
     let texts = Texts {
         title: &title,
         below: &format!("{rounds} rounds, one section a block"),
@@ -242,4 +239,27 @@ fn bars(at: &At<'_>, name: &str, rounds: u64) -> (Panel, Option<String>) {
         about: &about,
     };
     (chart::bars(&texts, &axis, 0.0, &bars), Some(about))
+}
+
+/// Says which lock takes the shortest time and which the longest, and what none takes.
+fn shortest(title: &str, bars: &[Bar]) -> String {
+    let timed = |bar: &&Bar| bar.value.is_some();
+    let (none, locks): (Vec<&Bar>, Vec<&Bar>) = bars
+        .iter()
+        .filter(timed)
+        .partition(|bar| bar.name == "none");
+    let by_time = |a: &&&Bar, b: &&&Bar| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal);
+    let mut clauses = Vec::new();
+    if let (Some(first), Some(last)) = (locks.iter().min_by(by_time), locks.iter().max_by(by_time))
+    {
+        clauses.push(format!(
+            "the shortest time is that of {}, the longest that of {}",
+            first.told, last.told
+        ));
+    }
+    clauses.extend(
+        none.iter()
+            .map(|bar| format!("without a lock {}", bar.told)),
+    );
+    format!("{title}: {}.", clauses.join("; "))
 }
