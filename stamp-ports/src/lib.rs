@@ -11,6 +11,8 @@
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, its document and its page |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
+//! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
+//! | [`store`] | a document of measurements on disk |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
 //! | [`output`] | tables for people |
@@ -30,6 +32,7 @@ pub mod output;
 pub mod paper;
 pub mod report;
 pub mod soak;
+pub mod store;
 pub mod sync;
 pub mod variants;
 pub mod workloads;

@@ -78,6 +78,11 @@ fn a_measurement_has_all_times_rates_and_choices_and_is_kept() {
     let barriers = measurement["barriers"].as_array().expect("barriers");
     assert_eq!(barriers.len(), 2 * 6);
     assert!(barriers.iter().all(|b| b["ns"].as_f64() > Some(0.0)));
+    let mutexes = measurement["mutexes"].as_array().expect("mutexes");
+    assert_eq!(mutexes.len(), 2 * 6, "two numbers of blocks, six kinds");
+    assert!(mutexes.iter().all(|m| m["per_s"].as_f64() > Some(1.0)));
+    let made = |m: &Value, end: &str| m[end].as_u64().expect("a number of sections");
+    assert!((mutexes.iter()).all(|m| made(m, "most") > 0 && made(m, "most") >= made(m, "fewest")));
     let semaphores = measurement["semaphores"].as_array().expect("semaphores");
     assert_eq!(semaphores.len(), 2 * 4, "two counts, four algorithms");
     assert!(semaphores.iter().all(|s| s["per_s"].as_f64() > Some(1.0)));
@@ -96,6 +101,8 @@ fn a_measurement_has_all_times_rates_and_choices_and_is_kept() {
         "64.0 MiB",
         "two-stage",
         "tickets",
+        "most/fewest",
+        "anderson",
         "mutex: ",
         "because ",
         "--fresh measures again",

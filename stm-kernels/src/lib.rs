@@ -24,10 +24,14 @@
 //! | [`ordered`] | ordered map: the same | |
 //! | [`list`] | ordered list: the same | |
 //! | [`pool`] | allocation and release of nodes alone | |
+//! | [`counter`] | counters that all threads increment | Grote 2020; Gattani and Anickode 2024 |
+//! | [`sorted`] | one sorted list with entry points, into which all threads insert | Grote 2020 |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
 //! accesses without transactions, for comparison. [`machine`] shows what a machine's
-//! memory and its barriers do, [`sections`] what its locks do. `copy` has the entry points of
+//! memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
+//! barriers and semaphores are right. [`locked`] has workloads under locks in place of
+//! transactions. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -42,7 +46,11 @@ pub mod bank;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod cells;
 pub mod chain;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod checked;
 mod copy;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod counter;
 pub mod draw;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod eigenbench;
@@ -60,6 +68,8 @@ pub mod lane_ops;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod list;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod locked;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod machine;
 pub mod map;
 pub mod mutants;
@@ -72,5 +82,7 @@ pub mod queue;
 pub mod ra;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sections;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod sorted;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;

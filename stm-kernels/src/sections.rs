@@ -10,7 +10,7 @@
 
 use core::marker::PhantomData;
 use stm_core::sync::{
-    Anderson, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
+    Anderson, Chosen, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,
 };
 use stm_core::{Lane, TArray, kernel_alone};
@@ -31,6 +31,8 @@ pub struct SectionsParams<K: LockKind> {
     pub made: TArray<u32>,
     /// The sections of all blocks.
     pub sections: u32,
+    /// How many a block may make without giving the lock up: 1 for each by itself.
+    pub in_a_row: u32,
 }
 
 /// Stores how many sections the calling lane's block has made.
@@ -53,21 +55,23 @@ impl<K: LockKind> Sections<K> {
             return;
         }
         let mut made = 0;
-        loop {
-            let more = p.locks.with(lane, 0, || {
-                // SAFETY: live, and protected by the lock. Relaxed: the lock orders it.
-                unsafe {
-                    let count = lane.load_relaxed_32(counter);
-                    if count < p.sections {
-                        lane.store_relaxed_32(counter, count + 1);
-                    }
-                    count < p.sections
+        let mut section = || {
+            // SAFETY: live, and protected by the lock. Relaxed: the lock orders it.
+            let more = unsafe {
+                let count = lane.load_relaxed_32(counter);
+                if count < p.sections {
+                    lane.store_relaxed_32(counter, count + 1);
                 }
-            });
-            if more != Ok(true) {
-                break;
-            }
-            made += 1;
+                count < p.sections
+            };
+            made += u32::from(more);
+            more
+        };
+        if p.in_a_row > 1 {
+            // A fault ends the series; the host reports it.
+            let _ = p.locks.with_many(lane, 0, p.in_a_row, section);
+        } else {
+            while p.locks.with(lane, 0, &mut section) == Ok(true) {}
         }
         tell(lane, &p.made, made);
     }
@@ -163,6 +167,7 @@ sections! {
     SectionsRing, SectionsRingParams, Ring, "sections_ring", "ring";
     SectionsAnderson, SectionsAndersonParams, Anderson, "sections_anderson", "anderson";
     SectionsMcs, SectionsMcsParams, Mcs, "sections_mcs", "mcs";
+    SectionsChosen, SectionsChosenParams, Chosen, "sections_chosen", "chosen";
     SectionsReserving16, SectionsReserving16Params, Reserving<16>, "sections_reserving_16", "reserving-16";
     SectionsReserving64, SectionsReserving64Params, Reserving<64>, "sections_reserving_64", "reserving-64";
 }

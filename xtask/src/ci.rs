@@ -33,7 +33,7 @@ impl Step {
 }
 
 /// The steps on the host, in the order in which they are soonest known.
-const HOST: [Step; 10] = [
+const HOST: [Step; 11] = [
     Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     })
@@ -67,6 +67,14 @@ const HOST: [Step; 10] = [
         let out = tree.target.join("paper-quick");
         let out = out.display();
         let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
+        program(tree, "stamp", &bench)?;
+        program(tree, "stamp", &format!("report {out}"))
+    }),
+    // The same of synchronisation.
+    Step::new("sync", |tree| {
+        let out = tree.target.join("sync-quick");
+        let out = out.display();
+        let bench = format!("bench sync --quick --fresh --device cpu --out {out}");
         program(tree, "stamp", &bench)?;
         program(tree, "stamp", &format!("report {out}"))
     }),

@@ -7,10 +7,37 @@ use crate::error::Result;
 use crate::numbers::bytes;
 use crate::output::align;
 use crate::variants::AskedVariant;
-use crate::workloads::WORKLOADS;
+use crate::workloads::contender::ContenderKind;
+use crate::workloads::input::Occasion;
+use crate::workloads::shared_options::SEED;
+use crate::workloads::{AnyInput, WORKLOADS};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
+
+/// The implementations of a workload that exclude threads without transactions.
+fn excluding(workload: &str) -> Result<Vec<&'static str>> {
+    let Some(input) = AnyInput::sized(workload, Occasion::Quick) else {
+        return Ok(Vec::new());
+    };
+    let workload = input.make(SEED)?;
+    let contenders = workload.contenders().into_iter();
+    let excluding = contenders.filter(|contender| contender.kind == ContenderKind::Excluding);
+    Ok(excluding.map(|contender| contender.name).collect())
+}
+
+/// The workloads that have such implementations, with their names.
+fn with_locks() -> Result<Vec<(&'static str, Vec<&'static str>)>> {
+    let mut all = Vec::new();
+    for &(workload, _) in WORKLOADS {
+        let names = excluding(workload)?;
+        if !names.is_empty() {
+            all.push((workload, names));
+        }
+    }
+    Ok(all)
+}
 
 /// Lists workloads, variants and devices.
 pub(super) fn list(args: ListArgs) -> Result<bool> {
@@ -21,6 +48,7 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
         let list = json!({
             "workloads": WORKLOADS.iter().map(|(name, about)| named(name, about)).collect::<Vec<_>>(),
             "variants": AskedVariant::all().iter().map(|v| named(v.name(), v.about())).collect::<Vec<_>>(),
+            "without_transactions": with_locks()?.into_iter().collect::<BTreeMap<_, _>>(),
             "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
             "refused": refused,
         });
@@ -43,6 +71,14 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
         AskedVariant::all()
             .iter()
             .map(|v| pair(v.name(), v.about()))
+            .collect(),
+    )?;
+    let with_locks = with_locks()?;
+    section(
+        "Without transactions, in `stamp bench sync`",
+        with_locks
+            .iter()
+            .map(|(n, names)| pair(n, &names.join(" ")))
             .collect(),
     )?;
     let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();

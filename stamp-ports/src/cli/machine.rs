@@ -101,6 +101,11 @@ fn text(measurement: &Measurement) -> String {
         &barriers(measurement),
         1,
     );
+    section(
+        "Sections on one mutex a second (blocks), and the most of a block over the fewest".into(),
+        &mutexes(measurement),
+        1,
+    );
     let semaphores_of = semaphores(measurement);
     section(
         "Entries into a semaphore a second".into(),
@@ -248,6 +253,33 @@ fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
     let mut last = vec!["fastest".to_owned()];
     last.extend(fastest.iter().map(|b| b.algorithm.clone()));
     table.push(last);
+    table
+}
+
+/// A row for each kind, and two columns for each number of blocks.
+fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
+    let all = &measurement.mutexes;
+    let Some(first) = all.first() else {
+        return Vec::new();
+    };
+    let mut header = vec!["blocks".to_owned()];
+    for mutex in all.iter().filter(|m| m.algorithm == first.algorithm) {
+        header.extend([mutex.blocks.to_string(), "most/fewest".into()]);
+    }
+    let mut table = vec![header];
+    for row in all.iter().filter(|m| m.blocks == first.blocks) {
+        let mut cells = vec![row.algorithm.clone()];
+        for mutex in all.iter().filter(|m| m.algorithm == row.algorithm) {
+            let ratio = mutex.most_to_fewest();
+            let fair = if ratio.is_finite() {
+                format!("{ratio:.2}")
+            } else {
+                "none for some".into()
+            };
+            cells.extend([short(mutex.per_s), fair]);
+        }
+        table.push(cells);
+    }
     table
 }
 

@@ -7,7 +7,7 @@
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows` | `run`, and no command at all; its table, row by row |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
-//! | `tune`, `floor`, `paper` | the commands that measure more |
+//! | `tune`, `floor`, `paper`, `sync` | the commands that measure more |
 //! | `generate` | `generate` |
 //! | `faults`, `soak` | `faults` and `soak` |
 
@@ -24,6 +24,7 @@ mod paper;
 mod rows;
 mod run;
 mod soak;
+mod sync;
 mod tune;
 
 use self::args::{Bench, Cli, Command};
@@ -79,6 +80,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Soak(args)) => soak::soak(args),
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
+        Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
     }
 }

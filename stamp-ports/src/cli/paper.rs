@@ -6,8 +6,9 @@ use crate::devices::Choice;
 use crate::error::Result;
 use crate::numbers::digits3;
 use crate::output::align;
+use crate::paper::document::Paper;
 use crate::paper::run::{self, PaperSpec};
-use crate::paper::store::Store;
+use crate::store::Store;
 use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
 use std::io::{Write, stdout};
@@ -30,13 +31,13 @@ pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
         fresh: args.fresh,
     };
     let store = run::paper(&device, &spec, command)?;
-    let verified = store.paper.speedups.iter().all(|s| s.verified);
+    let verified = store.document.speedups.iter().all(|s| s.verified);
     told(verified, summary(&mut stdout().lock(), &store))
 }
 
 /// The speed-ups as a table, and what there is.
-fn summary(out: &mut impl Write, store: &Store) -> Result<()> {
-    let paper = &store.paper;
+fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
+    let paper = &store.document;
     let variants = AskedVariant::of_paper();
     let name = |name: &str| name.to_owned();
     let mut rows = vec![vec![name("over cgl")]];

@@ -7,12 +7,12 @@
 //! 1; an abort rate is attempts that aborted over all attempts.
 
 use crate::devices::Description;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::measure::tried::Tried;
+use crate::store::{self, Document, Header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// The value of [`Paper::format`].
 pub const FORMAT: &str = "stamp-paper/1";
@@ -272,26 +272,7 @@ impl Paper {
     /// # Errors
     /// One line: not JSON, not a document of this format, a field that is wrong.
     pub fn parse(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
-        match value.get("format").and_then(Value::as_str) {
-            Some(FORMAT) => {}
-            Some(other) => {
-                return Err(Error::Usage(format!(
-                    "its format is {other:?}, not {FORMAT:?}: use the program that wrote it"
-                )));
-            }
-            None => {
-                return Err(Error::Usage(format!(
-                    "it has no \"format\": {FORMAT:?} is what `stamp bench paper` writes"
-                )));
-            }
-        }
-        serde_json::from_value(value).map_err(|error| {
-            Error::Usage(format!(
-                "a field of it is wrong: {error}: measure it again with `stamp bench paper --fresh`"
-            ))
-        })
+        store::parse(text, FORMAT, "stamp bench paper")
     }
 
     /// Sets what follows from other sections: each variant's ratio to `cgl` with
@@ -324,30 +305,51 @@ impl Paper {
     /// # Errors
     /// None that is known: every field has a form in JSON.
     pub fn to_text(&self) -> Result<String> {
-        let Value::Object(mut fields) = serde_json::to_value(self).map_err(std::io::Error::from)?
-        else {
-            return Ok("{}\n".into());
-        };
-        let mut text = String::from("{");
-        // The order of the fields above, which a map does not keep.
-        let first = FIELDS.iter().filter_map(|name| fields.remove_entry(*name));
-        let all: Vec<(String, Value)> = first
-            .collect::<Vec<_>>()
-            .into_iter()
-            .chain(fields)
-            .collect();
-        for (i, (name, value)) in all.iter().enumerate() {
-            let gap = if i == 0 { "\n" } else { ",\n" };
-            // Writing to a String cannot fail.
-            let _ = match value {
-                Value::Array(rows) if !rows.is_empty() => {
-                    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
-                    write!(text, "{gap}\"{name}\": [\n{}\n]", rows.join(",\n"))
-                }
-                _ => write!(text, "{gap}\"{name}\": {value}"),
-            };
+        store::to_text(self, &FIELDS)
+    }
+}
+
+impl Document for Paper {
+    const FILE_NAME: &'static str = FILE_NAME;
+
+    fn begin(header: Header<'_>, started: String) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: None,
+            command: header.command.into(),
+            quick: header.quick,
+            seed: header.seed,
+            started,
+            seconds: 0.0,
+            complete: false,
+            device: header.device,
+            settings: header.settings,
+            notes: header.notes,
+            speedups: Vec::new(),
+            threads: Vec::new(),
+            eigenbench: Vec::new(),
+            breakdown: Vec::new(),
+            characteristics: Vec::new(),
+            search: Vec::new(),
         }
-        Ok(text + "\n}\n")
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+
+    fn finish(&mut self) -> Result<String> {
+        self.compare();
+        self.to_text()
+    }
+
+    fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    fn seconds(&mut self) -> &mut f64 {
+        &mut self.seconds
     }
 }
 

@@ -9,7 +9,6 @@
 //! | `run` | all of them, one after the other |
 //! | `measure` | one point: search, measure, verify |
 //! | `recorded` | reads and writes of a transaction, counted |
-//! | `store` | the document on disk, written whole after every point |
 //! | `meter` | progress and the time left |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
@@ -24,4 +23,3 @@ pub mod plan;
 pub mod points;
 pub mod recorded;
 pub mod run;
-pub mod store;

@@ -6,14 +6,14 @@ use super::measure::Bench;
 use super::meter::Meter;
 use super::plan::{LOCKS, Plan, Room, Section};
 use super::points::{Asked, Point};
-use super::store::{Header, Store};
 use crate::devices::{AnyDevice, Description};
 use crate::error::Result;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
+use crate::store::{Header, Store, published};
 use crate::workloads::WORKLOADS;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 use stm_core::host::Device;
 
@@ -40,7 +40,7 @@ pub struct PaperSpec {
 /// # Errors
 /// The folder's errors or the device's. What a single point cannot do is written
 /// into the document and is no error.
-pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store> {
+pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
     let description = device.describe()?;
     let plan = Plan::new(spec.quick);
     let room = Room {
@@ -63,8 +63,8 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         notes: notes(&plan),
     };
     let mut store = Store::open(&spec.out, header, spec.fresh)?;
-    let groups = asked.groups(&store.paper);
-    store.paper.complete = false;
+    let groups = asked.groups(&store.document);
+    store.document.complete = false;
     let points = groups.iter().flat_map(|group| &group.points);
     let mut meter = Meter::new(points.map(Point::section));
     for group in &groups {
@@ -82,7 +82,7 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         workloads: &all_workloads(),
         ..asked
     };
-    store.paper.complete = everything.groups(&store.paper).is_empty();
+    store.document.complete = everything.groups(&store.document).is_empty();
     store.save()?;
     Ok(store)
 }
@@ -90,18 +90,6 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
 /// The names of all workloads.
 fn all_workloads() -> Vec<&'static str> {
     WORKLOADS.iter().map(|(name, _)| *name).collect()
-}
-
-/// The command without the folder's own folder, which is nobody else's: the
-/// document may be published.
-fn published(command: &str, folder: &Path) -> String {
-    match folder.file_name() {
-        Some(name) => command.replace(
-            folder.to_string_lossy().as_ref(),
-            name.to_string_lossy().as_ref(),
-        ),
-        None => command.to_owned(),
-    }
 }
 
 /// All that changes a point: two commands with the same may share a document.
@@ -162,12 +150,12 @@ fn notes(plan: &Plan) -> Vec<String> {
 fn run_group(
     bench: &mut Bench<'_, '_>,
     points: &[Point],
-    store: &mut Store,
+    store: &mut Store<Paper>,
     meter: &mut Meter,
 ) -> Result<()> {
     for point in points {
         let began = Instant::now();
-        let what = run_point(bench, point, &mut store.paper, meter)?;
+        let what = run_point(bench, point, &mut store.document, meter)?;
         store.save()?;
         let what = format!("{} {what}", bench.name());
         meter.done(point.section(), began.elapsed(), &what);

@@ -62,6 +62,13 @@ impl Point {
             && self.parameters == asked.parameters
     }
 
+    /// Returns the point with a note, or without one.
+    #[must_use]
+    pub fn noted(mut self, note: Option<String>) -> Self {
+        self.note = note;
+        self
+    }
+
     /// Returns the point for something that could not be measured, which `why` explains.
     pub fn without_time(asked: &Asked, why: String) -> Self {
         Self {

@@ -1,12 +1,22 @@
-//! `bench sync`: synchronisation without transactions, and the same beside libraries of
-//! other people.
+//! `stamp bench sync`: locks, barriers and semaphores alone, and workloads under locks and
+//! with transactions in their place, in one run that can be interrupted and gone on with.
 //!
-//! | file | is |
+//! | module | is |
 //! | --- | --- |
-//! | `document` | what is asked for and what is found |
-//! | `bench` | the document of a run, `sync.json` |
-//! | `report` | the page about that document |
+//! | `document` | a point: what is asked for, and what is found |
+//! | `bench` | `sync.json`: all points |
+//! | `plan` | the points of a device, in the order in which they are measured |
+//! | `operations` | mutexes, barriers and semaphores alone |
+//! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
+//! | `sections` | the counter, the hash table, the sorted list and critical sections |
+//! | `run` | all of them, one after the other |
+//! | `report` | the page about the document |
 
 pub mod bench;
 pub mod document;
+pub mod operations;
+pub mod peers;
+pub mod plan;
 pub mod report;
+pub mod run;
+pub mod sections;

@@ -2,7 +2,7 @@
 //! measures beside the transactional memory.
 
 use crate::devices::AnyDevice;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -17,6 +17,9 @@ pub enum ContenderKind {
     Floor,
     /// A kernel written by hand for one workload.
     SpecialPurpose,
+    /// The workload's operations under locks, by combining, or by atomic operations:
+    /// what `bench sync` measures.
+    Excluding,
 }
 
 impl ContenderKind {
@@ -25,6 +28,7 @@ impl ContenderKind {
         match self {
             Self::Floor => "floor",
             Self::SpecialPurpose => "special-purpose",
+            Self::Excluding => "excluding",
         }
     }
 }
@@ -46,6 +50,12 @@ pub trait ContenderData {
     /// Too little memory on the device, or an error of the device.
     fn fit(&mut self, _device: &AnyDevice, _lanes: u64) -> Result<()> {
         Ok(())
+    }
+
+    /// Bytes of dynamic shared memory that a block needs, once the data
+    /// [fit](Self::fit).
+    fn shared_bytes(&self) -> u32 {
+        0
     }
 
     /// Puts the data into its state before a launch.
@@ -124,7 +134,17 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
             .fit(device, u64::from(blocks) * u64::from(threads))?;
         self.data.reset()?;
         let params = self.data.params(transactions);
-        let launch = Launch::new(blocks, threads);
+        let launch = Launch {
+            shared_bytes: self.data.shared_bytes(),
+            ..Launch::new(blocks, threads)
+        };
+        if device.resident_blocks::<K>(&launch)? == 0 {
+            return Err(Error::Usage(format!(
+                "a block of {threads} threads does not fit the device with what {} needs: use \
+                 fewer",
+                K::ENTRY
+            )));
+        }
         // SAFETY: the parameters are views of buffers that `data` keeps, made
         // for this kernel, and nothing else uses them meanwhile.
         Ok(unsafe { device.launch::<K>(&launch, &params)? })
@@ -141,6 +161,11 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
 
 /// Makes a contender's data on a device, from a seed, for so many transactions.
 type Prepare<W> = dyn Fn(&W, &AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>>;
+
+/// What is counted where a transaction is one operation.
+pub fn one_each<W>() -> (&'static str, fn(&W) -> f64) {
+    ("operations", |_| 1.0)
+}
 
 /// A contender of the workload `W`.
 pub struct Contender<W> {

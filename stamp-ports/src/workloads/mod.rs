@@ -7,6 +7,7 @@
 //! | `driver.rs` | its data on a device: prepared, put back, launched |
 //! | `check.rs` | what must hold afterwards |
 //! | `floor.rs` | what `bench floor` measures beside it |
+//! | `locked.rs` | the same under locks, which `bench sync` measures |
 //!
 //! | file | is |
 //! | --- | --- |
@@ -16,6 +17,7 @@
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
+//! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`] | what drivers share |
 
@@ -39,11 +41,14 @@ macro_rules! for_each_workload {
             ordered: Ordered(Ordered), "ordered map: keys inserted, removed and looked up";
             list: List(List), "one sorted list, nodes from a pool";
             pool: Pool(Pool), "nodes allocated and freed, and nothing else";
+            counter: Counter(Counter), "counters that all threads increment";
+            sorted: Sorted(Sorted), "one sorted list with entry points, keys inserted";
         }
     };
 }
 
 pub mod bank;
+pub mod counter;
 pub mod eigenbench;
 pub mod genome;
 pub mod ht;
@@ -55,10 +60,12 @@ pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;
+pub mod sorted;
 pub mod vacation;
 
 pub mod compare;
 pub mod contender;
+pub mod exclusion;
 pub mod input;
 pub mod launcher;
 pub mod memory;

@@ -172,6 +172,21 @@ impl<'a> Signature<'a> {
         }
     }
 
+    /// Returns the statements that refuse a launch for which an argument was not made.
+    fn checks(&self) -> Vec<TokenStream> {
+        let algorithm = self.algorithm;
+        let lent = self.arguments.iter().filter(|a| a.is_data);
+        lent.map(|Argument { name, ty, .. }| {
+            quote! {
+                ::stm_core::host::Argument::<D, #ty>::check_launch::<Kernel<#algorithm>>(
+                    &#name,
+                    &shape,
+                )?;
+            }
+        })
+        .collect()
+    }
+
     /// Returns the functions that launch the kernel.
     fn host(&self, default: &Ident) -> TokenStream {
         let (algorithm, arguments) = (self.algorithm, &self.arguments);
@@ -183,16 +198,17 @@ impl<'a> Signature<'a> {
                 quote!(#ty)
             }
         };
-        let types = arguments.iter().map(|a| lent(a.is_data, a.ty));
-        let default_types = arguments.iter().map(|a| {
-            let mut ty = a.ty.clone();
+        let defaulted = |ty: &Type| {
+            let mut ty = ty.clone();
             let named = &mut Named {
                 generic: algorithm,
                 algorithm: default,
             };
             named.visit_type_mut(&mut ty);
-            lent(a.is_data, &ty)
-        });
+            ty
+        };
+        let types = arguments.iter().map(|a| lent(a.is_data, a.ty));
+        let default_types = arguments.iter().map(|a| lent(a.is_data, &defaulted(a.ty)));
         let values = arguments.iter().map(|Argument { name, is_data, .. }| {
             if *is_data {
                 quote!(::stm_core::host::Argument::parameter(#name, stm.device(), stringify!(#name))?)
@@ -200,6 +216,7 @@ impl<'a> Signature<'a> {
                 quote!(#name)
             }
         });
+        let checks = self.checks();
         let env_lent = |is_data: bool, ty: &Type| {
             if is_data {
                 quote!(impl ::stm_core::host::Argument<D, #ty> + 'env)
@@ -208,15 +225,9 @@ impl<'a> Signature<'a> {
             }
         };
         let env_types = arguments.iter().map(|a| env_lent(a.is_data, a.ty));
-        let env_default_types = arguments.iter().map(|a| {
-            let mut ty = a.ty.clone();
-            let named = &mut Named {
-                generic: algorithm,
-                algorithm: default,
-            };
-            named.visit_type_mut(&mut ty);
-            env_lent(a.is_data, &ty)
-        });
+        let env_default_types = arguments
+            .iter()
+            .map(|a| env_lent(a.is_data, &defaulted(a.ty)));
         let env_values = arguments.iter().map(|Argument { name, is_data, .. }| {
             if *is_data {
                 quote!(::stm_core::host::Argument::parameter(#name, device, stringify!(#name))?)
@@ -242,6 +253,7 @@ impl<'a> Signature<'a> {
                     shape: ::stm_core::host::Launch,
                     #(#names: #types,)*
                 ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                    #(#checks)*
                     stm.set_up::<#algorithm>(shape)?;
                     let params = Params::<#algorithm> {
                         stm: stm.handle::<#algorithm>(),
@@ -277,6 +289,7 @@ impl<'a> Signature<'a> {
                     shape: ::stm_core::host::Launch,
                     #(#names: #env_types,)*
                 ) -> ::core::result::Result<(), ::stm_core::host::Error> {
+                    #(#checks)*
                     // SAFETY: as for `launch_with`; the arguments are borrowed
                     // until all launches in order have ended.
                     unsafe {

@@ -12,7 +12,8 @@
 //! 1. A removal writes the link of the removed node as well: a link to the node
 //!    itself, which no node of a list has. So while the link of a node is as it
 //!    was seen in the list, the node is in the list.
-//! 2. The nodes of the pool belong to this list and to no other.
+//! 2. The nodes of the pool belong to this list and to no other. Where it has entry
+//!    points, the key of a node says which range it is in.
 //! 3. So the witnesses prove the result: in any state in which they have these
 //!    values, the node before the place is in the list, its key is less, its
 //!    link leads to the node at the place, whose key is not less.
@@ -33,7 +34,8 @@
 //! Under `fast-table`, whose extension compares values where versions have
 //! changed, rule 1 holds for values: a node that was removed has the link to
 //! itself until an insertion into the same list writes all of it. That is what
-//! rule 2 is for.
+//! rule 2 is for: the key is one of the words that have their value, so the node is
+//! in the same range again.
 //!
 //! The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.
@@ -54,8 +56,17 @@ use crate::tx::attempt::Tx;
 /// transaction conflicts only with changes around the places that it came to, and
 /// its read set needs little room. Results of operations still belong to one
 /// state, as the words that stay in the read set prove them.
+///
+/// The list may have *entry points* (`List::with_entry_points`): the keys of a range
+/// begin at a word of their own, so that a walk is as long as its range. The order
+/// remains that of all keys.
 #[repr(C)]
-pub struct TList<A: Algorithm, K, V>(TLists<A, K, V>);
+pub struct TList<A: Algorithm, K, V> {
+    /// A list for each range of keys, in their order.
+    ranges: TLists<A, K, V>,
+    /// A range has 2^`shift` keys; the last one has all that are greater, too.
+    shift: u32,
+}
 
 impl<A: Algorithm, K, V> Clone for TList<A, K, V> {
     fn clone(&self) -> Self {
@@ -66,18 +77,52 @@ impl<A: Algorithm, K, V> Copy for TList<A, K, V> {}
 
 impl<A: Algorithm, K, V> core::fmt::Debug for TList<A, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("TList").field(&self.0).finish()
+        f.debug_struct("TList")
+            .field("ranges", &self.ranges)
+            .field("shift", &self.shift)
+            .finish()
     }
 }
 
+/// Returns the number of the range of `key`: 2^`shift` keys each, and the last one of
+/// `ranges` has all that are greater, too.
+#[inline(always)]
+pub(crate) fn range<K: Key>(key: K, shift: u32, ranges: u64) -> u64 {
+    (key.to_bits64() >> shift).min(ranges - 1)
+}
+
 impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
-    /// Makes the view of one list.
+    /// Makes the view of a list whose ranges have 2^`shift` keys.
     ///
     /// # Safety
-    /// As for [`TLists::from_parts`]; and there is one list.
+    /// As for [`TLists::from_parts`]; there is a list or more, `shift` is less than 64,
+    /// and each key is in the list of its range.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
-    pub(crate) const unsafe fn from_lists(lists: TLists<A, K, V>) -> Self {
-        Self(lists)
+    pub(crate) const unsafe fn from_lists(ranges: TLists<A, K, V>, shift: u32) -> Self {
+        Self { ranges, shift }
+    }
+
+    /// Returns the number of the range that `key` is in.
+    #[inline(always)]
+    fn range(&self, key: K) -> u64 {
+        range(key, self.shift, self.ranges.lists())
+    }
+
+    /// Returns the first entry of the first range from `range` on that has one.
+    #[inline(always)]
+    fn first_from<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        mut range: u64,
+    ) -> TxResult<Option<(K, V)>> {
+        while range < self.ranges.lists() {
+            let found = self.ranges.first(tx, range)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            range += 1;
+        }
+        Ok(None)
     }
 
     /// Finds the place of `key`, to use what is there or to change it.
@@ -90,7 +135,7 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
         tx: &'t mut Tx<'a, L, A>,
         key: K,
     ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
-        self.0.find::<L, true>(tx, 0, key)
+        self.ranges.find::<L, true>(tx, self.range(key), key)
     }
 
     /// Returns the value of `key`.
@@ -121,7 +166,7 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
         tx: &mut Tx<'a, L, A>,
         place: ListPlace<'a, K, V>,
     ) -> TxResult<V> {
-        self.0.get_at(tx, place)
+        self.ranges.get_at(tx, place)
     }
 
     /// Does what [`TLists::set_at`] does.
@@ -135,7 +180,7 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
         place: ListPlace<'a, K, V>,
         value: V,
     ) -> TxResult<()> {
-        self.0.set_at(tx, place, value)
+        self.ranges.set_at(tx, place, value)
     }
 
     /// Puts `value` at `key` and returns the value that was there.
@@ -162,7 +207,7 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     /// The errors are those of [`Self::entry`].
     #[inline(always)]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
-        self.0.first(tx, 0)
+        self.first_from(tx, 0)
     }
 
     /// Returns the entry with the smallest key that is greater than `key`.
@@ -177,7 +222,10 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
         } else {
             place.node
         };
-        self.0.item(tx, next)
+        if next.is_nil() {
+            return self.first_from(tx, self.range(key) + 1);
+        }
+        self.ranges.item(tx, next)
     }
 
     /// Removes the entry with the smallest key and returns it.
@@ -186,6 +234,14 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     /// The errors are those of [`Self::remove`].
     #[inline(always)]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
-        self.0.remove_first(tx, 0, A::RELEASES)
+        let mut range = 0;
+        while range < self.ranges.lists() {
+            let found = self.ranges.remove_first(tx, range, A::RELEASES)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            range += 1;
+        }
+        Ok(None)
     }
 }

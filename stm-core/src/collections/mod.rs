@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | hash map | [`Map`] | [`TMap`] | a chain of nodes, in the order of their keys, for each bucket |
 //! | ordered map | [`OrderedMap`] | [`TOrderedMap`] | a radix tree of 16 ways with compressed paths |
-//! | ordered list | [`List`] | [`TList`] | one chain; a walk along it keeps few reads |
+//! | ordered list | [`List`] | [`TList`] | one chain, with entry points if it is long; a walk along it keeps few reads |
 //! | many lists | [`Lists`] | [`TLists`] | chains whose nodes come from one pool |
 //! | bounded queue | [`Queue`] | [`TQueue`] | a ring and two counts |
 //!
@@ -97,6 +97,8 @@ pub use map::TMap;
 pub use ordered::{OrderedEntry, TOrderedMap};
 pub use queue::TQueue;
 
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub(crate) use list::range;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub(crate) use map::bucket;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]

@@ -9,12 +9,13 @@ use crate::array::record::{Record, TRecords};
 use crate::array::sums::{Summand, TSums};
 use crate::array::view::View;
 use crate::host::buffer::{Buffer, Pod};
-use crate::host::device::Device;
+use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
 use crate::host::pool::{Nodes, Pool, PreassignedNodes};
 use crate::host::records::Records;
 use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
+use crate::kernel::Kernel;
 use crate::memory::word::Element;
 
 /// Something that the host lends to a kernel on a device `D` for a launch, and
@@ -34,6 +35,7 @@ use crate::memory::word::Element;
 /// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` for transactions |
 /// | `&mut Buffer<D, T>` | `&Output<T>` |
 /// | `&Locks<D, K>`, `&Combiners<D, N>` | `&TLocks<K>`, `&TCombiners<N>` |
+/// | `&GridBarrier<D, B>`, `&Semaphores<D, S>` | `&TBarrier<B>`, `&TSemaphores<S>` |
 ///
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that
@@ -49,6 +51,16 @@ pub unsafe trait Argument<D: Device, P> {
     /// # Errors
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
     fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+
+    /// Refuses a launch of kernel `K` for which the argument was not made. Most are for
+    /// any launch.
+    ///
+    /// # Errors
+    /// Those of the argument's type.
+    fn check_launch<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+        let _ = launch;
+        Ok(())
+    }
 }
 
 /// Refuses memory that kernels on the device do not reach.

@@ -261,6 +261,20 @@ pub enum Error {
         /// The number of blocks of the launch.
         used_by: u32,
     },
+    /// A kernel with a barrier was launched without the promise that its blocks are
+    /// resident together.
+    #[error("a barrier is for a cooperative launch: launch the barrier's `shape()`")]
+    NotCooperative,
+    /// A thread left a semaphore more often than it was entered.
+    #[error(
+        "thread {thread} posted semaphore {semaphore} without a wait before it: post once for each wait"
+    )]
+    PostWithoutWait {
+        /// The number of the thread in the grid.
+        thread: u64,
+        /// The index of the semaphore.
+        semaphore: u64,
+    },
     /// The metadata is not in the state that a finished launch leaves.
     #[error(
         "the transactional memory is corrupt after the launch: {what}; it takes no further launches"

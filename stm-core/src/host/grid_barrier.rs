@@ -1,5 +1,6 @@
 //! The owner of a barrier across the blocks of a launch.
 
+use crate::host::argument::{Argument, on};
 use crate::host::device::{Device, Launch, Memory};
 use crate::host::error::Error;
 use crate::host::watchdog::Watchdog;
@@ -15,6 +16,47 @@ use std::time::Duration;
 /// the device and refuses a launch that does not fit with the number of blocks that
 /// would. On the CPU each thread of each block is an OS thread of its own, of which there
 /// may be 4,096; in a simulator all lanes run.
+///
+/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its
+/// [shape](Self::shape):
+///
+/// ```
+/// use stm_core::prelude::*;
+/// use stm_core::host::GridBarrier;
+/// use stm_core::sync::barrier::{Led, TBarrier};
+///
+/// /// Each thread adds 1 to a word, waits for all others, and stores what it finds.
+/// #[kernel]
+/// pub fn count<L: Lane, A: Algorithm>(
+///     lane: &L, stm: &StmRef<A>, barrier: &TBarrier<Led>, sum: &A::Array<u32>,
+///     found: &Output<u32>,
+/// ) {
+///     let mut grid = barrier.enter(lane);
+///     let _ = stm.atomically(lane, |tx| {
+///         let n = tx.read(sum, 0)?;
+///         tx.write(sum, 0, n + 1)
+///     });
+///     // SAFETY: every thread waits once.
+///     if unsafe { grid.wait() }.is_err() { return; }
+///     found.set(lane, lane.grid_thread(), sum.peek(lane, 0).unwrap_or(0));
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let device = Cpu::new();
+/// let mut stm = Stm::on(&device)?;
+/// let barrier = GridBarrier::<_, Led>::new(&device, Launch::new(4, 2), stm.stop())?;
+/// let sum = stm.array("sum", &[0u32])?;
+/// let mut found = Buffer::zeroed(&device, 8, "found")?;
+/// count::launch(&mut stm, barrier.shape(), &barrier, &sum, &mut found)?;
+/// assert_eq!(found.download()?, [8u32; 8]);
+/// // Blocks that need not be resident together might wait for each other for ever.
+/// let shape = Launch::new(4, 2);
+/// assert!(count::launch(&mut stm, shape, &barrier, &sum, &mut found).is_err());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// After a launch of a kernel that ended with an error, call [`Self::reset`].
 pub struct GridBarrier<D: Device, B> {
     device: D,
     memory: D::Memory,
@@ -27,9 +69,19 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`
     /// ([`Watchdog::stop`], [`Stm::stop`](crate::host::Stm::stop)).
     ///
+    /// One with an algorithm that is chosen at launch is made by [`GridBarrier::chosen`]; this
+    /// does not compile, as it does not say which:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::{host::{Cpu, GridBarrier, Launch, Watchdog}, sync::barrier::Chosen};
+    /// # let watchdog = Watchdog::new(&Cpu::new(), None).unwrap();
+    /// GridBarrier::<_, Chosen>::new(&Cpu::new(), Launch::new(1, 1), watchdog.stop());
+    /// ```
+    ///
     /// # Errors
     /// A shape that the device does not take, or an error of the device.
     pub fn new(device: &D, launch: Launch, stop: Stop) -> Result<Self, Error> {
+        const { assert!(!B::CHOSEN, "say which algorithm: GridBarrier::chosen") };
         Self::of_kind(device, launch, stop, 0)
     }
 
@@ -44,7 +96,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         }
         let groups = B::groups(launch.blocks);
         let groups = match Kind::ALL.get(kind as usize) {
-            Some(kind) if B::NAME == Chosen::NAME => kind.groups(launch.blocks),
+            Some(kind) if B::CHOSEN => kind.groups(launch.blocks),
             _ => groups,
         };
         let lines = 1 + B::lines(launch.blocks, groups);
@@ -99,8 +151,9 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     ///
     /// # Errors
     /// [`Error::LaunchTooLarge`] with the number of blocks that would be resident, if
-    /// these are not; [`Error::StillWaiting`]; or an error of the device. After an error
-    /// the barrier is as new.
+    /// these are not; [`Error::OtherGrid`] if a launch that somebody else made before was of
+    /// another grid; [`Error::StillWaiting`]; or an error of the device. After an error the
+    /// barrier is as new.
     ///
     /// # Safety
     /// The stop flag of the barrier is that of `watchdog`, and the obligations of
@@ -110,38 +163,47 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         watchdog: &mut Watchdog<D>,
         params: &K::Params,
     ) -> Result<Duration, Error> {
-        let limit = self.resident_blocks::<K>()?;
-        if self.launch.blocks > limit {
-            return Err(Error::LaunchTooLarge {
-                what: "blocks at the same time",
-                asked: self.launch.blocks,
-                limit,
-            });
-        }
+        self.check()?;
+        self.check_residency::<K>(&self.launch)?;
         // SAFETY: the caller promises it.
         let launched = unsafe { watchdog.launch::<K>(&self.device, &self.launch, params) };
         if launched.is_err() {
             self.reset()?;
         }
-        self.check()?;
         launched
     }
 
+    /// Refuses a kernel of which not all blocks would be resident.
+    fn check_residency<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+        let limit = self.device.resident_blocks::<K>(launch)?;
+        if launch.blocks > limit {
+            return Err(Error::LaunchTooLarge {
+                what: "blocks at the same time",
+                asked: launch.blocks,
+                limit,
+            });
+        }
+        Ok(())
+    }
+
     /// Checks that no launch of another grid has used the barrier. [`Self::launch`] makes
-    /// none, so this is for those who launch its users by themselves.
+    /// none, so this is for those who launch its users by themselves. Such a launch is
+    /// reported once; as all its waits were refused, the barrier is usable afterwards.
     ///
     /// # Errors
     /// [`Error::OtherGrid`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&mut self) -> Result<(), Error> {
         let mut word = [0; 4];
         self.memory.read(0, &mut word)?;
-        match u32::from_ne_bytes(word) {
-            0 => Ok(()),
-            used_by => Err(Error::OtherGrid {
-                made_for: self.launch.blocks,
-                used_by,
-            }),
+        let used_by = u32::from_ne_bytes(word);
+        if used_by == 0 {
+            return Ok(());
         }
+        self.memory.write(0, &[0; 4])?;
+        Err(Error::OtherGrid {
+            made_for: self.launch.blocks,
+            used_by,
+        })
     }
 
     /// Makes the barrier as it was when it was new, after a launch that was told to stop
@@ -161,5 +223,27 @@ impl<D: Device> GridBarrier<D, Chosen> {
     /// Those of [`Self::new`].
     pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self, Error> {
         Self::of_kind(device, launch, stop, kind as u32)
+    }
+}
+
+// SAFETY: the view is of the barrier's memory, which has the lines of algorithm `B` and is
+// accessed by nobody else while it is borrowed; a launch of another grid finds no wait.
+unsafe impl<D: Device, B: Meeting> Argument<D, TBarrier<B>> for &GridBarrier<D, B> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TBarrier<B>, Error> {
+        on(device, self.memory.space(), what)?;
+        Ok(self.view())
+    }
+
+    fn check_launch<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+        if launch.blocks != self.launch.blocks {
+            return Err(Error::OtherGrid {
+                made_for: self.launch.blocks,
+                used_by: launch.blocks,
+            });
+        }
+        if !launch.cooperative {
+            return Err(Error::NotCooperative);
+        }
+        self.check_residency::<K>(launch)
     }
 }

@@ -3,6 +3,7 @@
 use crate::host::argument::{Argument, on};
 use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
+use crate::sync::chosen::{Chosen, Kind};
 use crate::sync::lock::{LockFault, LockKind};
 use crate::sync::locks::{FAULT_WORDS, HEADER_WORDS, TLocks};
 use core::marker::PhantomData;
@@ -55,6 +56,8 @@ pub struct Locks<D: Device, K> {
     stride: u32,
     users: u32,
     shared: u32,
+    /// The kind of [`Chosen`].
+    chosen: u32,
     what: &'static str,
     kind: PhantomData<K>,
 }
@@ -65,11 +68,19 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// threads of the largest launch that uses them; kinds with nodes refuse
     /// threads whose number is not below it. `what` names the locks in an error.
     ///
+    /// Locks whose kind is chosen at launch are made by [`Locks::chosen`]; this does not
+    /// compile, as it does not say which:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::{host::{Cpu, Locks}, sync::Chosen};
+    /// Locks::<_, Chosen>::new(&Cpu::new(), 1, 1, "the lock");
+    /// ```
+    ///
     /// # Errors
     /// [`Error::BadConfig`] if there are no locks or users, or too many users;
     /// or the device has too little memory.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
-        Self::arranged(device, count, users, what, LINE_WORDS)
+        Self::of_type(device, count, users, what, LINE_WORDS)
     }
 
     /// Makes `count` locks that follow each other without gaps, for arrays of so
@@ -78,7 +89,24 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// # Errors
     /// Those of [`Self::new`].
     pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
-        Self::arranged(device, count, users, what, 1)
+        Self::of_type(device, count, users, what, 1)
+    }
+
+    fn of_type(
+        device: &D,
+        count: u64,
+        users: u64,
+        what: &'static str,
+        multiple: u64,
+    ) -> Result<Self, Error> {
+        const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
+        check_sizes(count, users)?;
+        let form = Form {
+            chosen: 0,
+            lock_words: u64::from(K::lock_words(users as u32)).next_multiple_of(multiple),
+            user_words: K::USER_WORDS,
+        };
+        Self::arranged(device, count, users, what, form)
     }
 
     fn arranged(
@@ -86,10 +114,9 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         count: u64,
         users: u64,
         what: &'static str,
-        multiple: u64,
+        form: Form,
     ) -> Result<Self, Error> {
-        check_sizes(count, users)?;
-        let words = u64::from(K::lock_words(users as u32)).next_multiple_of(multiple);
+        let words = form.lock_words;
         let bytes = (words.checked_mul(count))
             .and_then(|words| words.checked_add(HEADER_WORDS as u64))
             .and_then(|words| usize::try_from(words.checked_mul(4)?).ok());
@@ -100,7 +127,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
                 available: device.available_bytes()?,
             });
         };
-        let node_bytes = users as usize * K::USER_WORDS as usize * 4;
+        let node_bytes = users as usize * form.user_words as usize * 4;
         Ok(Self {
             memory: device.allocate(bytes, what)?,
             nodes: device.allocate(node_bytes.max(4), what)?,
@@ -108,6 +135,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
             stride,
             users: users as u32,
             shared: 0,
+            chosen: form.chosen,
             what,
             kind: PhantomData,
         })
@@ -154,7 +182,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
                 self.count,
                 self.stride,
                 self.users,
-                self.shared,
+                (self.shared, self.chosen),
             )
         }
     }
@@ -177,6 +205,39 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         self.memory.clear()?;
         self.nodes.clear()
     }
+}
+
+impl<D: Device> Locks<D, Chosen> {
+    /// Makes `count` locks of a kind that is chosen now, each on a line of its own.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn chosen(
+        device: &D,
+        kind: Kind,
+        count: u64,
+        users: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        check_sizes(count, users)?;
+        let form = Form {
+            chosen: kind as u32,
+            lock_words: u64::from(kind.lock_words(users as u32)).next_multiple_of(LINE_WORDS),
+            user_words: kind.user_words(),
+        };
+        Self::arranged(device, count, users, what, form)
+    }
+}
+
+/// What of an array's memory depends on the kind.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The number of the kind, for [`Chosen`].
+    chosen: u32,
+    /// The words from one lock to the next.
+    lock_words: u64,
+    /// The words of a user.
+    user_words: u32,
 }
 
 /// Reports the fault that the first words of a memory record, if there is one;
@@ -204,6 +265,7 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
         LockFault::HeldAlready => "asked for a lock that it held already",
         LockFault::NotHeld => "gave up a lock that it did not hold",
         LockFault::NotSetUp => "used a lock before its block had set it up in shared memory",
+        LockFault::HolderFailed => "panicked in a section, so that the lock is never given up",
         LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
     };
     Err(Error::LockMisused {

@@ -26,14 +26,20 @@
 //!   needs fewer accesses whatever they cost.
 //! - **Barrier**. Every algorithm of [`crate::sync::barrier`] is a chain of accesses, and the
 //!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
-//!   as there are enough threads in the leading block to look at all of them together. Where barriers or
-//!   semaphores themselves were measured, the fastest is taken ([`Choice::with_measured_barriers`],
-//!   [`Choice::with_measured_semaphores`]); that includes those that the paper does not have.
+//!   as there are enough threads in the leading block to look at all of them together.
+//!
+//! Where barriers, mutexes or semaphores themselves were measured, the fastest is taken
+//! ([`Choice::with_measured_barriers`], [`Choice::with_measured_mutexes`],
+//! [`Choice::with_measured_semaphores`]); that includes those that the paper does not have. Of
+//! mutexes only those qualify that served all blocks alike. [`Defaults`](super::Defaults) makes
+//! what was chosen.
 
 use crate::sync::barrier::Kind;
+use crate::sync::chosen::Kind as MutexKind;
 use crate::sync::semaphore::Kind as SemaphoreKind;
 use std::format;
 use std::string::String;
+use std::vec::Vec;
 
 /// The times of one kind of access, contended and not. The unit is the same for all times
 /// of a machine.
@@ -223,30 +229,37 @@ impl Abstraction {
     }
 }
 
-/// A way to wait for a mutex.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum MutexKind {
-    /// Repeating an atomic, with growing pauses.
-    SpinBackoff,
-    /// Fetch and add: a ticket by one atomic, then loads.
-    FetchAndAdd,
+/// What was measured of a mutex.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MeasuredMutex {
+    /// The kind of lock.
+    pub kind: MutexKind,
+    /// The time of a section, in any unit.
+    pub time: f64,
+    /// The sections of the block that had the most over those of the block that had the
+    /// fewest; infinite if a block had none.
+    pub most_to_fewest: f64,
 }
 
-impl MutexKind {
-    /// Returns its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SpinBackoff => "spin-backoff",
-            Self::FetchAndAdd => "fetch-and-add",
-        }
+impl MeasuredMutex {
+    /// The largest [`Self::most_to_fewest`] of a mutex that serves all blocks alike.
+    pub const ALIKE: f64 = 2.0;
+
+    fn is_fair(&self) -> bool {
+        self.most_to_fewest <= Self::ALIKE
     }
 }
 
 /// What suits a machine, with the reasons in words.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The barrier across blocks.
+    /// The number of blocks that the choice is for.
+    pub blocks: u32,
+    /// The barrier across so many blocks.
     pub barrier: Kind,
+    /// The fastest barrier for each number of blocks with which barriers were measured, in
+    /// ascending order.
+    pub barriers: Vec<(u32, Kind)>,
     /// The mutex.
     pub mutex: MutexKind,
     /// The semaphore of a count that few threads fill.
@@ -258,12 +271,56 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Prefers what was measured of the barriers themselves, in any unit of time, to what
-    /// their accesses let expect.
+    /// Prefers what was measured of the barriers themselves with this number of blocks, in
+    /// any unit of time, to what their accesses let expect.
     #[must_use]
-    pub fn with_measured_barriers(mut self, times: &[(Kind, f64)]) -> Self {
-        let [reason, ..] = &mut self.reasons;
-        overrule(&mut self.barrier, reason, times, Kind::name);
+    pub fn with_measured_barriers(mut self, blocks: u32, times: &[(Kind, f64)]) -> Self {
+        if blocks == self.blocks {
+            let [reason, ..] = &mut self.reasons;
+            overrule(&mut self.barrier, reason, times, Kind::name);
+        }
+        if let Some(&(fastest, _)) = times.iter().min_by(|(_, a), (_, b)| a.total_cmp(b)) {
+            self.barriers.retain(|&(measured, _)| measured != blocks);
+            self.barriers.push((blocks, fastest));
+            self.barriers.sort_by_key(|&(measured, _)| measured);
+        }
+        self
+    }
+
+    /// Returns the barrier for this number of blocks: the fastest with the next number that
+    /// was measured, or else with the largest.
+    pub fn barrier_for(&self, blocks: u32) -> Kind {
+        let next = (self.barriers.iter()).find(|&&(measured, _)| measured >= blocks);
+        next.or(self.barriers.last())
+            .map_or(self.barrier, |&(_, kind)| kind)
+    }
+
+    /// Puts the fastest of the mutexes measured that serve all blocks alike in place of the
+    /// one that follows from the ratios, if that was measured, too. If none does, that one
+    /// stays.
+    #[must_use]
+    pub fn with_measured_mutexes(mut self, mutexes: &[MeasuredMutex]) -> Self {
+        let fair = mutexes.iter().filter(|mutex| mutex.is_fair());
+        let fastest = fair.min_by(|a, b| a.time.total_cmp(&b.time));
+        let expected = mutexes.iter().find(|mutex| mutex.kind == self.mutex);
+        if let (Some(fastest), Some(expected)) = (fastest, expected)
+            && fastest.kind != expected.kind
+        {
+            let ratio = expected.most_to_fewest;
+            let but = if expected.is_fair() {
+                format!("takes {:.2} times as long", expected.time / fastest.time)
+            } else if ratio.is_finite() {
+                format!("serves some blocks {ratio:.1} times as often as others")
+            } else {
+                "lets some blocks have no section until others are done".into()
+            };
+            self.mutex = fastest.kind;
+            self.reasons[1] = format!(
+                "it was measured to be the fastest of those that serve all blocks alike; {}, which \
+                 follows from the ratios, {but}",
+                expected.kind.name()
+            );
+        }
         self
     }
 
@@ -311,13 +368,13 @@ pub fn choose(machine: &Abstraction) -> Choice {
     let ratio = machine.atomic_to_poll();
     let (mutex, semaphore_low, why) = if ratio > TWICE {
         (
-            MutexKind::FetchAndAdd,
+            MutexKind::FetchAdd,
             SemaphoreKind::Sleeping,
             "more than twice as long, so a ticket and loads disturb the holder less",
         )
     } else {
         (
-            MutexKind::SpinBackoff,
+            MutexKind::TasBackoff,
             SemaphoreKind::SpinBackoff,
             "not more than twice as long, so the number of accesses counts, and backoff reduces it",
         )
@@ -331,7 +388,9 @@ pub fn choose(machine: &Abstraction) -> Choice {
         "a contended atomic takes {ratio:.2} times as long as a load of a word under atomics, which {held}: {why}"
     );
     Choice {
+        blocks: machine.blocks,
         barrier,
+        barriers: Vec::new(),
         mutex,
         semaphore_low,
         semaphore_high: SemaphoreKind::Sleeping,

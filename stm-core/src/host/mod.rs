@@ -16,6 +16,7 @@
 //! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
+//! | [`Defaults`] | the mutexes, barriers and semaphores that suit the [machine] |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -61,6 +62,7 @@ mod copies;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod defaults;
 mod device;
 mod error;
 mod fault_error;
@@ -91,6 +93,7 @@ pub use config::StmConfig;
 pub use cpu::Cpu;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
+pub use defaults::Defaults;
 pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};

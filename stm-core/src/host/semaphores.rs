@@ -1,14 +1,52 @@
 //! The owner of semaphores.
 
+use crate::host::argument::{Argument, on};
 use crate::host::buffer::Buffer;
 use crate::host::device::Device;
 use crate::host::error::Error;
 use crate::sync::Stop;
-use crate::sync::semaphore::{COUNT_MAX, Chosen, Kind, SEMAPHORE_WORDS, TSemaphores, Waiting};
+use crate::sync::semaphore::{
+    COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
+};
 use core::marker::PhantomData;
 use std::vec;
 
-/// Semaphores of one count, with the algorithm `S`, in the memory of a device.
+/// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
+/// lent to a kernel as `&Semaphores<D, S>`:
+///
+/// ```
+/// use stm_core::prelude::*;
+/// use stm_core::host::Semaphores;
+/// use stm_core::sync::semaphore::{TSemaphores, Tickets};
+///
+/// /// Adds 1 to a word, `times` times in each thread, one thread at a time.
+/// #[kernel]
+/// pub fn add<L: Lane, A: Algorithm>(
+///     lane: &L, stm: &StmRef<A>, semaphores: &TSemaphores<Tickets>, data: &TArray<u32>,
+///     times: u64,
+/// ) {
+///     let (Some(semaphore), Some(word)) = (semaphores.get(0), data.get(0)) else { return };
+///     for _ in 0..times {
+///         let done = semaphore.with(lane, || {
+///             // SAFETY: the word is live, and only one thread is inside.
+///             unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+///         });
+///         if done.is_err() { return; }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let device = Cpu::new();
+/// let mut stm = Stm::on(&device)?;
+/// let semaphores = Semaphores::<_, Tickets>::new(&device, 1, 1, stm.stop())?;
+/// let data = Buffer::zeroed(&device, 1, "data")?;
+/// add::launch(&mut stm, Launch::new(4, 2), &semaphores, &data, 100)?;
+/// assert_eq!(data.download()?, [800u32]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// After a launch that ended with an error, call [`Self::reset`].
 pub struct Semaphores<D: Device, S> {
     words: Buffer<D, u32>,
     count: u32,
@@ -22,10 +60,20 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     /// flag `stop` ([`Watchdog::stop`](crate::host::Watchdog::stop),
     /// [`Stm::stop`](crate::host::Stm::stop)).
     ///
+    /// Those with an algorithm that is chosen at launch are made by [`Semaphores::chosen`];
+    /// this does not compile, as it does not say which:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::{host::{Cpu, Semaphores, Watchdog}, sync::semaphore::Chosen};
+    /// # let watchdog = Watchdog::new(&Cpu::new(), None).unwrap();
+    /// Semaphores::<_, Chosen>::new(&Cpu::new(), 1, 1, watchdog.stop());
+    /// ```
+    ///
     /// # Errors
     /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the
     /// device.
     pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self, Error> {
+        const { assert!(!S::CHOSEN, "say which algorithm: Semaphores::chosen") };
         Self::of_kind(device, len, count, 0, stop)
     }
 
@@ -107,5 +155,34 @@ impl<D: Device> Semaphores<D, Chosen> {
         stop: Stop,
     ) -> Result<Self, Error> {
         Self::of_kind(device, len, count, kind as u32, stop)
+    }
+}
+
+impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
+    /// Reports the first post without a wait, by the index of its semaphore, of the
+    /// launches since the semaphores were made or [reset](Self::reset).
+    ///
+    /// # Errors
+    /// [`Error::PostWithoutWait`], or an error of the device.
+    pub fn check(&self) -> Result<(), Error> {
+        let words = self.words.download()?;
+        for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {
+            if let [1, low, high] = words[MISUSE..MISUSE + 3] {
+                return Err(Error::PostWithoutWait {
+                    thread: u64::from(low) | u64::from(high) << 32,
+                    semaphore,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+// SAFETY: the view is of the semaphores' memory, which has the layout of algorithm `S` and
+// is accessed by nobody else while it is borrowed.
+unsafe impl<D: Device, S: Waiting> Argument<D, TSemaphores<S>> for &Semaphores<D, S> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TSemaphores<S>, Error> {
+        on(device, self.words.space(), what)?;
+        Ok(self.view())
     }
 }

@@ -48,6 +48,7 @@
 
 use super::lock::{LockFault, cas_grant, store_given_up};
 use super::locks::{HEADER_WORDS, record_fault};
+use super::unwound::Failure;
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 
@@ -271,8 +272,16 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         self.count == 0
     }
 
+    /// Returns the flag of holders that have panicked.
+    #[inline(always)]
+    const fn failure(&self) -> Failure {
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { Failure::of(self.header) }
+    }
+
     #[inline(always)]
     fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
+        self.failure().check(lane)?;
         let thread = lane.grid_thread();
         let fault = if index >= self.count {
             LockFault::OutOfRange
@@ -304,7 +313,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     /// # Errors
     /// The index is past the end, or the thread's number in the grid is not below
     /// the number of users. Then nothing was executed; the fault is recorded, and
-    /// the host reports it.
+    /// the host reports it. Or a holder has panicked on the CPU, and whether the
+    /// request was executed is unknown.
     #[inline(always)]
     pub fn apply<L: Lane, C: Combined<N>>(
         &self,
@@ -323,9 +333,14 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             if tag(found) == answer {
                 break found as u32;
             }
-            if polls.is_multiple_of(LOCK_POLLS) && Self::take(lane, &place) {
-                Self::serve(lane, &place, combined, number);
+            let looks = polls.is_multiple_of(LOCK_POLLS);
+            if looks && Self::take(lane, &place) {
+                let serve = || Self::serve(lane, &place, combined, number);
+                self.failure().watch(lane, index, serve);
             } else {
+                if looks {
+                    self.failure().check(lane)?;
+                }
                 lane.pause(POLL_NS);
             }
             polls = polls.wrapping_add(1);

@@ -64,7 +64,8 @@ impl Group {
         }
     }
 
-    /// Makes the group of the lanes that run together here with the same lock.
+    /// Makes the group of the lanes that run together here with the same lock, given by
+    /// its address.
     #[inline(always)]
     pub(super) fn of<L: Lane>(lane: &L, lock: u64) -> Self {
         let active = lane.active_mask();
@@ -83,6 +84,18 @@ impl Group {
             leads: first == lane.lane_index(),
             by_itself,
         }
+    }
+
+    /// Returns the lanes.
+    #[inline(always)]
+    pub(super) const fn mask(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Returns the number of lanes.
+    #[inline(always)]
+    pub(super) const fn lanes(&self) -> u32 {
+        self.lanes.count_ones()
     }
 
     /// Tells all lanes what the first one says. What the others say does not

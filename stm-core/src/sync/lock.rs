@@ -13,6 +13,7 @@
 //! acquires, and **L2**, the first access by which a thread gives the lock up,
 //! releases. Each kind says which accesses these are.
 
+use super::unwound::{Failure, UNWINDS};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 use crate::sync::sealed::Sealed;
@@ -39,11 +40,14 @@ pub enum LockFault {
     /// The block has not set up its part of the lock, or has too little shared
     /// memory for it.
     NotSetUp = 7,
+    /// The section of a holder of some lock of the array has panicked, on the CPU,
+    /// so that its lock is never given up.
+    HolderFailed = 8,
 }
 
 impl LockFault {
     /// All faults, in the order of their numbers, which begin at 1.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OutOfRange,
         Self::TooManyUsers,
         Self::TooManyHeld,
@@ -51,6 +55,7 @@ impl LockFault {
         Self::NotHeld,
         Self::TimedOut,
         Self::NotSetUp,
+        Self::HolderFailed,
     ];
 
     /// Returns the fault with this number.
@@ -63,6 +68,7 @@ impl LockFault {
             4 => Self::HeldAlready,
             5 => Self::NotHeld,
             7 => Self::NotSetUp,
+            8 => Self::HolderFailed,
             _ => Self::TimedOut,
         }
     }
@@ -76,17 +82,19 @@ pub struct Place {
     users: u32,
     user: u64,
     shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    kind: u32,
 }
 
 impl Place {
     /// Makes the place of user `user` at the lock at `lock`, whose words in shared
-    /// memory begin at `shared`.
+    /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
     #[inline(always)]
     pub(crate) const fn new(
         lock: *mut u32,
         (nodes, users): (*mut u32, u32),
         user: u64,
-        shared: u32,
+        (shared, kind): (u32, u32),
     ) -> Self {
         Self {
             lock,
@@ -94,7 +102,14 @@ impl Place {
             users,
             user,
             shared,
+            kind,
         }
+    }
+
+    /// Returns the kind, for [`Chosen`](super::Chosen).
+    #[inline(always)]
+    pub(super) const fn kind(&self) -> u32 {
+        self.kind
     }
 
     /// Returns the index of the lock's first word in the block's shared memory. It
@@ -201,15 +216,30 @@ pub(super) struct Pauses(u32);
 impl Pauses {
     /// Pauses for as long as a poll asked for, or now and then if it asked for
     /// nothing.
+    ///
+    /// # Errors
+    /// [`LockFault::HolderFailed`], looked for now and then where code unwinds.
     #[inline(always)]
-    pub(super) fn pause<L: Lane>(&mut self, lane: &L, ns: u32) {
+    pub(super) fn pause<L: Lane>(
+        &mut self,
+        lane: &L,
+        ns: u32,
+        failure: Failure,
+    ) -> Result<(), LockFault> {
         if ns != 0 {
-            return lane.pause(ns);
+            lane.pause(ns);
+            if !UNWINDS {
+                return Ok(());
+            }
         }
         self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(POLLS) {
+        if !self.0.is_multiple_of(POLLS) {
+            return Ok(());
+        }
+        if ns == 0 {
             lane.pause(PAUSE_NS);
         }
+        failure.check(lane)
     }
 }
 
@@ -220,6 +250,8 @@ impl Pauses {
 pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;
+    /// Says whether the host chooses the kind at launch, so that it must say which.
+    const CHOSEN: bool = false;
     /// The number of locks of one array that a thread may hold at the same time;
     /// `u32::MAX` if there is no limit.
     const HELD_MAX: u32;

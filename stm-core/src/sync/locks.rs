@@ -9,6 +9,7 @@
 //! | [`Ring`](super::Ring) | 2 + 1 for each user | 0 | first come, first served | comparison |
 //! | [`Mcs`](super::Mcs), [`Mcs2`](super::Mcs2) | 1 | 8, 16 | first come, first served | many locks that are wanted by many |
 //! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
+//! | [`Chosen`](super::Chosen) | those of a kind that the host chooses at launch | | | the default, [`Mutex`](super::Mutex) |
 //! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
 //!
 //! Any number of lanes, warps and blocks may use them. The kinds with words for
@@ -19,6 +20,7 @@
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
+use super::unwound::{Failure, UNWINDS};
 use crate::lane::Lane;
 use core::marker::PhantomData;
 
@@ -97,6 +99,8 @@ pub struct TLocks<K> {
     users: u32,
     /// The first word of the locks in shared memory.
     shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    chosen: u32,
     kind: PhantomData<K>,
 }
 
@@ -131,7 +135,8 @@ impl<K: LockKind> TLocks<K> {
     ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
     ///    aligned, and zero at first;
     /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
-    ///    at most 2^28;
+    ///    at most 2^28; of [`Chosen`](super::Chosen), whose kind is `chosen`, both
+    ///    numbers of words are those of that kind;
     /// 3. only lanes access these words, through such references of kind `K`.
     pub(crate) const unsafe fn from_raw(
         header: *mut u32,
@@ -139,7 +144,7 @@ impl<K: LockKind> TLocks<K> {
         count: u64,
         stride: u32,
         users: u32,
-        shared: u32,
+        (shared, chosen): (u32, u32),
     ) -> Self {
         Self {
             header,
@@ -148,6 +153,7 @@ impl<K: LockKind> TLocks<K> {
             stride,
             users,
             shared,
+            chosen,
             kind: PhantomData,
         }
     }
@@ -170,6 +176,7 @@ impl<K: LockKind> TLocks<K> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
+        self.failure().check(lane)?;
         if K::POISONED {
             // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
             // its own fault.
@@ -185,7 +192,7 @@ impl<K: LockKind> TLocks<K> {
             self.header.wrapping_add(word),
             (self.nodes, self.users),
             lane.grid_thread(),
-            self.shared.saturating_add(shared),
+            (self.shared.saturating_add(shared), self.chosen),
         ))
     }
 
@@ -215,9 +222,20 @@ impl<K: LockKind> TLocks<K> {
         unsafe { lane.barrier() };
     }
 
+    /// Returns the flag of sections that have panicked.
+    #[inline(always)]
+    pub(super) const fn failure(&self) -> Failure {
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { Failure::of(self.header) }
+    }
+
     /// Records a fault, if it is the first, and returns it.
     #[inline(always)]
     pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
+        if UNWINDS && fault == LockFault::HolderFailed {
+            // The holder itself has recorded it.
+            return fault;
+        }
         // SAFETY: the header is live (`from_raw`).
         unsafe { record_fault(lane, self.header, index, fault) }
     }
@@ -249,6 +267,18 @@ impl<K: LockKind> TLocks<K> {
         index: u64,
         section: impl FnOnce() -> R,
     ) -> Result<R, LockFault> {
+        self.with_group(lane, index, |_| section())
+    }
+
+    /// Does [`Self::with`] with a section that is told how many lanes acquire the lock
+    /// together.
+    #[inline(always)]
+    pub(super) fn with_group<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        section: impl FnOnce(u32) -> R,
+    ) -> Result<R, LockFault> {
         let place = self.place(lane, index)?;
         let group = if K::WARP_HANDOFF {
             Group::of(lane, place.word(0) as u64)
@@ -256,7 +286,7 @@ impl<K: LockKind> TLocks<K> {
             Group::alone(lane)
         };
         if group.by_itself {
-            return self.with_by_itself(lane, index, &place, section);
+            return self.with_by_itself(lane, index, &place, || section(1));
         }
         let mut refused = None;
         let mut turn = Turn::default();
@@ -266,7 +296,7 @@ impl<K: LockKind> TLocks<K> {
                 Err(fault) => refused = Some(fault),
             }
         }
-        let mut section = Some(section);
+        let mut section = Some(|| self.failure().watch(lane, index, || section(group.lanes())));
         let mut result = None;
         let mut phase = Phase::Asks;
         let mut pauses = Pauses::default();
@@ -280,10 +310,10 @@ impl<K: LockKind> TLocks<K> {
                     Phase::Asks => match K::poll(lane, &place, &mut turn) {
                         Poll::Granted => GRANTED,
                         // The others wait at the shuffle for the first.
-                        Poll::Wait(ns) => {
-                            pauses.pause(lane, ns);
-                            WAIT
-                        }
+                        Poll::Wait(ns) => match pauses.pause(lane, ns, self.failure()) {
+                            Ok(()) => WAIT,
+                            Err(fault) => fault as u32,
+                        },
                         Poll::Failed(fault) => fault as u32,
                     },
                     Phase::Leaves => {
@@ -335,11 +365,11 @@ impl<K: LockKind> TLocks<K> {
         loop {
             match K::poll(lane, place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(ns) => pauses.pause(lane, ns),
+                Poll::Wait(ns) => (pauses.pause(lane, ns, self.failure())).map_err(refused)?,
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
-        let result = section();
+        let result = self.failure().watch(lane, index, section);
         while !K::leave(lane, place, &mut turn) {
             lane.pause(LEAVE_NS);
         }
@@ -369,7 +399,7 @@ impl<K: LockKind> TLocks<K> {
             Ok(None) => return Ok(None),
             Err(fault) => return Err(self.fault(lane, index, fault)),
         };
-        let result = section();
+        let result = self.failure().watch(lane, index, section);
         while !K::leave(lane, &place, &mut turn) {
             lane.pause(LEAVE_NS);
         }

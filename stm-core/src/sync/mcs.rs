@@ -12,12 +12,15 @@
 //! | --- | --- |
 //! | 0 | the next node, or 0 |
 //! | 1 | 1 while the node's thread waits |
-//! | 2 | 1 while the node is in use; only its thread looks (MCS2) |
+//! | 2 | 1 while the node is in use; only its thread looks |
 //!
 //! Nodes are numbered from 1. Each is on a sector of 32 bytes. They belong to the
 //! array of locks, so each user has the same one or two for all locks, and the
 //! number of locks costs one word each. Only threads whose number in the grid is
-//! below the number of users may use them. First come, first served.
+//! below the number of users may use them. First come, first served. A thread that asks
+//! for more locks than it has nodes is refused: to clear a node that is in a queue would
+//! cut off those behind it. To find that out takes a load of the thread's own word before
+//! the exchange, which those who find a queue make while they would wait anyway.
 //!
 //! # Steps and orders
 //!
@@ -82,18 +85,16 @@ impl<const HELD: u32> Queue<HELD> {
     #[inline(always)]
     fn node<L: Lane>(lane: &L, place: &Place) -> Result<u32, LockFault> {
         let mut node = place.user()? * HELD + 1;
-        if HELD > 1 {
-            // SAFETY: words that only this thread uses.
-            unsafe {
-                let last = node + HELD - 1;
-                while lane.private_load_32(Self::word(place, node, IN_USE)) != 0 {
-                    if node == last {
-                        return Err(LockFault::TooManyHeld);
-                    }
-                    node += 1;
+        // SAFETY: words that only this thread uses.
+        unsafe {
+            let last = node + HELD - 1;
+            while lane.private_load_32(Self::word(place, node, IN_USE)) != 0 {
+                if node == last {
+                    return Err(LockFault::TooManyHeld);
                 }
-                lane.private_store_32(Self::word(place, node, IN_USE), 1);
+                node += 1;
             }
+            lane.private_store_32(Self::word(place, node, IN_USE), 1);
         }
         // SAFETY: words of a node that is in no queue. Relaxed: L4 follows.
         unsafe {
@@ -109,10 +110,8 @@ impl<const HELD: u32> Queue<HELD> {
     /// Makes a node free for the next lock of its thread.
     #[inline(always)]
     fn free<L: Lane>(lane: &L, place: &Place, node: u32) {
-        if HELD > 1 {
-            // SAFETY: a word that only this thread uses.
-            unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
-        }
+        // SAFETY: a word that only this thread uses.
+        unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
     }
 }
 

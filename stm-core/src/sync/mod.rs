@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
 //! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, the critical section, and a table of the kinds |
+//! | [`series`] | several sections of a thread in a row, up to a bound |
 //! | [`walk`] | walks from lock to lock, hand over hand |
 //! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
 //! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
@@ -12,6 +13,8 @@
 //! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
 //! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
 //! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
+//! | [`per_lane`] | [`PerLane`]: lanes of a warp each by itself, as in the literature |
+//! | [`chosen`] | [`Chosen`], whose kind the host chooses at launch |
 //! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
 //! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
@@ -21,7 +24,8 @@
 //! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
 //! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`). Each wait at a barrier or a semaphore looks
 //! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
-//! (`host::Watchdog`); locks have [`Timeout`].
+//! (`host::Watchdog`); locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that
+//! suit the machine, as the host has measured it (`host::Defaults`).
 //!
 //! ```
 //! use std::time::Duration;
@@ -90,30 +94,56 @@
 //! # }
 //! ```
 //!
+//! # Locks and transactions
+//!
+//! - **A section may run transactions**, by [`StmRef::atomically`](crate::StmRef::atomically),
+//!   under every algorithm: each of them commits within the section, and the next holder sees
+//!   it. It is the transaction of one lane, as the section is; loops of the whole warp and
+//!   teams do not belong there. It must not [`retry`](crate::Tx::retry) for a change that needs
+//!   the same lock.
+//! - **A transaction must not acquire a lock**, nor wait at a barrier or a semaphore. An
+//!   attempt may run again, or hold what its algorithm locks (all of memory, under `cgl`), and a
+//!   holder of the lock that runs a transaction would wait for it: the two rules together
+//!   exclude that circle. The types do not refuse it, as both take the lane by reference.
+//!   [`Timeout`] makes an error of the wait. What is to be done under a lock because of a
+//!   transaction is done after it, with what it returned; additions and stores to plain words are
+//!   [`at_commit`](crate::Tx::at_commit).
+//!
+//! # Panics
+//!
+//! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse
+//! whoever waits or comes with [`LockFault::HolderFailed`], until they are reset.
+//!
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 
 pub mod barrier;
+pub mod chosen;
 pub mod cohort;
 pub mod combine;
 mod group;
 pub mod lock;
 pub mod locks;
 pub mod mcs;
+pub mod per_lane;
 pub mod reserve;
 mod sealed;
 pub mod semaphore;
+pub mod series;
 pub mod slots;
 pub mod spin;
 pub mod ticket;
+mod unwound;
 mod wait;
 pub mod walk;
 pub mod watch;
 
+pub use chosen::Chosen;
 pub use cohort::Cohort;
 pub use combine::{Combined, TCombiners};
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::TLocks;
 pub use mcs::{Mcs, Mcs2};
+pub use per_lane::PerLane;
 pub use reserve::Reserving;
 pub use slots::{Anderson, Ring};
 pub use spin::{Tas, TasBackoff, Ttas};
@@ -121,3 +151,16 @@ pub use ticket::{FetchAdd, Ticket, TicketHandoff};
 pub use wait::{Stop, Stopped};
 pub use walk::Step;
 pub use watch::{Checked, Timeout};
+
+/// The kind of lock that suits the machine: `TLocks<Mutex>` in a kernel, made by the host's
+/// `Defaults::mutexes`. It is first come, first served, if the machine has such a lock that
+/// serves all blocks alike.
+pub type Mutex = Chosen;
+
+/// The algorithm of the barrier that suits the machine: `TBarrier<Barrier>` in a kernel, made
+/// by the host's `Defaults::barrier`.
+pub type Barrier = barrier::Chosen;
+
+/// The algorithm of semaphores that suits the machine: `TSemaphores<Semaphore>` in a kernel,
+/// made by the host's `Defaults::semaphores`.
+pub type Semaphore = semaphore::Chosen;

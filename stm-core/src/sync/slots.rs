@@ -4,7 +4,7 @@
 //! all poll the head of a ring and then the entry there. Both are first come,
 //! first served, and anybody may use them: lanes, warps and blocks.
 
-use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant, store_given_up};
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 use crate::sync::sealed::Sealed;
@@ -84,6 +84,23 @@ impl LockKind for Anderson {
         // SAFETY: as above; only the holder writes slots.
         unsafe { store_given_up(lane, Self::slot(place, next), next) };
         true
+    }
+}
+
+impl TryLock for Anderson {
+    #[inline(always)]
+    fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+        // SAFETY: words of the lock. The first load is relaxed: if it is old, the swap
+        // fails. The swap is relaxed: it succeeds only if the number that may enter, by
+        // L1, is the next one, so nobody has had the lock since.
+        unsafe {
+            let next = lane.load_relaxed_32(place.word(0));
+            if load_grant(lane, Self::slot(place, next)) != next {
+                return Ok(None);
+            }
+            let found = lane.cas_relaxed_32(place.word(0), next, next.wrapping_add(1));
+            Ok((found == next).then_some(Turn::at(next)))
+        }
     }
 }
 

@@ -56,7 +56,15 @@ impl<K: LockKind> TLocks<K> {
         loop {
             match self.step(lane, &mut walk, &mut visit) {
                 Progress::Going => {}
-                Progress::Pausing(ns) => pauses.pause(lane, ns),
+                Progress::Pausing(ns) => {
+                    if let Err(fault) = pauses.pause(lane, ns, self.failure()) {
+                        // The lock waited for is not the lane's, and has nothing to
+                        // give up.
+                        walk.here.turn = None;
+                        let fault = self.fault(lane, walk.here.index, fault);
+                        walk.done = Some(Err(fault));
+                    }
+                }
                 Progress::Ended(result) => return result,
             }
         }
@@ -103,7 +111,8 @@ impl<K: LockKind> TLocks<K> {
         match walk.here.asks::<K, L>(lane) {
             Poll::Granted => {
                 let behind = walk.behind.as_ref().map(|behind| behind.index);
-                match visit(behind, walk.here.index) {
+                let here = walk.here.index;
+                match (self.failure()).watch(lane, here, || visit(behind, here)) {
                     Step::Next(index) => walk.next = Some(index),
                     Step::Done(result) => walk.done = Some(Ok(result)),
                 }

@@ -88,6 +88,7 @@ impl<K> Sealed for Checked<K> {}
 
 impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
+    const CHOSEN: bool = K::CHOSEN;
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS + 1;
     const SHARED_WORDS: u32 = K::SHARED_WORDS;
@@ -163,7 +164,11 @@ impl<K: LockKind> TLocks<Checked<K>> {
         loop {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(ns) => pauses.pause(lane, ns),
+                Poll::Wait(ns) => {
+                    if let Err(fault) = pauses.pause(lane, ns, self.failure()) {
+                        return fail(fault);
+                    }
+                }
                 Poll::Failed(fault) => return fail(fault),
             }
         }
@@ -247,6 +252,7 @@ impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
 
 impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const NAME: &'static str = K::NAME;
+    const CHOSEN: bool = K::CHOSEN;
     const HELD_MAX: u32 = K::HELD_MAX;
     const USER_WORDS: u32 = K::USER_WORDS;
     const SHARED_WORDS: u32 = K::SHARED_WORDS;

@@ -209,7 +209,8 @@ impl World {
             ordered: OrderedMap::new(&sim, layout, nodes, "ordered").unwrap(),
             wide_ordered: OrderedMap::new(&sim, layout, nodes, "wide ordered").unwrap(),
             list: List::new(&sim, layout, nodes, "list").unwrap(),
-            wide_list: List::new(&sim, layout, nodes, "wide list").unwrap(),
+            // The keys of the model are in three of the ranges and behind the last one.
+            wide_list: List::with_entry_points(&sim, layout, nodes, 4, 1, "wide list").unwrap(),
             queue: Queue::new(&sim, layout, PLACES as u32, "queue").unwrap(),
             sim,
         };

@@ -25,6 +25,8 @@ macro_rules! each_kind {
         $function::<stm_core::sync::Cohort<3>>($($argument),*);
         $function::<stm_core::sync::Reserving<1>>($($argument),*);
         $function::<stm_core::sync::Reserving<3>>($($argument),*);
+        $function::<stm_core::sync::PerLane<stm_core::sync::Ttas>>($($argument),*);
+        $function::<stm_core::sync::PerLane<stm_core::sync::Mcs>>($($argument),*);
     };
 }
 pub(crate) use each_kind;

@@ -2,6 +2,7 @@
 //! progress under every schedule that lets each lane run in the end, fairness,
 //! lock coupling, misuse, and seeded defects.
 
+mod chosen;
 mod combining;
 mod common;
 mod coupling;
@@ -9,3 +10,7 @@ mod exclusion;
 mod fairness;
 mod misuse;
 mod mutants;
+mod panics;
+mod series;
+mod structures;
+mod transactions;

@@ -168,18 +168,39 @@ fn after_a_timeout_in_a_queue_all_locks_of_the_array_refuse() {
     refuses_after_a_timeout::<Checked<Timeout<Mcs2, 4_000>>>();
 }
 
+/// A thread holds lock 0, and asks for lock 1 of the same array while others wait for
+/// lock 0 behind its node.
+fn refuses_a_second_lock<K: LockKind>() {
+    for schedule in FAIR {
+        for seed in 0..5 {
+            let config = config(1, schedule, seed);
+            let sim = Sim::new(config);
+            let locks = Locks::<_, K>::new(&sim, 2, 4, "locks").unwrap();
+            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+            let view = locks.view();
+            sim.run(&Launch::new(4, 1), |lane| {
+                for _ in 0..3 {
+                    let nested = view.with(lane, 0, || {
+                        let refused = view.with(lane, 1, || ());
+                        increment(lane, word(&counter, 0));
+                        refused
+                    });
+                    assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
+                    assert_eq!(view.with(lane, 1, || ()), Ok(()));
+                }
+            })
+            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+            assert!(reported(&locks).contains("more locks at a time"));
+            assert_eq!(counter.download().unwrap(), [12], "{} {config}", K::NAME);
+        }
+    }
+}
+
 #[test]
-fn a_checked_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
+fn an_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
+    refuses_a_second_lock::<Mcs>();
+    refuses_a_second_lock::<Checked<Mcs>>();
     let sim = Sim::new(config(1, Schedule::Random, 3));
-    let locks = Locks::<_, Checked<Mcs>>::new(&sim, 2, 1, "locks").unwrap();
-    let view = locks.view();
-    sim.run(&Launch::new(1, 1), |lane| {
-        let nested = view.with(lane, 0, || view.with(lane, 1, || ()));
-        assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
-        assert_eq!(view.with(lane, 1, || ()), Ok(()));
-    })
-    .unwrap();
-    assert!(reported(&locks).contains("more locks at a time"));
     let locks = Locks::<_, Checked<Mcs2>>::new(&sim, 3, 1, "locks").unwrap();
     let view = locks.view();
     sim.run(&Launch::new(1, 1), |lane| {

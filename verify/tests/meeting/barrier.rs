@@ -344,7 +344,7 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
     for blocks in [2, 3, 5, 40] {
         let sim = Sim::new(config(0));
         let mut watchdog = Watchdog::new(&sim, None).unwrap();
-        let barrier =
+        let mut barrier =
             GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), watchdog.stop()).unwrap();
         barrier.check().unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 80, "words").unwrap();
@@ -359,15 +359,33 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
         let other = Launch::new(blocks, 2);
         // SAFETY: all buffers and the barrier live in this simulator.
         unsafe { watchdog.launch::<Phases<XiaoFeng>>(&sim, &other, &params) }.unwrap();
-        let error = barrier.check().unwrap_err();
-        let used_by = blocks;
-        assert_eq!(
-            error,
-            Error::OtherGrid {
-                made_for: 4,
-                used_by
-            }
-        );
+        let other = Error::OtherGrid {
+            made_for: 4,
+            used_by: blocks,
+        };
+        assert_eq!(barrier.check(), Err(other.clone()));
+        // It is reported once, and the barrier is usable.
+        barrier.check().unwrap();
+        let own = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
+        let params = Params {
+            words: own.tarray(),
+            ..params
+        };
+        // SAFETY: as above.
+        unsafe { barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params) }.unwrap();
+        assert_eq!(own.download().unwrap(), [ROUNDS; 8]);
+        assert_eq!(wrong.download().unwrap(), [0; 80]);
+        // Or the next launch reports it, before it begins, and the one after that runs.
+        let elsewhere = Launch::new(blocks, 2);
+        // SAFETY: as above.
+        unsafe {
+            let launched = watchdog.launch::<Phases<XiaoFeng>>(&sim, &elsewhere, &params);
+            launched.unwrap();
+            let refused = barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params);
+            assert_eq!(refused, Err(other));
+            let launched = barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params);
+            launched.unwrap();
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 //! with weak memory; and the seeded defects of both.
 
 mod barrier;
+// The kernels are those of the workloads, which the program brings along.
+#[cfg(feature = "cli")]
+mod checked;
 mod semaphore;
 
 use verify::sim::{MemoryModel, Schedule, SimConfig};

@@ -8,7 +8,7 @@ use stm_core::host::{Buffer, Error, Launch, Semaphores, Watchdog};
 use stm_core::observe::Mutant;
 use stm_core::sync::Stop;
 use stm_core::sync::semaphore::{
-    COUNT_MAX, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
+    COUNT_MAX, Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
 use stm_core::{Kernel, Lane, TArray};
 use verify::sim::{Schedule, Sim, SimConfig};
@@ -184,6 +184,13 @@ fn tickets_let_in_the_count_and_everybody_under_every_schedule() {
 }
 
 #[test]
+fn a_checked_semaphore_does_what_its_algorithm_does() {
+    is_right::<Checked<Tickets>>();
+    is_right::<Checked<Spin>>();
+    waits_and_posts_are_right::<Checked<Sleeping>>();
+}
+
+#[test]
 fn a_chosen_algorithm_does_what_its_type_does() {
     for (i, &kind) in (0..).zip(Kind::ALL) {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
@@ -320,4 +327,165 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
         assert_eq!((semaphores.len(), semaphores.count()), (3, count));
         assert!(semaphores.view().get(3).is_none());
     }
+}
+
+/// Runs threads of which each waits and posts, and the one with this number posts once more.
+fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error> {
+    let sim = Sim::new(config(k));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let mut semaphores = Semaphores::<_, Checked<S>>::new(&sim, 3, 2, watchdog.stop()).unwrap();
+    let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
+    let view = semaphores.view();
+    let [done, inside] = [0, 1].map(|i| words.as_mut_ptr().wrapping_add(i));
+    let launched = sim.run(&Launch::new(6, 1), |lane| {
+        let semaphore = view.get(1).unwrap();
+        for _ in 0..3 {
+            let counted = semaphore.with(lane, || {
+                // SAFETY: live words of 32 bits.
+                unsafe {
+                    assert!(lane.fetch_add_relaxed_32(inside, 1) < 2);
+                    lane.pause(1);
+                    lane.fetch_add_relaxed_32(inside, u32::MAX);
+                }
+            });
+            assert_eq!(counted, Ok(()));
+        }
+        // SAFETY: as above.
+        unsafe {
+            // A post is one too many when all have left.
+            lane.fence();
+            lane.fetch_add_relaxed_32(done, 1);
+            while lane.load_acquire_32(done) < 6 {
+                lane.pause(1);
+            }
+        }
+        if culprit == Some(lane.grid_thread()) {
+            semaphore.post(lane);
+        }
+    });
+    launched.unwrap_or_else(|error| panic!("{}: {}: {error}", S::NAME, config(k)));
+    let found = semaphores.check();
+    semaphores.reset().unwrap();
+    semaphores.check().unwrap();
+    found
+}
+
+fn finds_a_post_without_a_wait<S: Waiting>() {
+    for k in (0..84).filter(|&k| runs_apart(config(k))) {
+        assert_eq!(a_post_too_many::<S>(k, None), Ok(()), "{}", S::NAME);
+        let found = a_post_too_many::<S>(k, Some(4));
+        let expected = Error::PostWithoutWait {
+            thread: 4,
+            semaphore: 1,
+        };
+        assert_eq!(found, Err(expected), "{}: {}", S::NAME, config(k));
+    }
+}
+
+#[test]
+fn a_checked_semaphore_finds_a_post_without_a_wait() {
+    finds_a_post_without_a_wait::<Spin>();
+    finds_a_post_without_a_wait::<SpinBackoff>();
+    finds_a_post_without_a_wait::<Sleeping>();
+    finds_a_post_without_a_wait::<Tickets>();
+}
+
+/// A post without a wait makes no room: the next threads still exclude each other.
+fn makes_no_room<S: Waiting>() {
+    let sim = Sim::new(config(2));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
+    let word = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
+    let (view, word_of) = (semaphores.view(), word.as_mut_ptr());
+    sim.run(&Launch::new(1, 1), |lane| {
+        let semaphore = view.get(0).unwrap();
+        (0..3).for_each(|_| semaphore.post(lane));
+    })
+    .unwrap();
+    sim.run(&Launch::new(8, 1), |lane| {
+        for _ in 0..5 {
+            let add = || {
+                // SAFETY: a live word of 32 bits.
+                unsafe { lane.store_relaxed_32(word_of, lane.load_relaxed_32(word_of) + 1) }
+            };
+            assert_eq!(view.get(0).unwrap().with(lane, add), Ok(()));
+        }
+    })
+    .unwrap();
+    assert_eq!(word.download().unwrap(), [40], "{}", S::NAME);
+}
+
+#[test]
+fn a_post_without_a_wait_at_a_checked_semaphore_makes_no_room() {
+    makes_no_room::<Spin>();
+    makes_no_room::<SpinBackoff>();
+    makes_no_room::<Sleeping>();
+    makes_no_room::<Tickets>();
+}
+
+/// Lanes 0 and 1 of a warp come together, for two semaphores. Another block holds the
+/// second until lane 0 has done with the first, and says so after it.
+fn does_not_wait_for_other_semaphores<S: Waiting>() {
+    let schedules = [
+        Schedule::Its {
+            bound: 64,
+            starve: false,
+        },
+        Schedule::Its {
+            bound: 16,
+            starve: true,
+        },
+        Schedule::Random,
+    ];
+    for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
+        let config = SimConfig {
+            warp_width: 4,
+            schedule,
+            ..config(k)
+        };
+        let sim = Sim::new(config);
+        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let semaphores = Semaphores::<_, S>::new(&sim, 2, 1, watchdog.stop()).unwrap();
+        let flags = Buffer::<_, u32>::zeroed(&sim, 2, "flags").unwrap();
+        let view = semaphores.view();
+        let flag = |i: usize| flags.as_mut_ptr().wrapping_add(i);
+        sim.run(&Launch::new(2, 2), |lane| {
+            // SAFETY: live words of 32 bits.
+            let wait_for = |i| unsafe {
+                while lane.load_acquire_32(flag(i)) == 0 {
+                    lane.pause(1);
+                }
+            };
+            // SAFETY: as above.
+            let tell = |i| unsafe { lane.store_release_32(flag(i), 1) };
+            let second = view.get(1).unwrap();
+            if lane.block_index() == 1 {
+                if lane.thread_index() == 0 {
+                    let held = second.with(lane, || {
+                        tell(0);
+                        wait_for(1);
+                    });
+                    assert_eq!(held, Ok(()));
+                }
+                return;
+            }
+            wait_for(0);
+            // SAFETY: both lanes come here.
+            unsafe { lane.sync_warp(0b11) };
+            let mine = view.get(u64::from(lane.thread_index())).unwrap();
+            assert_eq!(mine.with(lane, || ()), Ok(()));
+            if lane.thread_index() == 0 {
+                tell(1);
+            }
+        })
+        .unwrap_or_else(|error| panic!("{}: {config}: {error}", S::NAME));
+    }
+}
+
+#[test]
+fn lanes_of_a_warp_do_not_wait_for_those_at_other_semaphores() {
+    does_not_wait_for_other_semaphores::<Spin>();
+    does_not_wait_for_other_semaphores::<SpinBackoff>();
+    does_not_wait_for_other_semaphores::<Sleeping>();
+    does_not_wait_for_other_semaphores::<Tickets>();
 }

@@ -9,6 +9,7 @@ use crate::measure::run_spec::resolve;
 use crate::measure::search::SearchSpec;
 use crate::measure::tried::Tried;
 use crate::workloads::AnyWorkload;
+use crate::workloads::contender::ContenderKind;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 
@@ -76,7 +77,9 @@ impl Measured {
             repeat: spec.stm.repeat,
             shapes: &Shapes::new(device.kind(), &limits, resident, spec.quick),
         };
-        for contender in workload.contenders() {
+        let mut contenders = workload.contenders();
+        contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
+        for contender in contenders {
             let Outcome { run, tried } =
                 search::measure(device, workload.sizes(), &contender, &setting)?;
             self.runs.push(run);

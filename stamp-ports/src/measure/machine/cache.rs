@@ -126,6 +126,7 @@ mod tests {
             }],
             rates: Vec::new(),
             barriers: Vec::new(),
+            mutexes: Vec::new(),
             semaphores: Vec::new(),
         }
     }

@@ -1,12 +1,16 @@
 //! A measurement as it is printed and kept.
 
 use serde::{Deserialize, Serialize};
-use stm_core::host::machine::{Abstraction, Benchmarks, Choice, Column, Pair, Ratios, choose};
+use std::collections::BTreeMap;
+use stm_core::host::machine::{
+    Abstraction, Benchmarks, Choice, Column, MeasuredMutex, Pair, Ratios, choose,
+};
 use stm_core::sync::barrier::Kind;
+use stm_core::sync::chosen::Kind as MutexKind;
 use stm_core::sync::semaphore::Kind as SemaphoreKind;
 
 /// The number of this form; a file of another one is not read.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Pair")]
@@ -91,6 +95,29 @@ pub struct Barrier {
     pub ns: f64,
 }
 
+/// The rate of one mutex.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Mutex {
+    /// Blocks of which one thread each makes sections.
+    pub blocks: u32,
+    /// The kind of lock.
+    pub algorithm: String,
+    /// Sections a second.
+    pub per_s: f64,
+    /// The sections of the block that made the most, of the launch in which that was the
+    /// most times those of the block that made the fewest.
+    pub most: u32,
+    /// Those of the block that made the fewest.
+    pub fewest: u32,
+}
+
+impl Mutex {
+    /// Returns how many times as many sections a block has made as another one.
+    pub fn most_to_fewest(&self) -> f64 {
+        f64::from(self.most) / f64::from(self.fewest)
+    }
+}
+
 /// The rate of one semaphore.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Semaphore {
@@ -131,6 +158,8 @@ pub struct Measurement {
     pub rates: Vec<Rate>,
     /// Barriers across blocks.
     pub barriers: Vec<Barrier>,
+    /// Mutexes.
+    pub mutexes: Vec<Mutex>,
     /// Semaphores.
     pub semaphores: Vec<Semaphore>,
 }
@@ -142,18 +171,39 @@ impl Measurement {
     }
 
     /// Returns what suits the device with as many blocks as its abstraction has, by the
-    /// abstraction, by the barriers measured with these blocks, and by the semaphores measured.
+    /// abstraction, and by the barriers, mutexes and semaphores measured.
     pub fn choice(&self) -> Option<Choice> {
-        let abstraction = self.abstraction()?;
-        let same = self
-            .barriers
-            .iter()
-            .filter(|b| b.blocks == abstraction.blocks);
-        let times = same.filter_map(|b| Some((Kind::from_name(&b.algorithm)?, b.ns)));
-        let times: Vec<(Kind, f64)> = times.collect();
-        let choice = choose(&abstraction).with_measured_barriers(&times);
+        let mut choice = choose(&self.abstraction()?);
+        let mut barriers: BTreeMap<u32, Vec<(Kind, f64)>> = BTreeMap::new();
+        for barrier in &self.barriers {
+            if let Some(kind) = Kind::from_name(&barrier.algorithm) {
+                let times = barriers.entry(barrier.blocks).or_default();
+                times.push((kind, barrier.ns));
+            }
+        }
+        for (blocks, times) in barriers {
+            choice = choice.with_measured_barriers(blocks, &times);
+        }
         let [low, high] = self.semaphore_times();
+        let choice = choice.with_measured_mutexes(&self.measured_mutexes());
         Some(choice.with_measured_semaphores(&low, &high))
+    }
+
+    /// Returns the time of a section on each mutex with the most blocks, and how unfair it was
+    /// with the number of blocks at which it was the most so.
+    fn measured_mutexes(&self) -> Vec<MeasuredMutex> {
+        let blocks = self.mutexes.iter().map(|m| m.blocks).max();
+        let most = self.mutexes.iter().filter(|m| Some(m.blocks) == blocks);
+        most.filter_map(|mutex| {
+            let same = |m: &&Mutex| m.algorithm == mutex.algorithm;
+            let ratios = self.mutexes.iter().filter(same).map(Mutex::most_to_fewest);
+            Some(MeasuredMutex {
+                kind: MutexKind::from_name(&mutex.algorithm)?,
+                time: 1.0 / mutex.per_s,
+                most_to_fewest: ratios.fold(1.0, f64::max),
+            })
+        })
+        .collect()
     }
 
     /// Returns the times of an entry with the most blocks, at the lowest count and at the

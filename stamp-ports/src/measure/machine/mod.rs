@@ -1,11 +1,11 @@
 //! The measurement of a machine: the twelve memory benchmarks of Stuart and Owens 2011,
-//! the rates of random accesses, and the times of barriers and semaphores. `stamp device --measure`
+//! the rates of random accesses, and the times of barriers, mutexes and semaphores. `stamp device --measure`
 //! prints it with the abstraction and the choice that follow (`stm_core::host::machine`).
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `sizes` | how much is measured on which device |
-//! | `benchmarks`, `rates`, `barriers`, `semaphores` | the four measurements |
+//! | `benchmarks`, `rates`, `barriers`, `mutexes`, `semaphores` | the five measurements |
 //! | `document` | what is printed as JSON, and kept |
 //! | `cache` | the file that keeps it for a device and its driver |
 
@@ -13,6 +13,7 @@ mod barriers;
 mod benchmarks;
 pub mod cache;
 pub mod document;
+mod mutexes;
 mod rates;
 mod semaphores;
 mod sizes;
@@ -23,7 +24,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::progress::Progress;
 use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Device};
+use stm_core::host::{self, Defaults, Device};
 
 /// Measures a device.
 ///
@@ -36,6 +37,7 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let grids = benchmarks::measure(device, &sizes, &say)?;
     let rates = rates::measure(device, &sizes, &say)?;
     let barriers = barriers::measure(device, &sizes, &say)?;
+    let mutexes = mutexes::measure(device, &sizes, &say)?;
     let semaphores = semaphores::measure(device, &sizes, &say)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
@@ -50,8 +52,20 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
         grids,
         rates,
         barriers,
+        mutexes,
         semaphores,
     })
+}
+
+/// Returns what suits a device, by what was kept of its last measurement; without one, by
+/// the kind of the device.
+pub fn defaults(device: &AnyDevice) -> Defaults {
+    let kept = cache::Place::of(device).and_then(|place| place.read());
+    let choice = kept.and_then(|measurement| measurement.choice());
+    choice.map_or_else(
+        || Defaults::of_device_kind(device),
+        |choice| Defaults::of(&choice),
+    )
 }
 
 /// Returns what may change the speed of a device without changing its name: the newest

@@ -32,6 +32,10 @@ pub(super) struct Sizes {
     pub(super) meeting_threads: u32,
     /// Waits of each.
     pub(super) waits: u32,
+    /// Blocks of which one thread each makes sections on a mutex.
+    pub(super) locking: Vec<u32>,
+    /// Sections that they make together.
+    pub(super) sections: u32,
     /// Blocks of which one thread each enters a semaphore.
     pub(super) entering: Vec<u32>,
     /// Counts of the semaphore.
@@ -78,6 +82,8 @@ impl Sizes {
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
             meeting_threads: 128,
             waits: 1000,
+            locking: vec![1, processors, 4 * processors],
+            sections: 1 << 16,
             entering: [1, 4].map(|n| n * processors).to_vec(),
             counts: vec![1, 2, 10, 120],
             entries: 200,
@@ -100,6 +106,8 @@ impl Sizes {
             meetings: vec![cores, 4 * cores],
             meeting_threads: 1,
             waits: 200,
+            locking: vec![1, cores],
+            sections: 1_000_000,
             entering: vec![cores],
             counts: vec![1, 120],
             entries: 20_000,

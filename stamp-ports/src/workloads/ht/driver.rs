@@ -37,7 +37,9 @@ impl Workload for Ht {
     type Kernel<A: Algorithm> = HashTable<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        super::floor::contenders()
+        let mut all = super::floor::contenders();
+        all.extend(super::locked::contenders());
+        all
     }
 
     fn prepare<D: Device>(

@@ -150,7 +150,7 @@ impl ContenderData for Slots {
 }
 
 /// What is counted.
-const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
+pub(super) const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
 
 /// The contenders of the hash table.
 pub(super) fn contenders() -> Vec<Contender<Ht>> {

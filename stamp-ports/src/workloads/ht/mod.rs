@@ -4,6 +4,7 @@ mod check;
 mod driver;
 mod floor;
 mod input;
+mod locked;
 mod options;
 
 pub use driver::HtData;

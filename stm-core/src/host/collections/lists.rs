@@ -3,7 +3,7 @@
 use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;
-use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket};
+use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
 use crate::host::device::Device;
 use crate::host::error::Error;
 use crate::host::pool::Nodes;
@@ -208,9 +208,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
 
 /// Writes the owner of lists in another form: what it hands through.
 macro_rules! owner {
-    ($(#[$meta:meta])* $owner:ident) => {
+    ($(#[$meta:meta])* $owner:ident $($more:ty)?) => {
         $(#[$meta])*
-        pub struct $owner<D: Device, K, V>(Lists<D, K, V>);
+        pub struct $owner<D: Device, K, V>(Lists<D, K, V> $(, $more)?);
 
         impl<D: Device, K, V> fmt::Debug for $owner<D, K, V> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -276,8 +276,9 @@ macro_rules! owner {
 }
 
 owner!(
-    /// One ordered list ([`TList`]).
-    List
+    /// One ordered list ([`TList`]), and the bits of a key that say where in its range
+    /// it is.
+    List u32
 );
 owner!(
     /// A hash map ([`TMap`]).
@@ -327,7 +328,49 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         capacity: u64,
         what: &'static str,
     ) -> Result<Self, Error> {
-        Ok(Self(Lists::new(device, layout, 1, capacity, what)?))
+        let lists = Lists::new(device, layout, 1, capacity, what)?;
+        Ok(Self(lists, u64::BITS - 1))
+    }
+
+    /// Makes an empty list with `capacity` nodes and so many entry points: the keys
+    /// of a range of 2^`range_bits` begin at an entry point of their own, and those
+    /// that are too large for all ranges are in the last one. A walk along the list is
+    /// as long as its range has entries.
+    ///
+    /// ```
+    /// use stm_core::Layout;
+    /// use stm_core::collections::List;
+    /// use stm_core::host::Cpu;
+    ///
+    /// // 0 to 255, 256 to 511, 512 to 767, and all from 768 on.
+    /// let mut list = List::with_entry_points(&Cpu::new(), Layout::Plain, 10, 4, 8, "a list")?;
+    /// list.upload([(700_u32, 'c' as u32), (5_000, 'd' as u32), (3, 'a' as u32)])?;
+    /// assert_eq!(list.download()?.len(), 3);
+    /// # Ok::<(), stm_core::host::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// It panics for no entry points, and for ranges of 2^64 keys or more.
+    ///
+    /// # Errors
+    /// The errors are those of [`Lists::new`].
+    pub fn with_entry_points(
+        device: &D,
+        layout: Layout,
+        capacity: u64,
+        entry_points: usize,
+        range_bits: u32,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        assert!(entry_points > 0, "a list has an entry point or more");
+        assert!(range_bits < u64::BITS, "a range has less than 2^64 keys");
+        let lists = Lists::new(device, layout, entry_points, capacity, what)?;
+        Ok(Self(lists, range_bits))
+    }
+
+    /// Returns the range of a key.
+    fn range(&self, key: K) -> usize {
+        range(key, self.1, self.0.lists() as u64) as usize
     }
 
     /// Replaces the contents. Of several values of one key, the last one counts.
@@ -335,15 +378,28 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// # Errors
     /// The errors are those of [`Lists::upload`].
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
-        self.0.upload(&[entries.into_iter().collect()])
+        let mut ranges = vec![Vec::new(); self.0.lists()];
+        for (key, value) in entries {
+            ranges[self.range(key)].push((key, value));
+        }
+        self.0.upload(&ranges)
     }
 
     /// Copies the entries to the host, in the order of their keys.
     ///
     /// # Errors
-    /// The errors are those of [`Lists::download`].
+    /// The errors are those of [`Lists::download`]; a key in the range of others is
+    /// [`Error::Corrupt`] too.
     pub fn download(&self) -> Result<Vec<(K, V)>, Error> {
-        Ok(self.0.download()?.into_iter().flatten().collect())
+        let mut entries = Vec::new();
+        for (number, list) in self.0.download()?.into_iter().enumerate() {
+            if let Some((key, _)) = list.iter().find(|(key, _)| self.range(*key) != number) {
+                let found = format!("{key:?} is in range {number}");
+                return Err(damaged(self.0.nodes.pool().name(), &found));
+            }
+            entries.extend(list);
+        }
+        Ok(entries)
     }
 
     /// Returns a view for transactions of algorithm `A`, as [`Lists::view`] does.
@@ -351,8 +407,9 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// # Panics
     /// It panics if the layout is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TList<A, K, V> {
-        // SAFETY: there is one list, whose parts are this owner's.
-        unsafe { TList::from_lists(self.0.view()) }
+        // SAFETY: the parts are this owner's, which has a list at least, and which
+        // puts each key into the list of its range, as the view does.
+        unsafe { TList::from_lists(self.0.view(), self.1) }
     }
 }
 

@@ -84,13 +84,13 @@ fn the_choices_for_tesla_and_fermi_are_those_of_the_papers_table_5() {
     };
     let tesla = (
         Kind::XiaoFeng,
-        MutexKind::FetchAndAdd,
+        MutexKind::FetchAdd,
         SemaphoreKind::Sleeping,
         SemaphoreKind::Sleeping,
     );
     let fermi = (
         Kind::XiaoFeng,
-        MutexKind::SpinBackoff,
+        MutexKind::TasBackoff,
         SemaphoreKind::SpinBackoff,
         SemaphoreKind::Sleeping,
     );
@@ -127,7 +127,7 @@ fn the_choice_depends_on_ratios_alone_and_follows_them() {
     let mut fast = TESLA;
     fast.reads.atomic = fast.reads.after_atomic;
     let choice = choose(&Abstraction::of(&fast).unwrap());
-    assert_eq!(choice.mutex, MutexKind::SpinBackoff);
+    assert_eq!(choice.mutex, MutexKind::TasBackoff);
     // A machine with free atomics and slow stores would better count.
     let mut counts = FERMI;
     counts.writes.volatile.uncontended = 9.0;
@@ -147,12 +147,15 @@ fn the_choice_depends_on_ratios_alone_and_follows_them() {
 #[test]
 fn what_was_measured_overrules_what_was_expected() {
     let expected = choose(&Abstraction::of(&FERMI).unwrap());
-    let measured = |times: &[_]| expected.clone().with_measured_barriers(times);
+    let measured = |times: &[_]| expected.clone().with_measured_barriers(128, times);
     assert_eq!(measured(&[]), expected);
     // Without a time of the expected one, there is nothing to compare.
-    assert_eq!(measured(&[(Kind::Led, 1.0)]), expected);
-    let slower = [(Kind::Led, 2.0), (Kind::XiaoFeng, 1.0)];
-    assert_eq!(measured(&slower), expected);
+    let alone = measured(&[(Kind::Led, 1.0)]);
+    let slower = measured(&[(Kind::Led, 2.0), (Kind::XiaoFeng, 1.0)]);
+    for choice in [&alone, &slower] {
+        assert_eq!(choice.barrier, expected.barrier);
+        assert_eq!(choice.reasons, expected.reasons);
+    }
     let faster = [(Kind::Tree, 3.0), (Kind::XiaoFeng, 3.0), (Kind::Led, 1.5)];
     let choice = measured(&faster);
     assert_eq!(choice.barrier, Kind::Led);
@@ -166,6 +169,62 @@ fn what_was_measured_overrules_what_was_expected() {
     assert_eq!(choice.semaphore_high, tickets);
     assert!(choice.reasons[3].contains("sleeping") && choice.reasons[3].contains("2.50"));
     assert_eq!(choice.reasons[..3], expected.reasons[..3]);
+}
+
+#[test]
+fn a_barrier_is_chosen_for_each_number_of_blocks() {
+    let choice = choose(&Abstraction::of(&FERMI).unwrap());
+    assert_eq!(choice.barrier_for(7), Kind::XiaoFeng);
+    let choice = choice
+        .with_measured_barriers(1056, &[(Kind::Led, 1.0), (Kind::Counted, 2.0)])
+        .with_measured_barriers(132, &[(Kind::Led, 2.0), (Kind::Counted, 1.0)])
+        .with_measured_barriers(264, &[(Kind::Tree, 2.0), (Kind::Counted8, 1.0)]);
+    // The abstraction is of another number of blocks.
+    assert_eq!(choice.barrier, Kind::XiaoFeng);
+    for (blocks, kind) in [
+        (1, Kind::Counted),
+        (132, Kind::Counted),
+        (133, Kind::Counted8),
+        (264, Kind::Counted8),
+        (1000, Kind::Led),
+        (1056, Kind::Led),
+        (5000, Kind::Led),
+    ] {
+        assert_eq!(choice.barrier_for(blocks), kind, "{blocks}");
+    }
+}
+
+#[test]
+fn only_mutexes_that_serve_all_blocks_alike_are_chosen_by_their_times() {
+    use MutexKind::{FetchAdd, TasBackoff, Ticket};
+    let mutex = |kind, time, most_to_fewest| MeasuredMutex {
+        kind,
+        time,
+        most_to_fewest,
+    };
+    let expected = choose(&Abstraction::of(&TESLA).unwrap());
+    let measured = |mutexes: &[_]| expected.clone().with_measured_mutexes(mutexes);
+    assert_eq!(measured(&[]), expected);
+    // The fastest is not fair, and the one expected is the next.
+    let unfair = mutex(TasBackoff, 1.0, 1300.0);
+    assert_eq!(measured(&[unfair, mutex(FetchAdd, 2.0, 1.0)]), expected);
+    let choice = measured(&[unfair, mutex(FetchAdd, 3.0, 1.0), mutex(Ticket, 1.5, 2.0)]);
+    assert_eq!(choice.mutex, Ticket);
+    assert!(choice.reasons[1].contains("fetch-add") && choice.reasons[1].contains("2.00"));
+    assert_eq!(choice.reasons[2..], expected.reasons[2..]);
+    // Without one that is fair, the ratios decide.
+    let none = mutex(FetchAdd, 2.0, f64::INFINITY);
+    assert_eq!(measured(&[none, unfair]), expected);
+
+    let spins = choose(&Abstraction::of(&FERMI).unwrap());
+    let choice = |unfairness| {
+        let mutexes = [mutex(TasBackoff, 1.0, unfairness), mutex(Ticket, 1.5, 1.0)];
+        spins.clone().with_measured_mutexes(&mutexes)
+    };
+    assert_eq!(choice(1.9).mutex, TasBackoff);
+    assert_eq!(choice(2.1).mutex, Ticket);
+    assert!(choice(2.1).reasons[1].contains("2.1 times as often"));
+    assert!(choice(f64::INFINITY).reasons[1].contains("no section"));
 }
 
 #[test]

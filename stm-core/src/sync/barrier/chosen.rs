@@ -47,6 +47,7 @@ macro_rules! kinds {
 
         impl Meeting for Chosen {
             const NAME: &'static str = "chosen";
+            const CHOSEN: bool = true;
 
             /// Returns the largest number of groups of any algorithm.
             fn groups(blocks: u32) -> u32 {

@@ -72,6 +72,9 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `xiao-feng`.
     const NAME: &'static str;
 
+    /// Says whether the host chooses the algorithm at launch, so that it must say which.
+    const CHOSEN: bool = false;
+
     /// Returns the number of groups into which a grid of this many blocks is
     /// divided: a power of two, at most [`GROUPS_MAX`] and at most `blocks`.
     fn groups(blocks: u32) -> u32;

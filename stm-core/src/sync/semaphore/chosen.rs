@@ -54,6 +54,7 @@ impl Sealed for Chosen {}
 
 impl Waiting for Chosen {
     const NAME: &'static str = "chosen";
+    const CHOSEN: bool = true;
     type State = State;
 
     fn first_word(kind: u32, count: u32) -> u32 {
@@ -92,7 +93,7 @@ impl Waiting for Chosen {
     }
 
     #[inline(always)]
-    fn leave<L: Lane>(lane: &L, gate: Gate) {
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         match gate.kind {
             0 | 1 => Spin::leave(lane, gate),
             2 => Sleeping::leave(lane, gate),

@@ -8,13 +8,14 @@
 //! | [`Sleeping`] | polling the number of the turn by loads | 2 to 4 |
 //! | [`Tickets`] | polling the number of posts by loads | 2, one of them without a result |
 //! | [`Chosen`] | what the host chooses at launch | |
+//! | [`Checked`] | as another algorithm, which it asks to find a post without a wait | 2 more |
 //!
 //! The first three are those of Stuart and Owens 2011 (section 5). A spinning semaphore
 //! lets in whoever comes when there is room; the others let those in that wait in the
 //! order in which they came.
 //!
 //! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes
-//! that are inside go in rounds, and all that began together meet at the end of each,
+//! that are inside go in rounds, and all that began together at one semaphore meet at the end of each,
 //! so that no lane is kept from leaving by another of its warp that waits for that,
 //! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and
 //! [`TSemaphore::post`] are for a wait and a post in different places or by
@@ -22,6 +23,7 @@
 //! schedules them independently (compute capability 7.0 and later), or if there is
 //! room for all of them.
 
+mod checked;
 mod chosen;
 mod sleeping;
 mod spin;
@@ -29,11 +31,15 @@ mod tickets;
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
+use crate::sync::group::Group;
 use crate::sync::sealed::Sealed;
 use crate::sync::wait::{Stop, Stopped, until};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 
+pub use checked::Checked;
+#[cfg(feature = "host")]
+pub(crate) use checked::MISUSE;
 pub use chosen::{Chosen, Kind, State};
 pub use sleeping::Sleeping;
 pub use spin::{Spin, SpinBackoff};
@@ -82,6 +88,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `sleeping`.
     const NAME: &'static str;
 
+    /// Says whether the host chooses the algorithm at launch, so that it must say which.
+    const CHOSEN: bool = false;
+
     /// What a thread that waits keeps between two tries.
     type State: Copy;
 
@@ -99,8 +108,16 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     #[inline(always)]
     fn pause<L: Lane>(_lane: &L, _gate: Gate, _state: &mut Self::State) {}
 
-    /// Leaves.
-    fn leave<L: Lane>(lane: &L, gate: Gate);
+    /// Is called once before a thread leaves, and returns whether it may.
+    #[inline(always)]
+    fn may_leave<L: Lane>(_lane: &L, _gate: Gate) -> bool {
+        true
+    }
+
+    /// Tries to leave, and returns whether the thread has left. Else it is to try again,
+    /// as another one is just coming in or leaving; it does not wait for any that is
+    /// inside.
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool;
 }
 
 /// Semaphores of one count as a kernel's parameter. The host's `Semaphores` owns
@@ -215,41 +232,54 @@ impl<S: Waiting> TSemaphore<S> {
     ///
     /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must
     /// not wait for a lane of its warp that is outside. A lane that has been inside
-    /// waits here for those of its warp that came together with it, for whichever
-    /// semaphore: so `f` must not wait for another semaphore, unless the lanes of a
-    /// warp all ask for the same ones.
+    /// waits here for those of its warp that came together with it for the same
+    /// semaphore, and for no others. So `f` may wait for another semaphore, if all
+    /// threads take them in one order and the lanes of a warp are scheduled
+    /// independently (compute capability 7.0).
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before there was room. `f` has not
     /// run, and the kernel should return.
     #[inline(always)]
     pub fn with<L: Lane, R>(&self, lane: &L, f: impl FnOnce() -> R) -> Result<R, Stopped> {
-        let together = lane.active_mask();
+        let group = Group::of(lane, self.gate.words as u64);
+        if group.by_itself {
+            // It has entered without the lanes that may wait elsewhere, so its loop may
+            // end before the section.
+            self.wait(lane)?;
+            let result = f();
+            self.post(lane);
+            return Ok(result);
+        }
         let mut state = S::begin();
         // An `Option` of the closure would keep what it captures in memory.
         let mut section = ManuallyDrop::new(f);
         let mut result = None;
-        let mut stopped = false;
+        let (mut stopped, mut left) = (false, false);
         let mut tries = 0;
         loop {
-            let mut pending = result.is_none() && !stopped;
-            if pending && S::enter(lane, self.gate, &mut state) {
-                // SAFETY: nobody is pending who has a result, so this is the first time.
+            if result.is_none() && !stopped && S::enter(lane, self.gate, &mut state) {
+                // SAFETY: nobody comes here who has a result, so this is the first time.
                 let section = unsafe { ManuallyDrop::take(&mut section) };
                 result = Some(section());
-                S::leave(lane, self.gate);
-                pending = false;
+                left = !S::may_leave(lane, self.gate);
             }
+            if result.is_some() && !left {
+                left = S::leave(lane, self.gate);
+            }
+            let pending = !left && !stopped;
             // The lanes meet here, those that have left and those that wait.
             // SAFETY: the lanes of the mask run this loop together.
-            if unsafe { lane.ballot(together, pending) } == 0 {
+            if unsafe { lane.ballot(group.mask(), pending) } == 0 {
                 if result.is_none() {
                     // SAFETY: it has not been taken.
                     unsafe { ManuallyDrop::drop(&mut section) };
                 }
                 return result.ok_or(Stopped);
             }
-            if pending {
+            if pending && result.is_some() {
+                lane.pause(0);
+            } else if pending {
                 S::pause(lane, self.gate, &mut state);
                 tries += 1;
                 if tries == TRIES {
@@ -286,6 +316,12 @@ impl<S: Waiting> TSemaphore<S> {
     /// inside. There is one post for each wait.
     #[inline(always)]
     pub fn post<L: Lane>(&self, lane: &L) {
-        S::leave(lane, self.gate);
+        if !S::may_leave(lane, self.gate) {
+            return;
+        }
+        while !S::leave(lane, self.gate) {
+            // A machine whose threads have to share a core needs the pause.
+            lane.pause(0);
+        }
     }
 }

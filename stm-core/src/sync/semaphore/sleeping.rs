@@ -56,7 +56,7 @@ impl Waiting for Sleeping {
     }
 
     #[inline(always)]
-    fn leave<L: Lane>(lane: &L, gate: Gate) {
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         // ORDER(V1): release; pairs with P1, through the count or through the turn.
         Mutant::SemaphoreNoRelease.fence(lane);
         // SAFETY: a live word.
@@ -65,5 +65,6 @@ impl Waiting for Sleeping {
             // SAFETY: a live word.
             unsafe { lane.fetch_add_relaxed_32(gate.word(SECOND_LINE), 1) };
         }
+        true
     }
 }

@@ -66,28 +66,14 @@ impl Waiting for Spin {
     }
 
     #[inline(always)]
-    fn leave<L: Lane>(lane: &L, gate: Gate) {
-        // Lanes that leave together meet after each try, so that the one that has the
-        // word puts it back before another one spins on.
-        let together = lane.active_mask();
-        let mut left = false;
-        loop {
-            if !left {
-                let found = Self::take(lane, gate);
-                if found != TAKEN {
-                    let more = u32::from(!Mutant::SemaphorePostLost.on(lane));
-                    Self::put(lane, gate, found + more);
-                    left = true;
-                }
-            }
-            // SAFETY: the lanes of the mask run this loop together.
-            if unsafe { lane.ballot(together, !left) } == 0 {
-                return;
-            }
-            // The word is taken for two operations of its holder only; a machine
-            // whose threads have to share a core needs the pause.
-            lane.pause(0);
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        // The word is taken for two operations of its holder only.
+        let found = Self::take(lane, gate);
+        if found != TAKEN {
+            let more = u32::from(!Mutant::SemaphorePostLost.on(lane));
+            Self::put(lane, gate, found + more);
         }
+        found != TAKEN
     }
 }
 
@@ -136,7 +122,7 @@ impl Waiting for SpinBackoff {
     }
 
     #[inline(always)]
-    fn leave<L: Lane>(lane: &L, gate: Gate) {
-        Spin::leave(lane, gate);
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        Spin::leave(lane, gate)
     }
 }

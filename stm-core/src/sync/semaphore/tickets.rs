@@ -56,13 +56,14 @@ impl Waiting for Tickets {
     }
 
     #[inline(always)]
-    fn leave<L: Lane>(lane: &L, gate: Gate) {
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         if Mutant::SemaphorePostLost.on(lane) {
-            return;
+            return true;
         }
         // ORDER(V1): release; pairs with P1.
         Mutant::SemaphoreNoRelease.fence(lane);
         // SAFETY: a live word.
         unsafe { lane.add_relaxed_64(gate.wide_word(SECOND_LINE), 1) };
+        true
     }
 }

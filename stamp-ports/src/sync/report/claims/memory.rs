@@ -9,7 +9,7 @@ use super::cases::{Cases, Finding, fastest, more};
 use crate::report::claims::Verdict;
 use crate::sync::report::data::{BARRIER, MUTEX, SEMAPHORE, over, smallest};
 use crate::sync::report::shape::{At, Then};
-use stm_core::host::machine::{Abstraction, MutexKind, Ratios, choose};
+use stm_core::host::machine::{Abstraction, Ratios, choose};
 use stm_core::sync::barrier::Kind;
 
 pub(super) const CLAIMS: [Stated; 8] = [
@@ -246,10 +246,7 @@ fn t6(at: &At<'_>) -> Finding {
         return Finding::unknown("not measured: the memory benchmarks");
     };
     let choice = choose(&machine);
-    let mutex = match choice.mutex {
-        MutexKind::SpinBackoff => "tas-backoff",
-        MutexKind::FetchAndAdd => "fetch-add",
-    };
+    let mutex = choice.mutex.name();
     let barriers: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
     let (low, high) = (choice.semaphore_low.name(), choice.semaphore_high.name());
     let rows: [Row<'_, &str>; 4] = [

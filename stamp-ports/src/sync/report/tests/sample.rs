@@ -317,5 +317,6 @@ fn machine() -> Measurement {
         rates: Vec::new(),
         barriers: Vec::new(),
         semaphores: Vec::new(),
+        mutexes: Vec::new(),
     }
 }

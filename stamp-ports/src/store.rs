@@ -1,20 +1,51 @@
-//! The document on disk: begun, gone on with, written whole after every point.
+//! A document of measurements on disk: begun, gone on with, written whole after every
+//! point.
 
-use super::document::{FILE_NAME, FORMAT, Paper};
 use crate::devices::Description;
 use crate::error::{Error, Result};
 use crate::out_file::OutFile;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+/// A document that grows point by point.
+pub trait Document: Sized {
+    /// Its name in its folder.
+    const FILE_NAME: &'static str;
+
+    /// Begins one; `started` is when.
+    fn begin(header: Header<'_>, started: String) -> Self;
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn parse(text: &str) -> Result<Self>;
+
+    /// Returns it as text, with all that follows from its points set.
+    ///
+    /// # Errors
+    /// A field that has no form in JSON.
+    fn finish(&mut self) -> Result<String>;
+
+    /// All that two commands must agree on to share it.
+    fn settings(&self) -> &BTreeMap<String, String>;
+
+    /// The time that it took.
+    fn seconds(&mut self) -> &mut f64;
+}
+
 /// The document and its file.
 #[derive(Debug)]
-pub struct Store {
+pub struct Store<T> {
     /// The document.
-    pub paper: Paper,
+    pub document: T,
     path: PathBuf,
     began: Instant,
     seconds_before: f64,
@@ -37,7 +68,7 @@ pub struct Header<'a> {
     pub notes: Vec<String>,
 }
 
-impl Store {
+impl<T: Document> Store<T> {
     /// Opens the document in a folder, which is made if it is not there. One
     /// that was begun with the same settings is gone on with.
     ///
@@ -50,34 +81,35 @@ impl Store {
             fs::create_dir_all(folder)
                 .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
         }
-        let path = folder.join(FILE_NAME);
+        let name = T::FILE_NAME;
+        let path = folder.join(name);
         let there = match fs::read_to_string(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             _ if fresh => None,
-            Err(error) => return Err(refused(format!("{FILE_NAME} cannot be read: {error}"))),
+            Err(error) => return Err(refused(format!("{name} cannot be read: {error}"))),
             Ok(text) => Some(text),
         };
-        let paper = match there {
-            None => begin(header),
+        let mut document = match there {
+            None => T::begin(header, utc(SystemTime::now())),
             Some(text) => {
-                let paper = Paper::parse(&text).map_err(|error| {
+                let document = T::parse(&text).map_err(|error| {
                     refused(format!(
-                        "{FILE_NAME} cannot be gone on with: {error}; or begin anew with --fresh"
+                        "{name} cannot be gone on with: {error}; or begin anew with --fresh"
                     ))
                 })?;
-                if let Some(what) = difference(&paper.settings, &header.settings) {
+                if let Some(what) = difference(document.settings(), &header.settings) {
                     return Err(refused(format!(
-                        "{FILE_NAME} was begun with another {what}: begin anew with --fresh, or name another folder"
+                        "{name} was begun with another {what}: begin anew with --fresh, or name another folder"
                     )));
                 }
-                paper
+                document
             }
         };
         let store = Self {
             path,
             began: Instant::now(),
-            seconds_before: paper.seconds,
-            paper,
+            seconds_before: *document.seconds(),
+            document,
         };
         // So that a path that cannot be written is found before the first point.
         OutFile::new(&store.path)?;
@@ -89,9 +121,9 @@ impl Store {
     /// # Errors
     /// The file's errors.
     pub fn save(&mut self) -> Result<()> {
-        self.paper.seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
-        self.paper.compare();
-        OutFile::new(&self.path)?.write(&self.paper.to_text()?)
+        let seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
+        *self.document.seconds() = seconds;
+        OutFile::new(&self.path)?.write(&self.document.finish()?)
     }
 
     /// Where the document is.
@@ -100,26 +132,70 @@ impl Store {
     }
 }
 
-fn begin(header: Header<'_>) -> Paper {
-    Paper {
-        format: FORMAT.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: None,
-        command: header.command.into(),
-        quick: header.quick,
-        seed: header.seed,
-        started: utc(SystemTime::now()),
-        seconds: 0.0,
-        complete: false,
-        device: header.device,
-        settings: header.settings,
-        notes: header.notes,
-        speedups: Vec::new(),
-        threads: Vec::new(),
-        eigenbench: Vec::new(),
-        breakdown: Vec::new(),
-        characteristics: Vec::new(),
-        search: Vec::new(),
+/// Reads a document of a format that `writer` writes.
+///
+/// # Errors
+/// What is wrong with it, and the fix.
+pub fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<T> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
+    match value.get("format").and_then(Value::as_str) {
+        Some(found) if found == format => {}
+        Some(other) => {
+            return Err(Error::Usage(format!(
+                "its format is {other:?}, not {format:?}: use the program that wrote it"
+            )));
+        }
+        None => {
+            return Err(Error::Usage(format!(
+                "it has no \"format\": {format:?} is what `{writer}` writes"
+            )));
+        }
+    }
+    serde_json::from_value(value).map_err(|error| {
+        Error::Usage(format!(
+            "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
+        ))
+    })
+}
+
+/// Returns a document as JSON with these fields first, in this order, and a line for each
+/// entry of a list.
+///
+/// # Errors
+/// A field that has no form in JSON.
+pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
+    let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
+    else {
+        return Ok("{}\n".into());
+    };
+    let mut text = String::from("{");
+    // The order of the fields, which a map does not keep.
+    let first = fields.iter().filter_map(|name| left.remove_entry(*name));
+    let all: Vec<(String, Value)> = first.collect::<Vec<_>>().into_iter().chain(left).collect();
+    for (i, (name, value)) in all.iter().enumerate() {
+        let gap = if i == 0 { "\n" } else { ",\n" };
+        // Writing to a String cannot fail.
+        let _ = match value {
+            Value::Array(rows) if !rows.is_empty() => {
+                let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+                write!(text, "{gap}\"{name}\": [\n{}\n]", rows.join(",\n"))
+            }
+            _ => write!(text, "{gap}\"{name}\": {value}"),
+        };
+    }
+    Ok(text + "\n}\n")
+}
+
+/// The command without the path to its own folder, which is nobody else's: the document
+/// may be published.
+pub fn published(command: &str, folder: &Path) -> String {
+    match folder.file_name() {
+        Some(name) => command.replace(
+            folder.to_string_lossy().as_ref(),
+            name.to_string_lossy().as_ref(),
+        ),
+        None => command.to_owned(),
     }
 }
 

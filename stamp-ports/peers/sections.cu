@@ -3,20 +3,25 @@
 //
 //     nvcc -std=c++17 -arch=sm_90 -O3 -ptx sections.cu
 #include <cstdint>
+#include <new>
 #include <cuda/atomic>
 #include <cuda/semaphore>
 
 using semaphore = cuda::binary_semaphore<cuda::thread_scope_device>;
 
 struct params {
-    // Bytes that are zero at first; the first block makes the semaphore there.
+    // 128 bytes; the first block makes the semaphore there.
     semaphore *lock;
     // 0 until the semaphore is made.
     uint32_t *ready;
+    // The counter that the semaphore protects, 0 at first.
     uint32_t *counter;
+    // The number of sections that each block has made.
     uint32_t *made;
+    // The sections of all blocks.
     uint32_t sections;
 };
+static_assert(sizeof(semaphore) <= 128 && alignof(semaphore) <= 128);
 
 extern "C" __global__ void sections_binary_semaphore(params p) {
     if (threadIdx.x != 0) return;

@@ -1,0 +1,269 @@
+//! Operations alone: sections on one mutex, waits at a barrier and entries into a semaphore,
+//! a second (Stuart and Owens 2011, section 6), of each implementation and of its peer.
+//!
+//! [`points`] lists what is to be measured on a device, and [`measure`] measures one point,
+//! whatever was measured before. Trial launches with more and more operations show how many
+//! fit into the time of a launch, so that an implementation which is a thousand times slower
+//! than another one takes as long. Results are checked: those of the mutex in each launch,
+//! as its sections leave a count; those of barriers and semaphores in a launch beside the
+//! timed ones, with a check in its loop (`stm_kernels::checked`).
+
+mod barrier;
+mod mutex;
+mod semaphore;
+
+use super::document::{Asked, Point};
+use super::peers::{self, Peers};
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use stm_core::host::{self, Launch};
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Few points and short launches, to see that all works.
+    Quick,
+    /// What the tables show.
+    Full,
+}
+
+/// The timed launches of a point.
+const REPEAT: usize = 5;
+
+/// A point whose launch takes longer is measured by one launch.
+const ONCE: Duration = Duration::from_secs(2);
+
+/// The time limit of a launch with barriers or semaphores, which takes far less unless a
+/// thread waits for ever.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// The operations of a launch.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    /// The most.
+    most: u32,
+    /// The time that they may take, unless the fewest take longer.
+    time: Duration,
+}
+
+/// The first trial launch makes the most operations divided by this, and at least one.
+const FIRST: u32 = 4096;
+
+/// Each trial launch makes so many times the operations of the one before.
+const STEP: u32 = 4;
+
+/// The trials end when one takes the time of a launch divided by this. It is not less, as
+/// a thread of a busy CPU may lose milliseconds at once.
+const ENOUGH: u32 = 2;
+
+/// One launch.
+#[derive(Clone, Debug)]
+struct Run {
+    time: Duration,
+    /// The operations of each block, where blocks may differ.
+    made: Vec<u32>,
+    /// What was wrong with the result.
+    fault: Option<String>,
+}
+
+/// The launches of a point.
+#[derive(Debug)]
+struct Runs {
+    /// The operations that each was asked for.
+    operations: u32,
+    /// At least one, the fastest first.
+    timed: Vec<Run>,
+    /// What was wrong in any of them or in a trial.
+    fault: Option<String>,
+}
+
+/// Makes the launches of a point, given what makes one with so many operations.
+fn runs(
+    size: Size,
+    mut launch: impl FnMut(u32) -> Result<Run, host::Error>,
+) -> Result<Runs, host::Error> {
+    let few = (size.most / FIRST).max(1);
+    let mut operations = few;
+    let mut trial = launch(few)?;
+    let mut fault = trial.fault.take();
+    while operations < size.most && trial.time * ENOUGH < size.time {
+        operations = operations.saturating_mul(STEP).min(size.most);
+        trial = launch(operations)?;
+        fault = fault.or(trial.fault.take());
+    }
+    let of_trial = u128::from(operations);
+    let fits = |operations: u32| {
+        trial.time.as_nanos() * u128::from(operations) <= size.time.as_nanos() * of_trial
+    };
+    // Where many at a time are far slower than few, the last trial was too long.
+    while operations / 2 >= few && !fits(operations) {
+        operations /= 2;
+    }
+    while operations <= size.most / 2 && fits(2 * operations) {
+        operations *= 2;
+    }
+    let mut timed = vec![launch(operations)?];
+    while timed.len() < REPEAT && timed[0].time <= ONCE {
+        timed.push(launch(operations)?);
+    }
+    timed.sort_by_key(|run| run.time);
+    let mut faults = timed.iter().map(|run| run.fault.clone());
+    let fault = fault.or_else(|| faults.find_map(|fault| fault));
+    Ok(Runs {
+        operations,
+        timed,
+        fault,
+    })
+}
+
+impl Runs {
+    /// Returns the point, given how many operations there were for each one asked for, and
+    /// what the check beside the launches has found wrong.
+    fn point(&self, asked: &Asked, each: u32, fault: Option<String>) -> Point {
+        let median = &self.timed[self.timed.len() / 2];
+        let ms = |run: &Run| run.time.as_secs_f64() * 1e3;
+        let operations = u64::from(self.operations) * u64::from(each);
+        let fault = fault.or_else(|| self.fault.clone());
+        let seconds = median.time.max(Duration::from_nanos(1)).as_secs_f64();
+        Point {
+            part: asked.part.clone(),
+            implementation: asked.implementation.clone(),
+            blocks: asked.blocks,
+            threads: asked.threads,
+            parameters: asked.parameters.clone(),
+            operations,
+            repeat: self.timed.len() as u32,
+            ms: ms(median),
+            ms_min: ms(&self.timed[0]),
+            ms_max: self.timed.last().map_or(0.0, ms),
+            per_s: operations as f64 / seconds,
+            most: median.made.iter().max().map(|&n| n.into()),
+            fewest: median.made.iter().min().map(|&n| n.into()),
+            verified: fault.is_none(),
+            note: fault,
+        }
+    }
+}
+
+/// Lists the points for a device. Barriers whose blocks would not be resident together
+/// have as many blocks as are.
+///
+/// # Errors
+/// Those of the device, which is asked how many blocks are resident.
+pub fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
+    let mut all = mutex::points(device, effort, peers);
+    all.extend(barrier::points(device, effort, peers)?);
+    all.extend(semaphore::points(device, effort, peers));
+    Ok(all)
+}
+
+/// Measures one point. What cannot be measured alone, as a peer that was not compiled or a
+/// grid that is not resident, is a point without a time, whose note says why.
+///
+/// # Errors
+/// A part or an implementation of another name, or an error of the device after which
+/// nothing else can be measured.
+pub fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
+    if let Some(why) = peers::why_missing(device, &asked.implementation) {
+        return Ok(Point::without_time(asked, why));
+    }
+    let measured = match asked.part.as_str() {
+        mutex::PART => mutex::measure(device, asked, effort),
+        barrier::PART => barrier::measure(device, asked, effort),
+        semaphore::PART => semaphore::measure(device, asked, effort),
+        _ => return Err(unknown("part", &asked.part)),
+    };
+    match measured {
+        Err(Error::Host(error)) if is_of_this_point(&error) => {
+            let why = Error::Host(error).to_string();
+            Ok(Point::without_time(asked, why))
+        }
+        measured => measured,
+    }
+}
+
+/// Returns whether other points can be measured after this error.
+const fn is_of_this_point(error: &host::Error) -> bool {
+    use host::Error as E;
+    matches!(
+        error,
+        E::LaunchTooLarge { .. }
+            | E::StillWaiting { .. }
+            | E::LockMisused { .. }
+            | E::LockTimeout { .. }
+            | E::OtherGrid { .. }
+            | E::NoThreads { .. }
+            | E::NoPtx { .. }
+            | E::BadPtx { .. }
+            | E::StalePtx { .. }
+            | E::OtherParameters { .. }
+    )
+}
+
+/// The error for a name that nothing has.
+fn unknown(what: &str, name: &str) -> Error {
+    Error::Usage(format!("there is no {what} {name:?} in `bench sync`"))
+}
+
+/// Makes a point to ask for.
+fn ask(
+    part: &str,
+    implementation: &str,
+    (blocks, threads): (u32, u32),
+    parameters: &[(&str, u64)],
+) -> Asked {
+    let parameters = parameters.iter().map(|&(name, n)| (name.to_owned(), n));
+    Asked {
+        part: part.into(),
+        implementation: implementation.into(),
+        blocks,
+        threads,
+        parameters: parameters.collect::<BTreeMap<_, _>>(),
+    }
+}
+
+/// Returns a parameter of a point.
+///
+/// # Errors
+/// The point has no such parameter, or a number above that of 32 bits.
+fn parameter(asked: &Asked, name: &str) -> Result<u32> {
+    let value = asked.parameters.get(name);
+    let value = value.and_then(|&n| u32::try_from(n).ok());
+    value.ok_or_else(|| {
+        let part = &asked.part;
+        Error::Usage(format!("a point of the {part} needs a number for {name:?}"))
+    })
+}
+
+/// Returns the launch of a point. All blocks are resident, so each of them takes part from
+/// the beginning, and a peer may wait for what the first one makes.
+const fn shape(asked: &Asked) -> Launch {
+    Launch {
+        cooperative: true,
+        ..Launch::new(asked.blocks, asked.threads)
+    }
+}
+
+/// Returns numbers of blocks: on a GPU small ones, and so many times the number of its
+/// multiprocessors, on the CPU of its cores.
+fn blocks(kind: DeviceKind, processors: u32, effort: Effort, times: &[u32]) -> Vec<u32> {
+    let mut blocks: Vec<u32> = match (kind, effort) {
+        (_, Effort::Quick) => vec![1, processors],
+        (DeviceKind::Cpu, Effort::Full) => vec![1, processors, 4 * processors],
+        (DeviceKind::Cuda, Effort::Full) => [1, 8, 32]
+            .into_iter()
+            .chain(times.iter().map(|n| n * processors))
+            .collect(),
+    };
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+/// The numbers of multiprocessors by which mutexes and semaphores have blocks.
+const TIMES: &[u32] = &[1, 4];
+
+#[cfg(test)]
+mod tests;

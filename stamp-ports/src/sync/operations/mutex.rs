@@ -1,0 +1,242 @@
+//! Sections on one lock: the first thread of each block makes them until all blocks
+//! together have made a given number. How many each block has made shows how fair the
+//! lock is.
+
+use super::{Effort, Run, Size, TIMES, ask, blocks, runs, shape, unknown};
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::error::Result;
+use crate::measure::machine;
+use crate::sync::document::{Asked, Point};
+use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
+use std::time::Duration;
+use stm_core::host::{Buffer, Combiners, Device, Error, Launch, Locks};
+use stm_core::sync::series::IN_A_ROW;
+use stm_core::sync::{
+    Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas,
+};
+use stm_core::{Kernel, TArray};
+use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, SectionsParams};
+
+/// The name of this part.
+pub(super) const PART: &str = "mutex";
+
+/// The mutex that suits the machine, several sections of a thread in a row.
+const DEFAULT: &str = "default";
+/// The same, acquired for each section.
+const DEFAULT_SINGLE: &str = "default, one in a row";
+
+/// Makes one launch with so many sections.
+type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
+
+/// The implementations. A kind of lock with parameters has them in its name.
+pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
+    (DEFAULT, default),
+    (DEFAULT_SINGLE, default_single),
+    (Tas::NAME, of_kind::<Tas>),
+    (Ttas::NAME, of_kind::<Ttas>),
+    (TasBackoff::NAME, of_kind::<TasBackoff>),
+    (Ticket::NAME, of_kind::<Ticket>),
+    (FetchAdd::NAME, of_kind::<FetchAdd>),
+    (Ring::NAME, of_kind::<Ring>),
+    (Anderson::NAME, of_kind::<Anderson>),
+    (Mcs::NAME, of_kind::<Mcs>),
+    ("reserving-16", of_kind::<Reserving<16>>),
+    ("reserving-64", of_kind::<Reserving<64>>),
+    ("combining", combined),
+    (BINARY_SEMAPHORE, peer),
+];
+
+/// Lists the points.
+pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<Asked> {
+    let mut all = Vec::new();
+    let processors = device.limits().processors;
+    for blocks in blocks(device.kind(), processors, effort, TIMES) {
+        let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
+        let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
+        all.extend(there.map(|name| ask(PART, name, (blocks, 1), &[])));
+    }
+    all
+}
+
+/// Measures one point.
+pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
+    let named = IMPLEMENTATIONS
+        .iter()
+        .find(|(name, _)| *name == asked.implementation);
+    let Some((_, make)) = named else {
+        return Err(unknown(PART, &asked.implementation));
+    };
+    let (most, ms) = match (device.kind(), effort) {
+        (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
+        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 130),
+        // Blocks begin one after the other there, and the first is not to be done before
+        // the others come.
+        (DeviceKind::Cpu, Effort::Quick) => (1 << 20, 15),
+        (DeviceKind::Cpu, Effort::Full) => (1 << 23, 130),
+    };
+    let time = Duration::from_millis(ms);
+    let size = Size { most, time };
+    let runs = runs(size, |sections| make(device, asked, sections))?;
+    let point = runs.point(asked, 1, None);
+    Ok(match asked.implementation.as_str() {
+        DEFAULT | DEFAULT_SINGLE if point.verified => {
+            let kind = machine::defaults(device).mutex().name();
+            let most = if asked.implementation == DEFAULT {
+                IN_A_ROW
+            } else {
+                1
+            };
+            point.noted(Some(format!("{kind}, {most} in a row at most")))
+        }
+        _ => point,
+    })
+}
+
+/// Makes one launch, given what launches a kernel with a counter and a word for each block,
+/// and compares both with the number of sections.
+fn counted(
+    device: &AnyDevice,
+    shape: &Launch,
+    sections: u32,
+    launch: impl FnOnce(TArray<u32>, TArray<u32>) -> Result<Duration, Error>,
+) -> Result<Run, Error> {
+    // A line for the counter alone.
+    let counter = Buffer::<_, u32>::zeroed(device, 32, "the counter")?;
+    let blocks = shape.blocks as usize;
+    let made = Buffer::<_, u32>::zeroed(device, blocks, "the sections of each block")?;
+    let time = launch(counter.tarray(), made.tarray())?;
+    let made = made.download()?;
+    let sum: u64 = made.iter().map(|&n| u64::from(n)).sum();
+    let count = counter.download()?[0];
+    let right = count == sections && sum == u64::from(sections);
+    Ok(Run {
+        time,
+        made,
+        fault: (!right).then(|| {
+            format!("of {sections} sections the blocks made {sum} and the counter has {count}")
+        }),
+    })
+}
+
+/// Returns the number of threads, each of which is a user of the lock.
+fn users(shape: &Launch) -> u64 {
+    u64::from(shape.blocks) * u64::from(shape.threads)
+}
+
+/// Makes sections on a lock of one kind, which is acquired for each.
+fn of_kind<K: LockKind>(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error>
+where
+    Sections<K>: Kernel<Params = SectionsParams<K>>,
+{
+    let locks = Locks::<_, K>::new(device, 1, users(&shape(asked)), "the lock")?;
+    made_on(device, asked, sections, &locks, 1)
+}
+
+/// Makes sections on the mutex that suits the machine, which a thread keeps for some of
+/// its sections in a row.
+fn default(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let users = users(&shape(asked));
+    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    made_on(device, asked, sections, &locks, IN_A_ROW)
+}
+
+/// The same, acquired for each section.
+fn default_single(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let users = users(&shape(asked));
+    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    made_on(device, asked, sections, &locks, 1)
+}
+
+/// Makes sections on a lock, up to so many of a thread in a row.
+fn made_on<K: LockKind>(
+    device: &AnyDevice,
+    asked: &Asked,
+    sections: u32,
+    locks: &Locks<AnyDevice, K>,
+    in_a_row: u32,
+) -> Result<Run, Error>
+where
+    Sections<K>: Kernel<Params = SectionsParams<K>>,
+{
+    let shape = shape(asked);
+    let run = counted(device, &shape, sections, |counter, made| {
+        let params = SectionsParams {
+            locks: locks.view(),
+            counter,
+            made,
+            sections,
+            in_a_row,
+        };
+        // SAFETY: the locks and the buffers live until the launch has ended.
+        unsafe { device.launch::<Sections<K>>(&shape, &params) }
+    })?;
+    locks.check()?;
+    Ok(run)
+}
+
+/// Makes sections that whoever holds a combiner executes.
+fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let shape = shape(asked);
+    let combiners = Combiners::<_, 1>::new(device, 1, users(&shape), "the combiner")?;
+    let run = counted(device, &shape, sections, |counter, made| {
+        let params = CombinedSectionsParams {
+            combiners: combiners.view(),
+            counter,
+            made,
+            sections,
+        };
+        // SAFETY: as in `of_kind`.
+        unsafe { device.launch::<CombinedSections>(&shape, &params) }
+    })?;
+    combiners.check()?;
+    Ok(run)
+}
+
+/// Makes sections under libcu++'s binary semaphore.
+fn peer(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+    let shape = shape(asked);
+    let lock = Buffer::<_, u32>::zeroed(device, 64, "the semaphore")?;
+    counted(device, &shape, sections, |counter, made| {
+        let first = lock.as_mut_ptr();
+        let params = PeerParams {
+            lock: first,
+            ready: first.wrapping_add(32),
+            counter: counter.get(0).unwrap_or(std::ptr::null_mut()),
+            made: made.get(0).unwrap_or(std::ptr::null_mut()),
+            sections,
+        };
+        // SAFETY: as in `of_kind`; the counter and the words are there.
+        unsafe { device.launch::<SectionsPeer>(&shape, &params) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_that_are_missing_or_lost_are_found() {
+        let device = AnyDevice::cpu();
+        // Nobody makes any.
+        let none = counted(&device, &Launch::new(2, 1), 10, |_, _| Ok(Duration::ZERO));
+        let fault = none.expect("a launch").fault.expect("a fault");
+        assert!(
+            fault.contains("of 10") && fault.contains("made 0"),
+            "{fault}"
+        );
+        // The blocks say that they made ten, and the counter has nine.
+        let lost = counted(&device, &Launch::new(2, 1), 10, |counter, made| {
+            for (array, i, n) in [(counter, 0, 9), (made, 0, 4), (made, 1, 6)] {
+                let word = array.get(i).expect("a word");
+                // SAFETY: on the CPU this is memory of this program, and live.
+                unsafe { word.write(n) };
+            }
+            Ok(Duration::ZERO)
+        });
+        let fault = lost.expect("a launch").fault.expect("a fault");
+        assert!(
+            fault.contains("made 10") && fault.contains("has 9"),
+            "{fault}"
+        );
+    }
+}

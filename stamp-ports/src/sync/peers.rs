@@ -1,0 +1,310 @@
+//! The peers: what libcu++ and cooperative groups have for the same purpose, in loops
+//! written for this comparison (`stamp-ports/peers/*.cu`). `nvcc` compiles them where it is
+//! found, and the host program that launches our kernels launches them.
+
+use crate::devices::AnyDevice;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{PoisonError, RwLock};
+use stm_core::host::{Cuda, Device, Error};
+use stm_core::kernel::{Build, ptx};
+use stm_core::observe::Observation;
+use stm_core::{Kernel, Lane};
+
+/// The name of sections under libcu++'s binary semaphore.
+pub const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
+/// The name of entries into libcu++'s counting semaphore.
+pub const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
+/// The name of waits at the barrier of a grid of cooperative groups.
+pub const GRID_SYNC: &str = "grid.sync";
+
+/// A source file.
+struct Source {
+    /// What it measures.
+    implementation: &'static str,
+    /// Its name without an extension.
+    name: &'static str,
+    text: &'static str,
+    /// Has the driver load its kernels.
+    load: fn(&Cuda) -> Result<(), Error>,
+}
+
+/// Has the driver load a kernel.
+fn load<K: Kernel>(gpu: &Cuda) -> Result<(), Error> {
+    gpu.prepare::<K>(Observation::Silent).map(|_| ())
+}
+
+/// All sources, which the program carries.
+const SOURCES: [Source; 3] = [
+    Source {
+        implementation: BINARY_SEMAPHORE,
+        name: "sections",
+        text: include_str!("../../peers/sections.cu"),
+        load: load::<SectionsPeer>,
+    },
+    Source {
+        implementation: COUNTING_SEMAPHORE,
+        name: "semaphore",
+        text: include_str!("../../peers/semaphore.cu"),
+        load: |gpu| load::<EntriesPeer>(gpu).and_then(|()| load::<CheckedEntriesPeer>(gpu)),
+    },
+    Source {
+        implementation: GRID_SYNC,
+        name: "barrier",
+        text: include_str!("../../peers/barrier.cu"),
+        load: |gpu| load::<MeetingsPeer>(gpu).and_then(|()| load::<CheckedMeetingsPeer>(gpu)),
+    },
+];
+
+/// The PTX of the sources compiled so far, by their implementation. A kernel's PTX is asked
+/// for by its type, so it is here and not in [`Peers`].
+static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::new());
+
+/// Which peers there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peers {
+    /// Those that can be launched.
+    there: Vec<&'static str>,
+    /// Why others are missing.
+    note: Option<String>,
+}
+
+impl Peers {
+    /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
+    /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. A device
+    /// without CUDA has no peers, and needs no note.
+    pub fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
+        match device {
+            AnyDevice::Cpu(_) => Self::default(),
+            AnyDevice::Cuda(gpu) => {
+                let capability = gpu.info().compute_capability;
+                Self::compiled(capability, &choices(nvcc)).loaded(|source| (source.load)(gpu))
+            }
+        }
+    }
+
+    /// Returns whether there is a peer of this name.
+    pub fn has(&self, implementation: &str) -> bool {
+        self.there.contains(&implementation)
+    }
+
+    /// Returns why peers are missing, in one line, if some are.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Compiles all sources with the first compiler that can be run.
+    fn compiled(capability: (i32, i32), choices: &[PathBuf]) -> Self {
+        let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
+            let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
+            let note = format!(
+                "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
+                tried.join(" and ")
+            );
+            return Self {
+                there: Vec::new(),
+                note: Some(note),
+            };
+        };
+        let mut found = Self::default();
+        for source in &SOURCES {
+            match compile(nvcc, capability, source) {
+                Ok(text) => {
+                    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+                    compiled.insert(source.implementation, text);
+                    found.there.push(source.implementation);
+                }
+                Err(why) => found.leave_out(source, &why),
+            }
+        }
+        found
+    }
+
+    /// Leaves out what cannot be loaded. The driver may be older than the compiler.
+    fn loaded(mut self, load: impl Fn(&Source) -> Result<(), Error>) -> Self {
+        for source in &SOURCES {
+            if self.has(source.implementation)
+                && let Err(error) = load(source)
+            {
+                self.there.retain(|&there| there != source.implementation);
+                self.leave_out(source, &crate::Error::Host(error).to_string());
+            }
+        }
+        self
+    }
+
+    /// Notes why a peer is missing.
+    fn leave_out(&mut self, source: &Source, why: &str) {
+        let note = format!("{} is not measured: {why}", source.implementation);
+        self.note = Some(match self.note.take() {
+            Some(before) => format!("{before}; {note}"),
+            None => note,
+        });
+    }
+}
+
+/// Returns the compilers to try, in this order.
+fn choices(named: Option<&Path>) -> Vec<PathBuf> {
+    let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
+    match named.map(Path::to_owned) {
+        Some(nvcc) => vec![nvcc],
+        None => match of_environment() {
+            Some(nvcc) => vec![nvcc.into()],
+            None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
+        },
+    }
+}
+
+/// Returns whether this is a program that says its version.
+fn runs(nvcc: &Path) -> bool {
+    let output = Command::new(nvcc).arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Compiles a source to PTX, or says in one line why that cannot be done.
+fn compile(nvcc: &Path, (major, minor): (i32, i32), source: &Source) -> Result<String, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let from = folder.path().join(format!("{}.cu", source.name));
+    let to = folder.path().join(format!("{}.ptx", source.name));
+    fs::write(&from, source.text).map_err(|error| format!("{}: {error}", from.display()))?;
+    let output = Command::new(nvcc)
+        .args(["-std=c++17", "-O3", "-ptx"])
+        .arg(format!("-arch=sm_{major}{minor}"))
+        .arg("-o")
+        .args([&to, &from])
+        .output()
+        .map_err(|error| format!("{}: {error}", nvcc.display()))?;
+    if !output.status.success() {
+        // Some compilers say why on standard output.
+        let said = [output.stderr, output.stdout].concat();
+        let said = String::from_utf8_lossy(&said);
+        let line = said.lines().map(str::trim).find(|line| !line.is_empty());
+        return Err(format!(
+            "{} failed: {}",
+            nvcc.display(),
+            line.unwrap_or("it does not say why")
+        ));
+    }
+    fs::read_to_string(&to).map_err(|error| format!("{} left no PTX: {error}", nvcc.display()))
+}
+
+/// Returns why a point of this implementation cannot be measured on a device, if it is a peer
+/// that is not there.
+pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<String> {
+    let source = SOURCES
+        .iter()
+        .find(|s| s.implementation == implementation)?;
+    let name = source.implementation;
+    if matches!(device, AnyDevice::Cpu(_)) {
+        return Some(format!("{name} runs on GPUs only"));
+    }
+    let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+    (!compiled.contains_key(name)).then(|| format!("{name} was not compiled: see --nvcc"))
+}
+
+/// Returns the PTX of a peer. There is one build for all devices, and it is silent.
+fn text(
+    implementation: &'static str,
+    entry: &'static str,
+    build: Build,
+) -> Result<ptx::Text, Error> {
+    let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+    let text = compiled.get(implementation);
+    let text = text.filter(|_| !build.wide && build.observation == Observation::Silent);
+    text.map(|text| text.clone().into())
+        .ok_or(Error::NoPtx { entry })
+}
+
+/// What `peers/sections.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SectionsParams {
+    /// 128 bytes for the semaphore.
+    pub(super) lock: *mut u32,
+    /// A word that is 0.
+    pub(super) ready: *mut u32,
+    /// The counter, which is 0.
+    pub(super) counter: *mut u32,
+    /// A word for each block, for the number of its sections.
+    pub(super) made: *mut u32,
+    /// The sections of all blocks.
+    pub(super) sections: u32,
+}
+
+/// What `peers/semaphore.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SemaphoreParams {
+    /// 128 bytes for the semaphore.
+    pub(super) place: *mut u32,
+    /// A word that is 0.
+    pub(super) ready: *mut u32,
+    /// Two words that are 0, for the checked loop.
+    pub(super) found: *mut u32,
+    /// How many threads may be inside.
+    pub(super) count: u32,
+    /// How often each thread enters.
+    pub(super) times: u32,
+}
+
+/// What `peers/barrier.cu` takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BarrierParams {
+    /// A word for each thread and one more, all 0, for the checked loop.
+    pub(super) words: *mut u32,
+    /// How often each thread waits.
+    pub(super) waits: u32,
+}
+
+/// Makes kernels of the entries of the sources.
+macro_rules! peers {
+    ($($(#[$doc:meta])* $kernel:ident, $params:ident, $entry:literal, $implementation:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct $kernel;
+
+        impl Kernel for $kernel {
+            const ENTRY: &'static str = $entry;
+            type Params = $params;
+
+            fn run<L: Lane>(_lane: &L, _params: &$params) {
+                unreachable!("a peer runs on GPUs only (`why_missing`)");
+            }
+
+            fn ptx(build: Build) -> Result<ptx::Text, Error> {
+                text($implementation, Self::ENTRY, build)
+            }
+        }
+    )*};
+}
+
+peers! {
+    /// Sections on one lock, as `stm_kernels::sections::Sections`.
+    SectionsPeer, SectionsParams, "sections_binary_semaphore", BINARY_SEMAPHORE;
+    /// Entries into a semaphore, as `stm_kernels::machine::Entries`.
+    EntriesPeer, SemaphoreParams, "entries_counting_semaphore", COUNTING_SEMAPHORE;
+    /// The same with a check, as `stm_kernels::checked::CheckedEntries`.
+    CheckedEntriesPeer, SemaphoreParams, "entries_counting_semaphore_checked", COUNTING_SEMAPHORE;
+    /// Waits at a barrier, as `stm_kernels::machine::Meetings`.
+    MeetingsPeer, BarrierParams, "meetings_grid_sync", GRID_SYNC;
+    /// The same with a check, as `stm_kernels::checked::CheckedMeetings`.
+    CheckedMeetingsPeer, BarrierParams, "meetings_grid_sync_checked", GRID_SYNC;
+}
+
+/// The pointers in parameters are followed on the device only.
+macro_rules! plain {
+    ($($params:ident)*) => {$(
+        // SAFETY: the pointers are addresses on the device, which the host only passes on.
+        unsafe impl Send for $params {}
+        // SAFETY: as above.
+        unsafe impl Sync for $params {}
+    )*};
+}
+plain!(SectionsParams SemaphoreParams BarrierParams);
+
+#[cfg(test)]
+mod tests;

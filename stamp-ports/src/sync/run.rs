@@ -1,0 +1,237 @@
+//! The whole measurement: the points that the document lacks, one after the other, and the
+//! document written after each.
+
+use super::bench::Bench;
+use super::document::{Asked, Point};
+use super::operations::{self, Effort};
+use super::peers::Peers;
+use super::{plan, sections};
+use crate::devices::{AnyDevice, Description};
+use crate::error::{Error, Result};
+use crate::measure::machine;
+use crate::measure::machine::cache::Place;
+use crate::measure::progress::Progress;
+use crate::numbers::short;
+use crate::store::{Header, Store, published};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write, stderr};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What `bench sync` is asked for.
+#[derive(Clone, Debug)]
+pub struct SyncSpec {
+    /// Small inputs, few points.
+    pub quick: bool,
+    /// The parts to measure.
+    pub parts: Vec<&'static str>,
+    /// No further point is begun after this time.
+    pub time: Option<Duration>,
+    /// The seed of all data.
+    pub seed: u64,
+    /// The folder of the document, made if it is not there.
+    pub out: PathBuf,
+    /// Whether the document is begun anew, whatever there is.
+    pub fresh: bool,
+    /// CUDA's compiler, for the peers.
+    pub nvcc: Option<PathBuf>,
+}
+
+/// The part that is not points: what the memory of the machine does.
+pub const MACHINE: &str = "machine";
+
+/// The parts of operations alone.
+pub const OPERATIONS: [(&str, &str); 4] = [
+    (
+        "mutex",
+        "sections on one lock, of every kind (Stuart and Owens 2011)",
+    ),
+    ("barrier", "barriers across blocks (Stuart and Owens 2011)"),
+    (
+        "semaphore",
+        "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)",
+    ),
+    (
+        MACHINE,
+        "twelve benchmarks of the memory, as `stamp device --measure` makes them",
+    ),
+];
+
+/// Reads `all`, or names of parts separated by commas.
+///
+/// # Errors
+/// An unknown name, with those that there are.
+pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
+    let known = || OPERATIONS.iter().chain(&sections::PARTS).map(|part| part.0);
+    if text == "all" {
+        return Ok(known().collect());
+    }
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        let part = known().find(|part| *part == name).ok_or_else(|| {
+            let all: Vec<&str> = known().collect();
+            Error::Usage(format!(
+                "there is no part {name:?}: known are {} and all",
+                all.join(", ")
+            ))
+        })?;
+        if !found.contains(&part) {
+            found.push(part);
+        }
+    }
+    Ok(found)
+}
+
+/// Measures what the document lacks; `command` is how the program was called.
+///
+/// # Errors
+/// The folder's errors or the device's. What a single point cannot do is written into the
+/// document and is no error.
+pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
+    let description = device.describe()?;
+    let peers = Peers::of(device, spec.nvcc.as_deref());
+    let mut notes = vec![
+        "Times are the device's for a launch. A point that takes more than 2 s is measured once, \
+         any other is the median of 5 after one that does not count."
+            .to_owned(),
+    ];
+    notes.extend(peers.note().map(str::to_owned));
+    let header = Header {
+        command: &published(command, &spec.out),
+        quick: spec.quick,
+        seed: spec.seed,
+        settings: settings(spec, &description),
+        device: description,
+        notes,
+    };
+    let mut store = Store::<Bench>::open(&spec.out, header, spec.fresh)?;
+    let began = Instant::now();
+    let time_left = || spec.time.is_none_or(|time| began.elapsed() < time);
+    let everything = points(device, spec, &peers)?;
+    let here = |part: &str| spec.parts.contains(&part);
+    let lacking = |asked: &&Asked| !store.document.points.iter().any(|p| p.answers(asked));
+    let missing: Vec<Asked> = everything.iter().filter(lacking).cloned().collect();
+    let wanted: Vec<&Asked> = missing.iter().filter(|asked| here(&asked.part)).collect();
+    store.document.complete = false;
+    let meter = Meter::new(wanted.len());
+    if here(MACHINE) && store.document.machine.is_none() && time_left() {
+        let found = machine::measure(device, &meter.progress)?;
+        if let Some(place) = Place::of(device)
+            && let Err(error) = place.write(&found)
+        {
+            // It is in the document, and is measured again where it is needed.
+            tracing::warn!("the measurement is not kept: {error}");
+        }
+        store.document.machine = Some(found);
+        store.save()?;
+    }
+    for (i, asked) in wanted.into_iter().enumerate() {
+        if !time_left() {
+            break;
+        }
+        let point = if sections::PARTS.iter().any(|part| part.0 == asked.part) {
+            sections::measure(device, asked, spec.seed)?
+        } else {
+            operations::measure(device, asked, effort(spec))?
+        };
+        meter.done(i + 1, &point);
+        store.document.points.push(point);
+        store.save()?;
+    }
+    let points = &store.document.points;
+    store.document.complete = store.document.machine.is_some()
+        && everything
+            .iter()
+            .all(|asked| points.iter().any(|p| p.answers(asked)));
+    store.save()?;
+    Ok(store)
+}
+
+const fn effort(spec: &SyncSpec) -> Effort {
+    if spec.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    }
+}
+
+/// All points of a device.
+fn points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
+    let mut all = operations::points(device, effort(spec), peers)?;
+    all.extend(plan::sections(device, spec.quick));
+    Ok(all)
+}
+
+/// All that changes a point: two commands with the same may share a document.
+fn settings(spec: &SyncSpec, device: &Description) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        ("version".into(), env!("CARGO_PKG_VERSION").into()),
+        ("device".into(), format!("{}: {}", device.id, device.name)),
+        ("--quick".into(), spec.quick.to_string()),
+        ("--seed".into(), spec.seed.to_string()),
+    ])
+}
+
+/// Says on standard error what was measured: on a terminal in a line that changes, else in a
+/// line for each point.
+struct Meter {
+    progress: Progress,
+    lines: bool,
+    points: usize,
+}
+
+impl Meter {
+    fn new(points: usize) -> Self {
+        Self {
+            progress: Progress::new(),
+            lines: !stderr().is_terminal(),
+            points,
+        }
+    }
+
+    fn done(&self, number: usize, point: &Point) {
+        let parameters: Vec<String> = point
+            .parameters
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let found = match &point.note {
+            Some(note) if !point.verified => note.clone(),
+            _ => format!("{}/s", short(point.per_s)),
+        };
+        let line = format!(
+            "{number}/{} {} {} at {}x{} {}: {found}",
+            self.points,
+            point.part,
+            point.implementation,
+            point.blocks,
+            point.threads,
+            parameters.join(" ")
+        );
+        if self.lines {
+            // The measurement is the same whether somebody reads this or not.
+            let _ = writeln!(stderr(), "{line}");
+        } else {
+            self.progress.say(line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_read_by_name() {
+        assert_eq!(
+            parse_parts("table, mutex,table").unwrap(),
+            ["table", "mutex"]
+        );
+        assert_eq!(parse_parts("all").unwrap().len(), 8);
+        let error = parse_parts("mutx").unwrap_err().to_string();
+        assert!(
+            error.contains("\"mutx\"") && error.contains("barrier"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! Workloads whose operations exclude each other: by locks of every kind, by combining, by
+//! atomic operations, and by transactions.
+//!
+//! Each point is of a workload of the registry. An implementation is one of the
+//! workload's contenders, or an algorithm of the transactional memory, as `stm:fast`.
+
+use super::document::{Asked, Point};
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::measure::run_spec::RunSpec;
+use crate::measure::runner::Runner;
+use crate::variants::{AskedVariant, parse_variants};
+use crate::workloads::counter::Counter;
+use crate::workloads::ht::{Ht, NodeSource};
+use crate::workloads::sorted::Sorted;
+use crate::workloads::{AnyInput, AnyWorkload};
+use std::time::Duration;
+use stm_core::host::StmConfig;
+
+/// The timed launches of a point, after one that is not counted.
+const REPEAT: u32 = 5;
+
+/// A point that takes longer is measured once.
+const ONCE: Duration = Duration::from_secs(2);
+
+/// A launch with transactions that takes longer is stopped.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// Version locks of the transactional memory.
+const LOCKS: u64 = 1 << 20;
+
+/// The parts that this module measures, and a sentence for a person.
+pub const PARTS: [(&str, &str); 4] = [
+    (
+        "counter",
+        "one counter, incremented by all threads (Grote 2020)",
+    ),
+    (
+        "table",
+        "pairs inserted into a hash table of few buckets (Grote 2020)",
+    ),
+    (
+        "list",
+        "keys inserted into a sorted list with entry points (Grote 2020)",
+    ),
+    (
+        "sections",
+        "short and long critical sections (Gattani and Anickode 2024)",
+    ),
+];
+
+/// The input of a point's workload, and its operations.
+fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
+    let parameter = |name: &str| asked.parameters.get(name).copied();
+    let small = |name: &str| parameter(name).and_then(|n| u32::try_from(n).ok());
+    Some(match asked.part.as_str() {
+        "counter" => {
+            let items = small("items")?;
+            let of = Counter {
+                items,
+                ..Counter::default()
+            };
+            (AnyInput::Counter(of), items.into())
+        }
+        "sections" => {
+            let rounds = small("rounds")?;
+            let of = Counter {
+                items: asked.blocks,
+                rounds,
+                sums: rounds > 0,
+                first_only: true,
+                ..Counter::default()
+            };
+            (AnyInput::Counter(of), asked.blocks.into())
+        }
+        "table" => {
+            let of = Ht {
+                buckets: small("buckets")?,
+                keys_per_tx: 1,
+                nodes: NodeSource::Preassigned,
+            };
+            (AnyInput::Ht(of), parameter("pairs")?)
+        }
+        "list" => {
+            let keys = small("keys")?;
+            let of = Sorted {
+                keys,
+                entry_points: small("entry-points")?,
+            };
+            (AnyInput::Sorted(of), keys.into())
+        }
+        _ => return None,
+    })
+}
+
+/// The contender that an implementation is.
+fn contender_of(implementation: &str) -> &str {
+    match implementation {
+        "none" => "added",
+        // The same lock, measured twice.
+        "tas-again" => "tas",
+        other => other,
+    }
+}
+
+/// Measures one point. What this point alone cannot do is in its note.
+///
+/// # Errors
+/// After which nothing can run on the device, and what the caller has not said right.
+pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
+    let unknown = || Error::Usage(format!("there is no point {asked:?}"));
+    let (input, operations) = input(asked).ok_or_else(unknown)?;
+    let workload = input.make(seed)?;
+    workload.sizes().check(operations)?;
+    let measured = match asked.implementation.strip_prefix("stm:") {
+        Some(variant) => {
+            let variants = parse_variants(variant)?;
+            transactions(device, &workload, asked, (seed, operations), variants[0])
+        }
+        None => excluding(device, &workload, asked, (seed, operations)),
+    };
+    match measured {
+        Ok(point) => Ok(point),
+        // A launch that the device refuses, or data that it has no room for.
+        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
+            Ok(Point::without_time(asked, error.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns a point of sorted times.
+fn point(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Point {
+    let median = ms[ms.len() / 2];
+    Point {
+        operations,
+        repeat: ms.len() as u32,
+        ms: median,
+        ms_min: ms[0],
+        ms_max: ms[ms.len() - 1],
+        per_s: operations as f64 / (median * 1e-3).max(1e-9),
+        verified: wrong.is_none(),
+        ..Point::without_time(asked, String::new())
+    }
+    .noted(wrong)
+}
+
+/// Measures a contender of the workload.
+fn excluding(
+    device: &AnyDevice,
+    workload: &AnyWorkload,
+    asked: &Asked,
+    (seed, operations): (u64, u64),
+) -> Result<Point> {
+    let name = contender_of(&asked.implementation);
+    let contenders = workload.contenders();
+    let Some(contender) = contenders.iter().find(|c| c.name == name) else {
+        return Err(Error::Usage(format!(
+            "there is no implementation {:?} of {}",
+            asked.implementation,
+            workload.sizes().name()
+        )));
+    };
+    let mut data = contender.prepare(device, seed, operations)?;
+    let shape = (asked.blocks, asked.threads);
+    let mut launch = || data.launch(device, shape, operations);
+    let first = launch()?;
+    let mut times = vec![first];
+    if first <= ONCE {
+        times.clear();
+        for _ in 0..REPEAT {
+            times.push(launch()?);
+        }
+    }
+    times.sort_unstable();
+    let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    let wrong = data.verify(operations)?;
+    let found = point(asked, operations, &ms, wrong);
+    let note = if found.verified { data.note()? } else { None };
+    Ok(if note.is_some() {
+        found.noted(note)
+    } else {
+        found
+    })
+}
+
+/// Measures an algorithm of the transactional memory.
+fn transactions(
+    device: &AnyDevice,
+    workload: &AnyWorkload,
+    asked: &Asked,
+    (seed, operations): (u64, u64),
+    variant: AskedVariant,
+) -> Result<Point> {
+    let mut runner = Runner::new(device, workload, seed, operations)?;
+    let mut spec = RunSpec {
+        variant,
+        shape: (asked.blocks, asked.threads),
+        config: StmConfig {
+            locks: LOCKS,
+            capacity: workload.sizes().capacity(),
+            time_limit: Some(LIMIT),
+            ..StmConfig::default()
+        },
+        transactions: operations,
+        repeat: 1,
+    };
+    let mut report = runner.measure(&spec)?;
+    if report.verified && report.time_ms.median <= ONCE.as_secs_f64() * 1e3 {
+        spec.repeat = REPEAT;
+        report = runner.measure(&spec)?;
+    }
+    let time = report.time_ms;
+    let wrong = report.error.filter(|_| !report.verified);
+    let mut found = point(asked, operations, &[time.min, time.median, time.max], wrong);
+    found.repeat = spec.repeat;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::plan;
+    use stm_core::host::Cpu;
+
+    #[test]
+    fn every_implementation_of_every_workload_is_verified() {
+        let device = AnyDevice::Cpu(Cpu::new());
+        for asked in plan::sections(&device, true) {
+            let mut asked = asked;
+            for (name, most) in [("items", 200), ("pairs", 500), ("keys", 256), ("rounds", 7)] {
+                if let Some(n) = asked.parameters.get_mut(name) {
+                    *n = (*n).min(most);
+                }
+            }
+            let point = measure(&device, &asked, 3).expect("no error");
+            assert!(point.verified, "{asked:?}: {:?}", point.note);
+            assert!(point.per_s > 0.0 && point.answers(&asked), "{point:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_implementation_is_named() {
+        let device = AnyDevice::Cpu(Cpu::new());
+        let mut asked = plan::sections(&device, true)[0].clone();
+        asked.implementation = "anderso".into();
+        let point = measure(&device, &asked, 3).expect("a note");
+        assert!(!point.verified && point.note.unwrap().contains("\"anderso\""));
+    }
+}

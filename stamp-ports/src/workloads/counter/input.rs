@@ -1,0 +1,182 @@
+//! The counter's sizes.
+
+use crate::error::{Error, Result};
+use crate::numbers::of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::workload::Sizes;
+use serde_json::Value;
+use stm_core::Capacity;
+use stm_kernels::counter::{CounterPlan, STRIDE};
+
+/// The counter's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The number of increments: items of the work queue.
+    pub items: u32,
+    /// The number of counters, which the items name in turn.
+    pub counters: u32,
+    /// The number of times that a section lowers and raises its counter.
+    pub rounds: u32,
+    /// Whether a section adds its counter to a sum at the end.
+    pub sums: bool,
+    /// Whether, under locks, the first thread of each block makes all sections.
+    pub first_only: bool,
+}
+
+impl Default for Counter {
+    /// The counter of Grote 2020.
+    fn default() -> Self {
+        Self {
+            items: 32_768,
+            counters: 1,
+            rounds: 0,
+            sums: false,
+            first_only: false,
+        }
+    }
+}
+
+impl Counter {
+    /// Returns what a section does.
+    pub(super) const fn plan(&self) -> CounterPlan {
+        CounterPlan {
+            rounds: self.rounds,
+            sums: self.sums as u32,
+        }
+    }
+
+    /// Returns the number of 32-bit words of all counters.
+    pub(super) const fn words(&self) -> usize {
+        self.counters as usize * STRIDE as usize
+    }
+
+    /// Returns the counter of each item.
+    pub(super) fn items(&self) -> Vec<u32> {
+        (0..self.items).map(|i| i % self.counters).collect()
+    }
+
+    /// Returns what is wrong with the words that all sections have left, if anything.
+    /// The sums are not looked at unless sections `exclude` each other.
+    pub(super) fn wrong(&self, words: &[u32], exclude: bool) -> Option<String> {
+        (0..self.counters).find_map(|counter| {
+            let first = counter as usize * STRIDE as usize;
+            let (count, sum) = (words[first], words[first + 1]);
+            let right = u64::from(self.items / self.counters)
+                + u64::from(counter < self.items % self.counters);
+            if u64::from(count) != right {
+                return Some(format!(
+                    "counter {counter} is {count} after {right} sections"
+                ));
+            }
+            let of_all = if self.sums {
+                right * (right + 1) / 2
+            } else {
+                0
+            };
+            (exclude && sum != of_all as u32)
+                .then(|| format!("the sum of counter {counter} is {sum} and not {of_all}"))
+        })
+    }
+}
+
+impl Input for Counter {
+    type Workload = Self;
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                items: 2048,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Counter {
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("items", self.items.into()),
+            ("counters", self.counters.into()),
+            ("rounds", self.rounds.into()),
+            ("sums", self.sums.into()),
+            ("first_only", self.first_only.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        let rounds = match self.rounds {
+            0 => String::new(),
+            rounds => format!(", {} each", of(rounds.into(), "round")),
+        };
+        format!(
+            "{} of {}{rounds}",
+            of(self.items.into(), "increment"),
+            of(self.counters.into(), "counter")
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: 2,
+            writes: 2,
+            actions: 0,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.items.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.words() as u64
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if self.items == 0 {
+            return Err(Error::Usage(
+                "--items 0 leaves nothing to increment: give 1 or more".into(),
+            ));
+        }
+        if self.counters == 0 || self.counters > self.items {
+            return Err(Error::Usage(format!(
+                "--counters {} does not suit {} increments: give from 1 to as many",
+                self.counters, self.items
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_increments_and_overlapping_sections_are_seen() {
+        let of = Counter {
+            items: 5,
+            counters: 2,
+            sums: true,
+            ..Counter::default()
+        };
+        let mut words = vec![0; of.words()];
+        (words[0], words[1]) = (3, 6);
+        (words[32], words[33]) = (2, 3);
+        assert_eq!(of.wrong(&words, true), None);
+        words[33] = 4;
+        assert_eq!(of.wrong(&words, false), None);
+        assert!(of.wrong(&words, true).unwrap().contains("sum of counter 1"));
+        words[0] = 2;
+        let what = of.wrong(&words, false).unwrap();
+        assert_eq!(what, "counter 0 is 2 after 3 sections");
+    }
+}

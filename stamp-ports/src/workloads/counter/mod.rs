@@ -1,0 +1,10 @@
+//! Counter: all threads increment counters, by transactions, under locks or neither.
+
+mod driver;
+mod input;
+mod locked;
+mod options;
+
+pub use driver::CounterData;
+pub use input::Counter;
+pub use options::Options;

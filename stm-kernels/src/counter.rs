@@ -1,0 +1,86 @@
+//! Counters that all threads increment: the microbenchmark of Grote 2020 (section
+//! 5.2.1), and the critical sections of Gattani and Anickode 2024.
+//!
+//! An item names a counter, and each transaction takes an item and increments its
+//! counter. In Grote's benchmark that is all. In the other a section lasts longer: it
+//! lowers and raises the counter a number of times, and at the end adds the counter to
+//! a sum, so that the sum tells whether sections excluded each other.
+//! [`crate::locked::counter`] does the same under locks.
+
+use core::marker::PhantomData;
+use stm_core::algorithm::Algorithm;
+use stm_core::{Lane, StmRef, TArray, kernels};
+
+/// The number of 32-bit words from one counter to the next: each is on a line of its
+/// own.
+pub const STRIDE: u64 = 32;
+
+/// What a section does.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterPlan {
+    /// The number of times that the counter is lowered and raised again.
+    pub rounds: u32,
+    /// Adds the counter to the sum at the end, unless it is 0. The sum is the word
+    /// behind the counter.
+    pub sums: u32,
+}
+
+/// The counter kernel with transactions of algorithm `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter<A>(PhantomData<A>);
+
+/// The parameters of [`Counter`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CounterParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The counters, [`STRIDE`] words each.
+    pub words: A::Array<u32>,
+    /// The counter of each transaction; constant.
+    pub items: TArray<u32>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// What a transaction does.
+    pub plan: CounterPlan,
+}
+
+/// Returns the counter that item `i` names.
+#[inline(always)]
+pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Option<u64> {
+    // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
+    // host left it.
+    let load = |item| unsafe { lane.load_relaxed_32(item) };
+    items.get(i).map(|item| u64::from(load(item)))
+}
+
+impl<A: Algorithm> Counter<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CounterParams<A>) {
+        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+            let Some(counter) = counter_of(lane, &p.items, i) else {
+                return tx.cancel();
+            };
+            let word = counter * STRIDE;
+            let count = tx.read(&p.words, word)?;
+            tx.write(&p.words, word, count.wrapping_add(1))?;
+            let mut round = 0;
+            while round < p.plan.rounds {
+                let count = tx.read(&p.words, word)?;
+                tx.write(&p.words, word, count.wrapping_sub(1))?;
+                let count = tx.read(&p.words, word)?;
+                tx.write(&p.words, word, count.wrapping_add(1))?;
+                round += 1;
+            }
+            if p.plan.sums != 0 {
+                let count = tx.read(&p.words, word)?;
+                let sum = tx.read(&p.words, word + 1)?;
+                tx.write(&p.words, word + 1, sum.wrapping_add(count))?;
+            }
+            Ok(())
+        });
+    }
+}
+
+kernels!(Counter, CounterParams, "counter");

@@ -1,0 +1,272 @@
+//! A sorted list with entry points under locks: the benchmark of lock granularity of
+//! Grote 2020 (section 5.3).
+//!
+//! The first nodes of the array are the entry points, one for each range of keys; the
+//! node of key `i` follows at `i` behind them. A node is one word of 64 bits, the key in
+//! the upper half and the number of the next node in the lower, so that a step along
+//! the list is one load. 0 ends a range, as no list leads to the first entry point.
+//! [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`] has one for
+//! each entry point.
+
+use super::of_kinds;
+use crate::sorted::value;
+use core::marker::PhantomData;
+use stm_core::sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
+use stm_core::{Lane, TArray};
+
+/// The list, and what is inserted.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SortedList {
+    /// The entry points, and then a node for each key.
+    pub nodes: TArray<u64>,
+    /// The value of each node.
+    pub values: TArray<u32>,
+    /// The key of each insertion; constant, and no two are equal.
+    pub keys: TArray<u32>,
+    /// The number of insertions of the launch.
+    pub transactions: u64,
+    /// The number of entry points.
+    pub entry_points: u32,
+    /// A range has 2^`shift` keys; the last one has all that are greater, too.
+    pub shift: u32,
+}
+
+/// Returns the word of a node.
+#[inline(always)]
+pub const fn node_word(key: u32, next: u32) -> u64 {
+    (key as u64) << 32 | next as u64
+}
+
+/// Returns the key and the next node of a node's word.
+#[inline(always)]
+pub const fn node_parts(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+impl SortedList {
+    /// Returns the entry point of a key.
+    #[inline(always)]
+    pub fn entry_point(&self, key: u32) -> u32 {
+        (key >> self.shift).min(self.entry_points - 1)
+    }
+
+    /// Calls `insert` for each key that the calling lane inserts, with the key and its
+    /// node, until that returns `false`. Its value is stored before.
+    #[inline(always)]
+    fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(u32, u32) -> bool) {
+        let nodes = u64::from(self.entry_points) + self.transactions;
+        if self.entry_points == 0 || self.nodes.len() < nodes || self.values.len() < nodes {
+            return;
+        }
+        let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
+        while i < self.transactions {
+            let node = u64::from(self.entry_points) + i;
+            let (Some(key), Some(place)) = (self.keys.get(i), self.values.get(node)) else {
+                return;
+            };
+            // SAFETY: live words, which nobody writes but this lane the value.
+            // Relaxed: the lock under which the node is linked orders the value.
+            let key = unsafe {
+                lane.store_relaxed_32(place, value(i));
+                lane.load_relaxed_32(key)
+            };
+            if !insert(key, node as u32) {
+                return;
+            }
+            i += stride;
+        }
+    }
+
+    /// Returns the word of a node; `each` has seen that there are so many.
+    #[inline(always)]
+    fn word(&self, node: u32) -> *mut u64 {
+        let first = self.nodes.get(0).unwrap_or(core::ptr::null_mut());
+        first.wrapping_add(node as usize)
+    }
+
+    /// Loads a node.
+    ///
+    /// # Safety
+    /// The list is that of the launch, and `node` is one of it.
+    #[inline(always)]
+    unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> u64 {
+        // SAFETY: the caller's promise. Relaxed: locks order the accesses.
+        unsafe { lane.load_relaxed_64(self.word(node)) }
+    }
+
+    /// Links node `node` with `key` behind node `before`, whose word is `word`.
+    ///
+    /// # Safety
+    /// That of [`Self::load`], of both nodes; no other thread changes `before`, and
+    /// none knows `node`.
+    #[inline(always)]
+    unsafe fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
+        let (key_before, next) = node_parts(word);
+        // SAFETY: the caller's promise. Relaxed: as in `load`.
+        unsafe {
+            lane.store_relaxed_64(self.word(node), node_word(key, next));
+            lane.store_relaxed_64(self.word(before), node_word(key_before, node));
+        }
+    }
+
+    /// Inserts a key with its node while the lock of its entry point is held.
+    ///
+    /// # Errors
+    /// The thread cannot be served; then nothing is inserted.
+    #[inline(always)]
+    pub fn insert_coarse<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        (key, node): (u32, u32),
+    ) -> Result<(), LockFault> {
+        let entry_point = self.entry_point(key);
+        locks.with(lane, u64::from(entry_point), || {
+            // SAFETY: nodes that are linked are there (`each`); the lock of the entry
+            // point keeps all others out of the range.
+            unsafe {
+                let (mut before, mut word) = (entry_point, self.load(lane, entry_point));
+                loop {
+                    let (_, next) = node_parts(word);
+                    if next == 0 {
+                        break;
+                    }
+                    let after = self.load(lane, next);
+                    if node_parts(after).0 > key {
+                        break;
+                    }
+                    (before, word) = (next, after);
+                }
+                self.link(lane, (before, word), key, node);
+            }
+        })
+    }
+
+    /// Inserts a key with its node by a walk that holds the locks of two nodes at a
+    /// time.
+    ///
+    /// # Errors
+    /// Those of [`Self::insert_coarse`].
+    #[inline(always)]
+    pub fn insert_coupled<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        (key, node): (u32, u32),
+    ) -> Result<(), LockFault> {
+        // The word of the node whose lock is held behind.
+        let mut behind_word = 0;
+        let first = u64::from(self.entry_point(key));
+        locks.walk(lane, first, |behind, here| {
+            let here = here as u32;
+            // SAFETY: nodes that are linked are there (`each`). The locks of this node
+            // and of the one behind are held, so nobody changes either.
+            unsafe {
+                let word = self.load(lane, here);
+                let (key_here, next) = node_parts(word);
+                if let Some(behind) = behind.filter(|_| key_here > key) {
+                    self.link(lane, (behind as u32, behind_word), key, node);
+                    return Step::Done(());
+                }
+                if next == 0 {
+                    self.link(lane, (here, word), key, node);
+                    return Step::Done(());
+                }
+                behind_word = word;
+                Step::Next(u64::from(next))
+            }
+        })
+    }
+
+    /// Returns whether the list has a key, by a walk that holds the locks of two nodes
+    /// at a time.
+    ///
+    /// # Errors
+    /// The thread cannot be served.
+    #[inline(always)]
+    pub fn contains_coupled<L: Lane, K: LockKind>(
+        &self,
+        lane: &L,
+        locks: &TLocks<K>,
+        key: u32,
+    ) -> Result<bool, LockFault> {
+        let first = u64::from(self.entry_point(key));
+        locks.walk(lane, first, |behind, here| {
+            // SAFETY: nodes that are linked are there, and the lock of this one is held.
+            let (key_here, next) = node_parts(unsafe { self.load(lane, here as u32) });
+            // The first node is the entry point, which has no key.
+            if behind.is_some() && key_here >= key {
+                return Step::Done(key_here == key);
+            }
+            match next {
+                0 => Step::Done(false),
+                next => Step::Next(u64::from(next)),
+            }
+        })
+    }
+}
+
+/// The list with a lock of kind `K` for each entry point.
+#[derive(Clone, Copy, Debug)]
+pub struct Coarse<K>(PhantomData<K>);
+
+/// The parameters of [`Coarse`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CoarseParams<K: LockKind> {
+    /// A lock for each entry point.
+    pub locks: TLocks<K>,
+    /// The list.
+    pub list: SortedList,
+}
+
+impl<K: LockKind> Coarse<K> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CoarseParams<K>) {
+        let list = &p.list;
+        list.each(lane, |key, node| {
+            list.insert_coarse(lane, &p.locks, (key, node)).is_ok()
+        });
+    }
+}
+
+/// The list with a lock of kind `K` for each node, of which a thread holds two at a
+/// time.
+#[derive(Clone, Copy, Debug)]
+pub struct Coupled<K>(PhantomData<K>);
+
+/// The parameters of [`Coupled`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CoupledParams<K: LockKind> {
+    /// A lock for each node, the entry points first.
+    pub locks: TLocks<K>,
+    /// The list.
+    pub list: SortedList,
+}
+
+impl<K: LockKind> Coupled<K> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CoupledParams<K>) {
+        let list = &p.list;
+        list.each(lane, |key, node| {
+            list.insert_coupled(lane, &p.locks, (key, node)).is_ok()
+        });
+    }
+}
+
+of_kinds! { Coarse, CoarseParams, "sorted":
+    CoarseTasLane, CoarseTasLaneParams, PerLane<Tas>, "coarse_tas_lane", "coarse-tas-lane";
+    CoarseTtasLane, CoarseTtasLaneParams, PerLane<Ttas>, "coarse_ttas_lane", "coarse-ttas-lane";
+    CoarseTtas, CoarseTtasParams, Ttas, "coarse_ttas", "coarse-ttas";
+    CoarseTicket, CoarseTicketParams, Ticket, "coarse_ticket", "coarse-ticket";
+    CoarseMcsLane, CoarseMcsLaneParams, PerLane<Mcs>, "coarse_mcs_lane", "coarse-mcs-lane";
+    CoarseMcs, CoarseMcsParams, Mcs, "coarse_mcs", "coarse-mcs";
+}
+of_kinds! { Coupled, CoupledParams, "sorted":
+    CoupledTas, CoupledTasParams, Tas, "coupled_tas", "coupled-tas";
+    CoupledTtas, CoupledTtasParams, Ttas, "coupled_ttas", "coupled-ttas";
+    CoupledTicket, CoupledTicketParams, Ticket, "coupled_ticket", "coupled-ticket";
+    CoupledMcs2, CoupledMcs2Params, Mcs2, "coupled_mcs2", "coupled-mcs2";
+}

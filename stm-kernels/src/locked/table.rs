@@ -1,0 +1,237 @@
+//! A chained hash table under locks: the benchmark of Grote 2020 (section 5.2.2).
+//!
+//! Each key is put at the beginning of its bucket's chain, without a search for an
+//! equal one. The table is that of [`crate::ht`] with one key a transaction: nodes are
+//! preassigned, a link is a node's number plus one, and zero ends a chain.
+
+use super::of_kinds;
+use crate::ht::bucket_of_key;
+use core::marker::PhantomData;
+use stm_core::sync::{
+    Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
+    TasBackoff, Ticket, TicketHandoff, Ttas,
+};
+use stm_core::{Lane, TArray, kernel_alone};
+
+/// The table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The first link of each bucket.
+    pub heads: TArray<u32>,
+    /// The next link of each node.
+    pub nexts: TArray<u32>,
+    /// The key of each node; constant.
+    pub keys: TArray<u32>,
+    /// The number of keys of the launch.
+    pub transactions: u64,
+}
+
+/// A key that is to be inserted.
+#[derive(Clone, Copy, Debug)]
+pub struct Insertion {
+    /// The key's bucket.
+    pub bucket: u64,
+    /// The link to the key's node.
+    pub link: u32,
+    /// The word of the bucket.
+    head: *mut u32,
+    /// The word of the node.
+    next: *mut u32,
+}
+
+impl Table {
+    /// Returns the insertion of key `i`, if there is such a key.
+    #[inline(always)]
+    pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
+        let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
+        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
+        // host left it.
+        let key = unsafe { lane.load_relaxed_32(key) };
+        let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
+        Some(Insertion {
+            bucket,
+            link: i as u32 + 1,
+            head: self.heads.get(bucket)?,
+            next,
+        })
+    }
+
+    /// Calls `insert` for each key that the calling lane inserts, until that returns
+    /// `false`.
+    #[inline(always)]
+    fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
+        let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
+        while i < self.transactions {
+            let insertion = self.insertion(lane, i);
+            if !insertion.is_some_and(&mut insert) {
+                return;
+            }
+            i += stride;
+        }
+    }
+}
+
+impl Insertion {
+    /// Inserts while the lock of the bucket is held.
+    ///
+    /// # Errors
+    /// The thread cannot be served; then nothing is inserted.
+    #[inline(always)]
+    pub fn locked<L: Lane, K: LockKind>(
+        self,
+        lane: &L,
+        locks: &TLocks<K>,
+    ) -> Result<(), LockFault> {
+        locks.with(lane, self.bucket, || {
+            // SAFETY: live words; the bucket's lock protects the head, and the node is
+            // this lane's until it is linked. Relaxed: the lock orders them.
+            unsafe {
+                lane.store_relaxed_32(self.next, lane.load_relaxed_32(self.head));
+                lane.store_relaxed_32(self.head, self.link);
+            }
+        })
+    }
+
+    /// Has the holder of the bucket's combiner insert.
+    ///
+    /// # Errors
+    /// Those of [`Self::locked`].
+    #[inline(always)]
+    pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
+        let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
+        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
+        // launch.
+        unsafe { lane.store_relaxed_32(self.next, first) };
+        Ok(())
+    }
+
+    /// Inserts by a compare-and-swap of the head.
+    #[inline(always)]
+    pub fn lock_free<L: Lane>(self, lane: &L) {
+        // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the
+        // node has nothing but its link, and the host reads both after the launch.
+        unsafe {
+            let mut first = lane.load_relaxed_32(self.head);
+            loop {
+                lane.store_relaxed_32(self.next, first);
+                let found = lane.cas_relaxed_32(self.head, first, self.link);
+                if found == first {
+                    return;
+                }
+                first = found;
+            }
+        }
+    }
+}
+
+/// The table with a lock of kind `K` for each bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct LockedTable<K>(PhantomData<K>);
+
+/// The parameters of [`LockedTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LockedTableParams<K: LockKind> {
+    /// A lock for each bucket.
+    pub locks: TLocks<K>,
+    /// The table.
+    pub table: Table,
+}
+
+impl<K: LockKind> LockedTable<K> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &LockedTableParams<K>) {
+        let insert = |insertion: Insertion| insertion.locked(lane, &p.locks).is_ok();
+        p.table.each(lane, insert);
+    }
+}
+
+/// The table with a combiner for each bucket.
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedTable;
+
+/// The parameters of [`CombinedTable`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CombinedTableParams {
+    /// A combiner for each bucket.
+    pub combiners: TCombiners<1>,
+    /// The table.
+    pub table: Table,
+}
+
+/// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
+/// the link that the node gets, which the thread that asked stores.
+struct Bucket(*mut u32);
+
+impl Combined<1> for Bucket {
+    type State = u32;
+    // Nothing but the head is protected: each node is its inserter's.
+    const ORDERED: bool = false;
+
+    #[inline(always)]
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    #[inline(always)]
+    fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
+        core::mem::replace(head, link)
+    }
+
+    #[inline(always)]
+    fn end<L: Lane>(&self, lane: &L, head: u32) {
+        // SAFETY: as in `begin`.
+        unsafe { lane.store_relaxed_32(self.0, head) };
+    }
+}
+
+impl CombinedTable {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CombinedTableParams) {
+        let insert = |insertion: Insertion| insertion.combined(lane, &p.combiners).is_ok();
+        p.table.each(lane, insert);
+    }
+}
+
+/// The table without locks, by a compare-and-swap of the head.
+#[derive(Clone, Copy, Debug)]
+pub struct LockFreeTable;
+
+impl LockFreeTable {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, table: &Table) {
+        table.each(lane, |insertion| {
+            insertion.lock_free(lane);
+            true
+        });
+    }
+}
+
+of_kinds! { LockedTable, LockedTableParams, "table":
+    TableTas, TableTasParams, Tas, "table_tas", "tas";
+    TableTtas, TableTtasParams, Ttas, "table_ttas", "ttas";
+    TableBackoff, TableBackoffParams, TasBackoff, "table_tas_backoff", "tas-backoff";
+    TableTicket, TableTicketParams, Ticket, "table_ticket", "ticket";
+    TableHandoff, TableHandoffParams, TicketHandoff, "table_ticket_handoff", "ticket-handoff";
+    TableFetchAdd, TableFetchAddParams, FetchAdd, "table_fetch_add", "fetch-add";
+    TableAnderson, TableAndersonParams, Anderson, "table_anderson", "anderson";
+    TableTasLane, TableTasLaneParams, PerLane<Tas>, "table_tas_lane", "tas-lane";
+    TableTtasLane, TableTtasLaneParams, PerLane<Ttas>, "table_ttas_lane", "ttas-lane";
+    TableMcsLane, TableMcsLaneParams, PerLane<Mcs>, "table_mcs_lane", "mcs-lane";
+    TableMcs, TableMcsParams, Mcs, "table_mcs", "mcs";
+}
+kernel_alone!(
+    CombinedTable,
+    CombinedTableParams,
+    "table_combining",
+    "table" / "combining"
+);
+kernel_alone!(
+    LockFreeTable,
+    Table,
+    "table_lock_free",
+    "table" / "lock-free"
+);

@@ -1,0 +1,188 @@
+//! Sections in a row: they exclude those of others, all of them run, and nobody makes
+//! more than the bound while another one waits.
+
+use super::common::{FAIR, SHAPES, config, each_kind, increment, shared, word};
+use std::cell::{Cell, RefCell};
+use stm_core::Lane;
+use stm_core::host::{Buffer, Launch, Locks};
+use stm_core::observe::Mutant;
+use stm_core::sync::{Anderson, FetchAdd, LockKind, Mcs, Ring, Tas, Ticket, TicketHandoff};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError};
+
+/// What a launch found.
+#[derive(Debug, PartialEq, Eq)]
+struct Series {
+    overlaps: u32,
+    lost: u64,
+    /// The lane of each section, in their order.
+    order: Vec<u64>,
+}
+
+/// Runs a launch in which each lane makes `times` sections on one lock, up to `in_a_row`
+/// without giving it up.
+fn series<K: LockKind>(
+    config: SimConfig,
+    launch: &Launch,
+    times: u32,
+    in_a_row: u32,
+) -> Result<Series, SimError> {
+    let sim = Sim::new(config);
+    let users = u64::from(launch.blocks * launch.threads);
+    let locks = Locks::<_, K>::new(&sim, 1, users, "the lock").unwrap();
+    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+    let (view, counter_word) = (locks.view(), word(&counter, 0));
+    let (inside, overlaps) = (Cell::new(0u32), Cell::new(0));
+    let order = RefCell::new(Vec::new());
+    sim.run(&shared(launch, &locks), |lane| {
+        // SAFETY: all threads of the block call it.
+        unsafe { view.set_up_block(lane) };
+        let mut left = times;
+        let done = view.with_many(lane, 0, in_a_row, || {
+            inside.set(inside.get() + 1);
+            overlaps.set(overlaps.get() + u32::from(inside.get() != 1));
+            increment(lane, counter_word);
+            order.borrow_mut().push(lane.grid_thread());
+            inside.set(inside.get() - 1);
+            left -= 1;
+            left != 0
+        });
+        assert_eq!((done, left), (Ok(()), 0));
+    })?;
+    locks.check().unwrap();
+    let order = order.into_inner();
+    let sum = counter.download().unwrap()[0];
+    Ok(Series {
+        overlaps: overlaps.get(),
+        lost: order.len() as u64 - u64::from(sum),
+        order,
+    })
+}
+
+fn excludes<K: LockKind>(seeds: u64) {
+    for (width, launch) in &SHAPES {
+        let times = if *width == 32 { 2 } else { 5 };
+        for schedule in FAIR {
+            for in_a_row in [0, 1, 2, 16] {
+                for seed in 0..seeds {
+                    let config = config(*width, schedule, seed);
+                    let found = series::<K>(config, launch, times, in_a_row)
+                        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+                    let sections = (launch.blocks * launch.threads * times) as usize;
+                    let all = (found.overlaps, found.lost, found.order.len());
+                    assert_eq!(all, (0, 0, sections), "{} {config}", K::NAME);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sections_in_a_row_exclude_those_of_others_and_all_of_them_run() {
+    each_kind!(excludes(2));
+}
+
+/// The lanes of the test of the bound, and the sections of each.
+const LANES: u32 = 6;
+const TIMES: u32 = 40;
+
+/// Returns how many sections of one lane in a row there were at most, and how many runs
+/// were of that length, while all lanes had sections left.
+fn longest_run<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
+    let config = SimConfig {
+        memory: MemoryModel::Sequential,
+        ..config(1, schedule, seed)
+    };
+    let found = series::<K>(config, &Launch::new(LANES, 1), TIMES, in_a_row).unwrap();
+    let busy = &found.order[(LANES * in_a_row) as usize..found.order.len() / 2];
+    let runs = || busy.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    let longest = runs().max().unwrap_or(0);
+    (longest, runs().filter(|&run| run == longest).count())
+}
+
+const ITS: [Schedule; 2] = [
+    Schedule::Its {
+        bound: 16,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 16,
+        starve: true,
+    },
+];
+
+/// With a kind that is first come, first served, whoever has made its sections in a row
+/// is behind those who wait.
+fn keeps_the_bound<K: LockKind>() {
+    for in_a_row in [1, 3, 5] {
+        let mut full = 0;
+        for schedule in ITS {
+            for seed in 0..10 {
+                let (longest, runs) = longest_run::<K>(schedule, seed, in_a_row);
+                let name = (K::NAME, schedule, seed, in_a_row);
+                assert_eq!(longest, in_a_row as usize, "{name:?}");
+                full += runs;
+            }
+        }
+        assert!(full > 100, "{full} runs of full length of {}", K::NAME);
+    }
+}
+
+#[test]
+fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
+    keeps_the_bound::<Ticket>();
+    keeps_the_bound::<FetchAdd>();
+    keeps_the_bound::<Anderson>();
+    keeps_the_bound::<Ring>();
+    keeps_the_bound::<Mcs>();
+}
+
+/// The measure finds something where there is something to be found: a lock that is not
+/// first come, first served.
+#[test]
+fn a_test_and_set_lock_lets_a_thread_have_more_than_the_bound() {
+    let longest = (0..20).map(|seed| longest_run::<Tas>(ITS[0], seed, 3).0);
+    assert!(longest.max() > Some(3));
+}
+
+/// Lanes that acquire the lock together share the bound, and each has a section.
+#[test]
+fn lanes_of_a_warp_share_the_bound() {
+    for (in_a_row, each) in [(1, 1), (4, 1), (9, 2), (16, 4)] {
+        for seed in 0..10 {
+            let config = config(4, Schedule::Lockstep, seed);
+            let launch = Launch::new(3, 4);
+            let found = series::<TicketHandoff>(config, &launch, 8, in_a_row).unwrap();
+            for turn in found.order.chunks(each) {
+                assert!(turn.iter().all(|lane| *lane == turn[0]), "{config}");
+            }
+            for warp in found.order.chunks(4 * each) {
+                let lanes: Vec<u64> = warp.iter().step_by(each).copied().collect();
+                let first = lanes[0];
+                assert_eq!(first % 4, 0, "{config}");
+                assert_eq!(lanes, [first, first + 1, first + 2, first + 3], "{config}");
+            }
+        }
+    }
+}
+
+/// The last section in a row is before the first of the next holder.
+fn shows<K: LockKind>(mutant: Option<Mutant>) -> bool {
+    (0..400).any(|seed| {
+        let config = SimConfig {
+            mutant: mutant.map(|mutant| mutant as u32),
+            idle_max: 5_000,
+            ..config(1, Schedule::Random, seed)
+        };
+        let found = series::<K>(config, &Launch::new(3, 1), 4, 2);
+        !matches!(found, Ok(found) if (found.overlaps, found.lost) == (0, 0))
+    })
+}
+
+#[test]
+fn a_missing_acquire_or_release_is_caught_around_sections_in_a_row() {
+    for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+        assert!(shows::<Ticket>(Some(mutant)), "{}", mutant.name());
+        assert!(shows::<Mcs>(Some(mutant)), "{}", mutant.name());
+    }
+    assert!(!shows::<Ticket>(None) && !shows::<Mcs>(None));
+}
