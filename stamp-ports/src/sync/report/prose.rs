@@ -51,8 +51,9 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         LIST,
-        "262,000 pairs are 262,144 distinct keys in a random order of a fixed seed; entry points are nodes that exist beforehand, one \
-         for each range of keys, whose size is a power of two. Order, duplicates and preallocation are not stated.",
+        "The keys are distinct, in a random order of a fixed seed, and below the next power of two of their number; entry points are \
+         nodes that exist beforehand, one for each range of keys, whose size is a power of two. Order, duplicates and preallocation \
+         are not stated in the paper.",
     ),
     (
         LIST,

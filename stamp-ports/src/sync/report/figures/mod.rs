@@ -2,10 +2,12 @@
 //!
 //! | file | has |
 //! | --- | --- |
+//! | `bars` | times of many implementations at one place |
 //! | `counter` | Grote's figures 5.1 to 5.4 |
 //! | `tables` | his figure 5.5, and 5.6 to 5.13 of the list |
 //! | `operations` | Stuart and Owens' figures 1 to 3, and the sections of Gattani and Anickode |
 
+mod bars;
 mod counter;
 mod operations;
 mod tables;
@@ -225,8 +227,12 @@ impl Shown<'_> {
     }
 }
 
-/// Makes a figure of panels with one axis for each quantity, and one legend.
-fn figure(id: &'static str, title: &str, shown: &[Shown<'_>], pairs: bool) -> Figure {
+/// Makes a figure of those panels that have a point, with one axis for each quantity and one
+/// legend, and says which have none.
+fn figure(id: &'static str, title: &str, shown: Vec<Shown<'_>>, pairs: bool) -> Figure {
+    let any = |shown: &Shown<'_>| shown.values().next().is_some();
+    let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = shown.into_iter().partition(any);
+    let missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();
     let axis = |name: &str| {
         let same = shown.iter().filter(|s| s.quantity.name == name);
         Axis::decimal(same.flat_map(Shown::values))
@@ -240,20 +246,28 @@ fn figure(id: &'static str, title: &str, shown: &[Shown<'_>], pairs: bool) -> Fi
             });
         }
     }
-    let about: Vec<String> = shown.iter().filter_map(Shown::sentence).collect();
-    Figure {
+    let panels = shown.iter().map(|s| s.panel(&axis(s.quantity.name)));
+    let figure = Figure {
         id,
         title: title.to_owned(),
-        about: if about.is_empty() {
-            vec!["Not measured.".into()]
-        } else {
-            about
-        },
+        about: shown.iter().filter_map(Shown::sentence).collect(),
         legend,
-        panels: shown
-            .iter()
-            .map(|s| s.panel(&axis(s.quantity.name)))
-            .collect(),
+        panels: panels.collect(),
         pairs,
+    };
+    with_missing(figure, &missing)
+}
+
+/// Returns the figure with a sentence about the panels that have no point, or, if none has
+/// one, with a panel that says so.
+fn with_missing(mut figure: Figure, missing: &[String]) -> Figure {
+    if figure.panels.is_empty() {
+        figure.panels.push(chart::nothing(&figure.title));
+        figure.about = vec!["Not measured.".into()];
+    } else if !missing.is_empty() {
+        figure
+            .about
+            .push(format!("Not measured: {}.", missing.join("; ")));
     }
+    figure
 }

@@ -113,6 +113,8 @@ pub(in crate::sync::report) fn full() -> Bench {
         "stm:fast",
         "stm:hv-sorting",
         "tas",
+        "ttas",
+        "anderson",
         "mcs",
         "ticket-handoff",
         "cohort",
@@ -228,6 +230,7 @@ fn operations(all: &mut Vec<Point>) {
             "reserving-16",
             "combining",
             "default",
+            "default, one in a row",
             "cuda::binary_semaphore",
         ] {
             let mut point = point("mutex", kind, (n, 128), None, slow(kind));
@@ -272,7 +275,7 @@ fn sections(all: &mut Vec<Point>) {
                 let ms = slow(kind) * (1.0 + rounds as f64);
                 let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
                 if kind == "none" {
-                    point.note = Some("n = 138999, where sections in order make 131328".into());
+                    point.note = Some("the sum is 138999".into());
                 }
                 all.push(point);
             }
