@@ -179,7 +179,7 @@ fn p2(at: &At<'_>) -> Finding {
     // A rate over that of the faster rival.
     let rival = smallest(&[over(backoff, tas), over(backoff, fetch)]);
     cases.value("tas-backoff / the faster rival", rival, fastest);
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
     let ratio = machine(at).map(|m| m.reads.atomic_to_volatile.contended);
     cases.beside("atomic / volatile reads", ratio);
     cases.finding()

@@ -308,7 +308,7 @@ fn q1(at: &At<'_>) -> Finding {
         cases.value(kind, of(kind), |r| r <= 1.1);
     }
     cases.value(ANDERSON, of(ANDERSON), |r| r > 1.1 && r <= 2.0);
-    cases.say(format!("{blocks} blocks"));
+    cases.say_blocks(blocks);
     cases.finding()
 }
 
@@ -322,6 +322,6 @@ fn q2(at: &At<'_>) -> Finding {
         let found = over(q(ANDERSON), q(low));
         cases.value(format!("q(anderson) / q({low})"), found, more);
     }
-    cases.say(format!("{blocks} blocks"));
+    cases.say_blocks(blocks);
     cases.finding()
 }
