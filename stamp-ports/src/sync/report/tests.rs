@@ -419,3 +419,24 @@ fn a_barrier_of_shorter_latency_reaches_its_target() {
     bench.points.retain(|p| p.implementation != "grid.sync");
     assert_eq!(target(&bench, "Default barrier").word(), "not measured");
 }
+
+#[test]
+fn points_of_other_launches_are_not_called_missing() {
+    let mut bench = empty();
+    bench
+        .points
+        .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
+    for drawn in figures::all(&Data::new(&bench)) {
+        let [about] = drawn.figure.about.as_slice() else {
+            panic!("{:?}", drawn.figure.about);
+        };
+        let other = about.contains("with these launches");
+        assert_eq!(
+            other,
+            drawn.part == "counter",
+            "{}: {about}",
+            drawn.figure.id
+        );
+        assert!(drawn.figure.legend.is_empty());
+    }
+}

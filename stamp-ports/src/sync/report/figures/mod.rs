@@ -40,8 +40,19 @@ pub fn all(data: &Data<'_>) -> Vec<Drawn> {
     let mut all = counter::all(data);
     all.extend(tables::all(data));
     all.extend(operations::all(data));
+    for drawn in &mut all {
+        let elsewhere = data.points(drawn.part).any(counts);
+        if drawn.figure.about == [NOT_MEASURED] && elsewhere {
+            drawn.figure.about = vec![
+                "Not measured with these launches; the table of all points has what was.".into(),
+            ];
+        }
+    }
     all
 }
+
+/// What stands where a figure has no point.
+const NOT_MEASURED: &str = "Not measured.";
 
 /// A quantity and how it is written.
 #[derive(Clone, Copy)]
@@ -221,7 +232,7 @@ impl Shown<'_> {
             title: &self.title,
             below: &format!("{} ({})", self.quantity.name, y.scale()),
             x: self.x,
-            about: about.as_deref().unwrap_or("Not measured."),
+            about: about.as_deref().unwrap_or(NOT_MEASURED),
         };
         chart::lines(&texts, &x, y, &lines)
     }
@@ -263,7 +274,7 @@ fn figure(id: &'static str, title: &str, shown: Vec<Shown<'_>>, pairs: bool) -> 
 fn with_missing(mut figure: Figure, missing: &[String]) -> Figure {
     if figure.panels.is_empty() {
         figure.panels.push(chart::nothing(&figure.title));
-        figure.about = vec!["Not measured.".into()];
+        figure.about = vec![NOT_MEASURED.into()];
     } else if !missing.is_empty() {
         figure
             .about
