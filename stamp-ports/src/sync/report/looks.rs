@@ -10,7 +10,7 @@ const SLOTS: [&[&str]; 12] = [
     &["mcs", "mcs2", "tickets", "xiao-feng"],
     &["anderson", "cohort", "counted", "stm:hv-sorting"],
     &["combining", "counted-8"],
-    &["none", "added", "lock-free"],
+    &["none", "added", "lock-free", "default, one in a row"],
     &[
         "cuda::binary_semaphore",
         "cuda::counting_semaphore",

@@ -176,8 +176,8 @@ fn memory_section(data: &Data<'_>) -> Section {
         id: "memory",
         name: "Memory accesses under contention".into(),
         shows: vec![if table.is_some() {
-            "The ratios of the twelve memory benchmarks, of which one thread of each block makes accesses. Those of \
-             writes decide nothing: equal stores to one word are merged."
+            "The ratios of the twelve memory benchmarks, in which one thread of each block makes accesses. \
+             Those of writes decide nothing, as the times of stores measured so far are too short for so many accesses."
                 .into()
         } else {
             "Not measured.".into()

@@ -24,7 +24,7 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     (
         COUNTER,
         "A grid of 32 blocks of 1,024 threads was not resident on his GPU of 30 multiprocessors of 1,024 \
-         threads. On this one it is, where its multiprocessors are as many.",
+         threads. On an H200 it is.",
     ),
     (
         COUNTER,
@@ -51,8 +51,9 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         LIST,
-        "262,000 pairs are 262,144 distinct keys in a random order of a fixed seed; entry points are nodes that exist beforehand, one \
-         for each range of keys, whose size is a power of two. Order, duplicates and preallocation are not stated.",
+        "The keys are distinct, in a random order of a fixed seed, and below the next power of two of their number; entry points are \
+         nodes that exist beforehand, one for each range of keys, whose size is a power of two. Order, duplicates and preallocation \
+         are not stated in the paper.",
     ),
     (
         LIST,
@@ -66,7 +67,7 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         BARRIER,
-        "Times are of the kernel and hold many waits, so that the launch is a small part. All 128 threads of each block wait. A grid that is \
+        "Times are of the kernel and hold many waits; the launch is not subtracted. All threads of each block wait. A grid that is \
          not resident together is refused.",
     ),
     (
@@ -81,8 +82,8 @@ pub const OTHERWISE: [(&str, &str); 18] = [
     ),
     (
         SEMAPHORE,
-        "A spinning semaphore at full load takes minutes for 1,000 operations a block. Its points make fewer, \
-         which their operations say.",
+        "By its rate in earlier runs a spinning semaphore at full load would take minutes for 1,000 operations of each block. \
+         Its points make fewer, or are left out with a note.",
     ),
     (
         SECTIONS,

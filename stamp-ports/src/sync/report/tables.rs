@@ -200,40 +200,74 @@ type Row = (&'static str, f64, f64, fn(&Abstraction) -> f64);
 
 const RATIOS: [Row; 14] = [
     (
-        "Contended to uncontended: volatile reads",
+        "Contended to uncontended, volatile reads",
         1.44,
         11.49,
         |m| m.reads.volatile,
     ),
-    ("volatile writes", 3.67, 6.03, |m| m.writes.volatile),
-    ("atomic reads", 92.79, 3.38, |m| m.reads.atomic),
-    ("atomic writes", 79.12, 4.71, |m| m.writes.atomic),
-    ("reads after an atomic", 1.54, 11.78, |m| {
-        m.reads.after_atomic
+    (
+        "Contended to uncontended, volatile writes",
+        3.67,
+        6.03,
+        |m| m.writes.volatile,
+    ),
+    ("Contended to uncontended, atomic reads", 92.79, 3.38, |m| {
+        m.reads.atomic
     }),
-    ("writes after an atomic", 4.01, 16.48, |m| {
-        m.writes.after_atomic
-    }),
-    ("To volatile: contended atomic reads", 92.46, 2.99, |m| {
+    (
+        "Contended to uncontended, atomic writes",
+        79.12,
+        4.71,
+        |m| m.writes.atomic,
+    ),
+    (
+        "Contended to uncontended, reads after an atomic",
+        1.54,
+        11.78,
+        |m| m.reads.after_atomic,
+    ),
+    (
+        "Contended to uncontended, writes after an atomic",
+        4.01,
+        16.48,
+        |m| m.writes.after_atomic,
+    ),
+    ("Atomic to volatile, contended reads", 92.46, 2.99, |m| {
         to(&m.reads).0
     }),
-    ("contended atomic writes", 94.57, 8.40, |m| to(&m.writes).0),
-    ("uncontended atomic reads", 1.43, 10.16, |m| to(&m.reads).1),
-    ("uncontended atomic writes", 4.38, 10.76, |m| {
+    ("Atomic to volatile, contended writes", 94.57, 8.40, |m| {
+        to(&m.writes).0
+    }),
+    ("Atomic to volatile, uncontended reads", 1.43, 10.16, |m| {
+        to(&m.reads).1
+    }),
+    ("Atomic to volatile, uncontended writes", 4.38, 10.76, |m| {
         to(&m.writes).1
     }),
-    ("contended reads after an atomic", 1.08, 2.98, |m| {
-        after(&m.reads).0
-    }),
-    ("contended writes after an atomic", 1.10, 4.71, |m| {
-        after(&m.writes).0
-    }),
-    ("uncontended reads after an atomic", 1.02, 2.91, |m| {
-        after(&m.reads).1
-    }),
-    ("uncontended writes after an atomic", 1.01, 1.72, |m| {
-        after(&m.writes).1
-    }),
+    (
+        "After an atomic to volatile, contended reads",
+        1.08,
+        2.98,
+        |m| after(&m.reads).0,
+    ),
+    (
+        "After an atomic to volatile, contended writes",
+        1.10,
+        4.71,
+        |m| after(&m.writes).0,
+    ),
+    (
+        "After an atomic to volatile, uncontended reads",
+        1.02,
+        2.91,
+        |m| after(&m.reads).1,
+    ),
+    (
+        "After an atomic to volatile, uncontended writes",
+        1.01,
+        1.72,
+        |m| after(&m.writes).1,
+    ),
 ];
 
 fn to(ratios: &Ratios) -> (f64, f64) {

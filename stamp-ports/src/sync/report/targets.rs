@@ -1,6 +1,6 @@
 //! What the library is to reach on an H200, and whether it does.
 
-use super::claims::cases::{Cases, Finding};
+use super::claims::cases::{Cases, Finding, blocks};
 use super::data::{BARRIER, Cell, Data, LIST, MUTEX, SEMAPHORE, TABLE, over};
 use crate::report::claims::Verdict;
 use serde::Serialize;
@@ -98,11 +98,11 @@ pub fn all(data: &Data<'_>) -> Vec<Target> {
 
 fn mutex(data: &Data<'_>) -> Finding {
     let mut cases = Cases::new();
-    for blocks in [1, 8, 32, 132, 528] {
-        let rate = |kind| data.operations(MUTEX, kind, blocks, None);
-        let least = if blocks >= 132 { 1.3 } else { 1.0 };
+    for n in [1, 8, 32, 132, 528] {
+        let rate = |kind| data.operations(MUTEX, kind, n, None);
+        let least = if n >= 132 { 1.3 } else { 1.0 };
         let ratio = over(rate(DEFAULT), rate(BINARY));
-        cases.value(format!("{blocks} blocks"), ratio, |r| r >= least);
+        cases.value(blocks(n), ratio, |r| r >= least);
     }
     cases.finding()
 }

@@ -4,328 +4,15 @@
 use super::claims::{self, Source};
 use super::data::{Data, PARTS};
 use super::{figures, files, page};
-use crate::devices::{Description, Gpu};
-use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
 use crate::report::PAGE;
 use crate::report::claims::Verdict;
-use crate::sync::bench::{Bench, FORMAT};
+use crate::sync::bench::Bench;
 use crate::sync::document::Point;
 use roxmltree::{Document, Node, ParsingOptions};
+use sample::{empty, full};
 use std::collections::BTreeMap;
-use stm_core::host::machine::{Benchmarks, Column, Pair};
 
-/// A point with a time, which is right.
-pub(super) fn point(
-    part: &str,
-    kind: &str,
-    (blocks, threads): (u32, u32),
-    parameter: Option<(&str, u64)>,
-    ms: f64,
-) -> Point {
-    let parameters = parameter.map(|(name, value)| (name.to_owned(), value));
-    Point {
-        part: part.into(),
-        implementation: kind.into(),
-        blocks,
-        threads,
-        parameters: parameters.into_iter().collect(),
-        operations: 32_768,
-        repeat: 5,
-        ms,
-        ms_min: 0.9 * ms,
-        ms_max: 1.1 * ms,
-        per_s: 32_768.0 / ms * 1e3,
-        most: None,
-        fewest: None,
-        verified: true,
-        note: None,
-    }
-}
-
-/// A document without points, of a GPU with 132 multiprocessors.
-pub(super) fn empty() -> Bench {
-    Bench {
-        format: FORMAT.into(),
-        version: "0.1.0".into(),
-        commit: Some("0123abc".into()),
-        command: "stamp bench sync --out sample".into(),
-        quick: false,
-        seed: 1,
-        started: "2026-01-31T12:00:00Z".into(),
-        seconds: 300.0,
-        complete: true,
-        device: Description {
-            id: "cuda:0".into(),
-            name: "a made-up GPU".into(),
-            processors: 132,
-            warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 30,
-            shared_bytes_max: 1 << 16,
-            available_bytes: 1 << 36,
-            gpu: Some(Gpu {
-                compute_capability: "9.0".into(),
-                driver_cuda_version: "13.0".into(),
-                memory_bytes: 1 << 37,
-                l2_bytes: 50 << 20,
-                resident_threads_per_processor: 2048,
-            }),
-        },
-        settings: BTreeMap::from([("ptx".into(), "ptx-of-the-sample".into())]),
-        notes: vec!["SAMPLE: made up, none of it was measured.".into()],
-        points: Vec::new(),
-        machine: None,
-    }
-}
-
-/// How slow a kind is, made up: its place in this list.
-const KINDS: [&str; 16] = [
-    "none",
-    "added",
-    "lock-free",
-    "combining",
-    "stm:fast",
-    "mcs",
-    "anderson",
-    "ticket",
-    "ticket-handoff",
-    "fetch-add",
-    "cohort",
-    "ring",
-    "stm:hv-sorting",
-    "ttas",
-    "tas-backoff",
-    "tas",
-];
-
-fn slow(kind: &str) -> f64 {
-    let plain = super::looks::plain(kind).trim_end_matches('2');
-    let found = KINDS.iter().position(|k| *k == plain);
-    1.0 + found.unwrap_or(4) as f64 / 4.0
-}
-
-/// A document with all points that the report asks for, made up.
-pub(super) fn full() -> Bench {
-    let mut bench = empty();
-    let all = &mut bench.points;
-    let sizes = [32, 64, 128, 256, 384, 512, 1024];
-    for kind in [
-        "tas/lane",
-        "ttas/lane",
-        "ticket",
-        "mcs/lane",
-        "combining",
-        "added",
-        "stm:fast",
-        "stm:hv-sorting",
-        "tas",
-        "mcs",
-        "ticket-handoff",
-        "cohort",
-        "tas-backoff",
-        "fetch-add",
-        "ring",
-    ] {
-        all.push(point("counter", kind, (1, 1), None, 2.0));
-        for blocks in [1, 8, 16, 32, 66, 132, 264] {
-            for threads in sizes {
-                let ms = slow(kind) * f64::from(blocks * threads).sqrt() / 10.0;
-                all.push(point("counter", kind, (blocks, threads), None, ms));
-            }
-        }
-        for blocks in [30, 132, 1056] {
-            for buckets in [16, 32, 64, 256] {
-                let ms = slow(kind) * 1e4 / (buckets as f64);
-                all.push(point(
-                    "table",
-                    kind,
-                    (blocks, 256),
-                    Some(("buckets", buckets)),
-                    ms,
-                ));
-            }
-        }
-    }
-    for blocks in [30, 132, 1056] {
-        for buckets in [16, 32, 64, 256] {
-            let ms = 2e3 / (buckets as f64);
-            all.push(point(
-                "table",
-                "lock-free",
-                (blocks, 256),
-                Some(("buckets", buckets)),
-                ms,
-            ));
-        }
-    }
-    list(all);
-    operations(all);
-    sections(all);
-    bench.machine = Some(machine());
-    bench
-}
-
-fn list(all: &mut Vec<Point>) {
-    let coarse = [
-        "coarse:tas/lane",
-        "coarse:ttas/lane",
-        "coarse:ticket",
-        "coarse:mcs/lane",
-    ];
-    for blocks in [30, 132] {
-        for entries in [16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096] {
-            let parameter = Some(("entry-points", entries));
-            let ms = 1e4 / (entries as f64);
-            for kind in [
-                "coupled:tas",
-                "coupled:ttas",
-                "coupled:ticket",
-                "coupled:mcs2",
-                "stm:fast",
-                "stm:hv-sorting",
-                "coarse:ttas",
-            ] {
-                let ms = slow(kind) * ms;
-                all.push(point("list", kind, (blocks, 128), parameter, ms));
-            }
-            for kind in coarse {
-                let widths = if entries <= 128 {
-                    &[32, 64, 128, 256, 512, 1024][..]
-                } else {
-                    &[128]
-                };
-                for threads in widths {
-                    let ms = slow(kind) * ms * (1.0 + 32.0 / f64::from(*threads));
-                    all.push(point("list", kind, (blocks, *threads), parameter, ms));
-                }
-            }
-        }
-    }
-}
-
-fn operations(all: &mut Vec<Point>) {
-    let blocks = [1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112];
-    for n in blocks {
-        for kind in [
-            "two-stage",
-            "xiao-feng",
-            "tree",
-            "counted",
-            "counted-8",
-            "led",
-            "grid.sync",
-        ] {
-            all.push(point(
-                "barrier",
-                kind,
-                (n, 128),
-                None,
-                1.0 + slow(kind) * f64::from(n),
-            ));
-        }
-        for kind in [
-            "tas",
-            "tas-backoff",
-            "fetch-add",
-            "ring",
-            "ticket",
-            "mcs",
-            "anderson",
-            "reserving-16",
-            "combining",
-            "default",
-            "cuda::binary_semaphore",
-        ] {
-            let mut point = point("mutex", kind, (n, 128), None, slow(kind));
-            (point.most, point.fewest) = (Some(200), Some(if kind == "tas" { 50 } else { 199 }));
-            all.push(point);
-        }
-        for count in [1, 2, 10, 120] {
-            for kind in [
-                "spin",
-                "spin-backoff",
-                "sleeping",
-                "tickets",
-                "cuda::counting_semaphore",
-            ] {
-                let ms = slow(kind) * f64::from(n) / (count as f64);
-                all.push(point(
-                    "semaphore",
-                    kind,
-                    (n, 128),
-                    Some(("count", count)),
-                    ms,
-                ));
-            }
-        }
-    }
-}
-
-fn sections(all: &mut Vec<Point>) {
-    for n in [512, 132] {
-        for rounds in [0, 100, 100_000] {
-            for kind in [
-                "none",
-                "tas",
-                "tas-again",
-                "spin-spin",
-                "ticket",
-                "anderson",
-                "mcs",
-                "combining",
-                "stm:fast",
-            ] {
-                let ms = slow(kind) * (1.0 + rounds as f64);
-                let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
-                if kind == "none" {
-                    point.note = Some("n = 138999, where sections in order make 131328".into());
-                }
-                all.push(point);
-            }
-        }
-    }
-}
-
-/// Fermi's times of Table 1, as if they were ours.
-fn machine() -> Measurement {
-    let pair = |contended, uncontended| Pair {
-        contended,
-        uncontended,
-    };
-    let grid = |blocks| GridTimes {
-        why: "made up".into(),
-        threads: 32,
-        accesses: 1000,
-        times_ns: Benchmarks {
-            blocks,
-            reads: Column {
-                volatile: pair(0.494, 0.043),
-                atomic: pair(1.479, 0.437),
-                after_atomic: pair(1.473, 0.125),
-            },
-            writes: Column {
-                volatile: pair(0.175, 0.029),
-                atomic: pair(1.470, 0.312),
-                after_atomic: pair(0.824, 0.050),
-            },
-        },
-    };
-    Measurement {
-        schema: SCHEMA,
-        version: "0.1.0".into(),
-        device: "cuda:0".into(),
-        name: "a made-up GPU".into(),
-        driver: "13.0".into(),
-        unix_time: 0,
-        seconds: 1.0,
-        sizes: "made up".into(),
-        grids: vec![grid(128), grid(1056)],
-        rates: Vec::new(),
-        barriers: Vec::new(),
-        semaphores: Vec::new(),
-        mutexes: Vec::new(),
-    }
-}
+pub(super) mod sample;
 
 fn parse(text: &str) -> Document<'_> {
     let options = ParsingOptions {
@@ -430,7 +117,7 @@ fn every_series_of_a_panel_has_a_look_of_its_own() {
         let looks: Vec<String> = looks.collect();
         for (i, look) in looks.iter().enumerate() {
             // Bars have their names beside them.
-            let again = looks[..i].contains(look) && drawn.figure.id != "sections";
+            let again = looks[..i].contains(look) && !look.starts_with("Fill");
             assert!(
                 !again,
                 "{}: {}",
@@ -633,11 +320,123 @@ fn a_document_survives_being_written_and_read() {
     assert_eq!(Bench::parse(&text).unwrap(), bench);
     for (text, said) in [
         ("{", "not JSON"),
-        ("{}", "format is none"),
+        ("{}", "no \"format\""),
         (r#"{"format":"stamp-paper/1"}"#, "stamp-paper/1"),
         (r#"{"format":"stamp-sync/1"}"#, "field"),
     ] {
         let error = Bench::parse(text).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn the_command_reports_on_the_document_in_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = serde_json::to_string(&full()).unwrap();
+    std::fs::write(folder.path().join("sync.json"), text).unwrap();
+    assert!(crate::report::report(folder.path(), Some("Ours & theirs")).unwrap());
+    let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
+    assert!(page.contains("<h1>Ours &amp; theirs</h1>"));
+    for name in [claims::FILE_NAME, "counter.svg", "sections.svg"] {
+        assert!(folder.path().join(name).is_file(), "{name}");
+    }
+    std::fs::write(folder.path().join("paper.json"), "{}").unwrap();
+    let error = crate::report::report(folder.path(), None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("sync.json") && error.contains("paper.json"),
+        "{error}"
+    );
+}
+
+/// The target about what begins with these words.
+fn target(bench: &Bench, what: &str) -> super::targets::Target {
+    let mut all = super::targets::all(&Data::new(bench)).into_iter();
+    all.find(|target| target.what.starts_with(what)).unwrap()
+}
+
+/// Makes the points of an implementation so many times as fast.
+fn faster(bench: &mut Bench, kind: &str, by: f64) {
+    for point in bench.points.iter_mut().filter(|p| p.implementation == kind) {
+        point.ms /= by;
+        point.per_s *= by;
+    }
+}
+
+#[test]
+fn targets_are_reached_in_part_or_missed_by_the_ratios() {
+    let mut bench = full();
+    // As made up, the default is as fast as its peer: not 1.3 times from 132 blocks on.
+    let mutex = target(&bench, "Default mutex");
+    assert_eq!(mutex.word(), "reached in part", "{mutex:?}");
+    faster(&mut bench, "default", 1.31);
+    assert_eq!(target(&bench, "Default mutex").word(), "reached");
+    faster(&mut bench, "default", 0.5);
+    assert_eq!(target(&bench, "Default mutex").word(), "missed");
+
+    assert_eq!(target(&bench, "Combining").word(), "missed");
+    faster(&mut bench, "combining", 10.0);
+    assert_eq!(target(&bench, "Combining").word(), "reached");
+    assert_eq!(target(&bench, "Hash table").word(), "reached");
+    assert!(target(&bench, "Hash table").figures.contains("stm:fast"));
+
+    assert_eq!(target(&bench, "Sorted list").word(), "missed");
+    faster(&mut bench, "stm:fast", 5.0);
+    assert_eq!(target(&bench, "Sorted list").word(), "reached");
+
+    assert_eq!(target(&bench, "Fairness").word(), "reached");
+    let unfair = bench
+        .points
+        .iter_mut()
+        .filter(|p| p.implementation == "default");
+    for point in unfair {
+        (point.most, point.fewest) = (Some(201), Some(100));
+    }
+    assert_eq!(target(&bench, "Fairness").word(), "missed");
+}
+
+#[test]
+fn a_barrier_of_shorter_latency_reaches_its_target() {
+    let mut bench = full();
+    assert_eq!(target(&bench, "Default barrier").word(), "reached in part");
+    faster(&mut bench, "counted", 1.3);
+    let barrier = target(&bench, "Default barrier");
+    assert_eq!(barrier.word(), "reached");
+    assert!(
+        barrier.figures.contains("1056 x 128, counted 0.77\u{d7}"),
+        "{barrier:?}"
+    );
+    // A point with the default's name is the default, even if another kind is faster.
+    let mut slow: Vec<_> = bench.points.clone();
+    slow.retain(|p| p.implementation == "tree");
+    for point in &mut slow {
+        point.implementation = "default".into();
+        point.per_s /= 2.0;
+    }
+    bench.points.extend(slow);
+    assert_eq!(target(&bench, "Default barrier").word(), "missed");
+    bench.points.retain(|p| p.implementation != "grid.sync");
+    assert_eq!(target(&bench, "Default barrier").word(), "not measured");
+}
+
+#[test]
+fn points_of_other_launches_are_not_called_missing() {
+    let mut bench = empty();
+    bench
+        .points
+        .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
+    for drawn in figures::all(&Data::new(&bench)) {
+        let [about] = drawn.figure.about.as_slice() else {
+            panic!("{:?}", drawn.figure.about);
+        };
+        let other = about.contains("with these launches");
+        assert_eq!(
+            other,
+            drawn.part == "counter",
+            "{}: {about}",
+            drawn.figure.id
+        );
+        assert!(drawn.figure.legend.is_empty());
     }
 }

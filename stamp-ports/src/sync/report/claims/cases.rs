@@ -69,6 +69,15 @@ pub struct Cases {
     beside: Vec<String>,
 }
 
+/// Returns a number of blocks in words; 0 stands for the most, of which there are none.
+pub fn blocks(n: u32) -> String {
+    match n {
+        0 => "the most blocks".into(),
+        1 => "1 block".into(),
+        n => format!("{n} blocks"),
+    }
+}
+
 /// Returns a ratio in words; that over nothing is infinite.
 fn shown(value: f64) -> String {
     if value.is_finite() {
@@ -161,6 +170,13 @@ impl Cases {
     /// Returns whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Says with how many blocks its rates were measured, if they were.
+    pub fn say_blocks(&mut self, n: u32) {
+        if n > 0 {
+            self.say(blocks(n));
+        }
     }
 
     /// Says that a claim needs points of which there are none.

@@ -223,7 +223,7 @@ fn c3(at: &At<'_>) -> Finding {
     for b in sizes(at, &[TAS, TTAS], &[LAST], &mut cases) {
         if b >= 128 {
             let ratio = over(at.counter(TTAS, LAST, b), at.counter(TAS, LAST, b));
-            cases.value(format!("TTAS / TAS at {b} threads"), ratio, less);
+            cases.value(at_size(b), ratio, less);
         }
     }
     cases.finding()

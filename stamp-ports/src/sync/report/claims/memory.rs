@@ -1,8 +1,8 @@
 //! Claims of Stuart and Owens about accesses to memory, and about the choices that follow
 //! from them (sections 3, 4 and 7, tables 1 to 3 and 5).
 //!
-//! Verdicts rest on reads. The ratios of writes are printed beside them: equal stores to one
-//! word are merged by the hardware at hand, so that their times say nothing of a queue.
+//! Verdicts rest on reads. The ratios of writes are printed beside them: the times of stores
+//! measured so far are too short for as many accesses (`docs/lab-notes/2026-11-22-locks.md`).
 
 use super::Stated;
 use super::cases::{Cases, Finding, fastest, more};
@@ -179,7 +179,7 @@ fn p2(at: &At<'_>) -> Finding {
     // A rate over that of the faster rival.
     let rival = smallest(&[over(backoff, tas), over(backoff, fetch)]);
     cases.value("tas-backoff / the faster rival", rival, fastest);
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
     let ratio = machine(at).map(|m| m.reads.atomic_to_volatile.contended);
     cases.beside("atomic / volatile reads", ratio);
     cases.finding()

@@ -3,7 +3,7 @@
 //! The mutex is measured with an increment inside and a common end, not by empty sections.
 
 use super::Stated;
-use super::cases::{Cases, Finding, equal, fastest, less, more};
+use super::cases::{Cases, Finding, blocks, equal, fastest, less, more};
 use crate::sync::report::data::{BARRIER, MUTEX, over, smallest};
 use crate::sync::report::shape::{At, Then};
 use stm_core::sync::barrier::Kind;
@@ -129,7 +129,7 @@ pub(super) const CLAIMS: [Stated; 12] = [
 
 fn full(at: &At<'_>, then: Then, part: &str, kinds: &[&str], cases: &mut Cases) -> u32 {
     let full = at.full(then, part, kinds, None);
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
     full
 }
 
@@ -166,7 +166,7 @@ fn b2(at: &At<'_>) -> Finding {
     } else {
         at.full(Then::Tesla, BARRIER, &[XF, STAGES], None)
     };
-    cases.value(format!("{most} blocks"), barriers(at, most), |r| r < 0.05);
+    cases.value(blocks(most), barriers(at, most), |r| r < 0.05);
     cases.finding()
 }
 
@@ -175,7 +175,7 @@ fn b3(at: &At<'_>) -> Finding {
     cases.value("1 block", barriers(at, 1), |r| (0.6..=0.94).contains(&r));
     let most = at.full(Then::Fermi, BARRIER, &[XF, STAGES], None);
     let within = |r| (0.24..=0.375).contains(&r);
-    cases.value(format!("{most} blocks"), barriers(at, most), within);
+    cases.value(blocks(most), barriers(at, most), within);
     cases.finding()
 }
 
@@ -256,9 +256,9 @@ fn x6(at: &At<'_>) -> Finding {
     if axis.is_empty() {
         cases.needs("ring and fetch-add");
     }
-    for blocks in axis {
-        let ratio = ahead(at, RING, &[FETCH], blocks)[0];
-        cases.value(format!("{blocks} blocks"), ratio, less);
+    for n in axis {
+        let ratio = ahead(at, RING, &[FETCH], n)[0];
+        cases.value(blocks(n), ratio, less);
     }
     cases.finding()
 }

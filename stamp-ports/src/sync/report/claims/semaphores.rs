@@ -107,7 +107,7 @@ fn ratio(at: &At<'_>, then: Then, [a, b]: [&str; 2], count: u64) -> Option<f64> 
 /// Says with how many blocks a verdict was found.
 fn say_full(at: &At<'_>, then: Then, kinds: &[&str], count: u64, cases: &mut Cases) {
     let full = at.full(then, SEMAPHORE, kinds, Some(count));
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
 }
 
 fn e1(at: &At<'_>) -> Finding {
@@ -120,7 +120,7 @@ fn e1(at: &At<'_>) -> Finding {
         smallest(&lead),
         fastest,
     );
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
     cases.finding()
 }
 
@@ -197,7 +197,7 @@ fn e7(at: &At<'_>) -> Finding {
     let rate = |count| at.rate(SEMAPHORE, SLEEPING, full, Some(count));
     cases.factor("R(10) / R(1)", over(rate(10), rate(1)), 10.0);
     cases.factor("R(120) / R(10)", over(rate(120), rate(10)), 12.0);
-    cases.say(format!("{full} blocks"));
+    cases.say_blocks(full);
     cases.finding()
 }
 

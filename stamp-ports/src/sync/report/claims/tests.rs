@@ -1,6 +1,6 @@
 //! Verdicts from points that are made up for them.
 
-use super::super::tests::{empty, full, point};
+use super::super::tests::sample::{empty, full, point};
 use super::cases::Cases;
 use super::{Claim, Verdict, all};
 use crate::sync::bench::Bench;
@@ -261,4 +261,122 @@ fn ids_are_unique_and_texts_are_sentences() {
         assert!(!claim.rule.ends_with('.'), "{}", claim.rule);
     }
     assert_eq!(claims.len(), 46 + 29 + 15);
+}
+
+/// A document with the counter's times of one kind at one grid of the paper, by threads.
+fn counter(kind: &str, times: &[(u32, u32, f64)]) -> Bench {
+    let mut bench = empty();
+    for (blocks, threads, ms) in times {
+        bench
+            .points
+            .push(point("counter", kind, (*blocks, *threads), None, *ms));
+    }
+    bench
+}
+
+#[test]
+fn one_block_is_near_a_single_thread_until_it_is_not() {
+    let near = [
+        (1, 1, 1.0),
+        (1, 32, 1.1),
+        (1, 128, 1.2),
+        (1, 384, 1.25),
+        (1, 512, 9.0),
+    ];
+    let verdict = |last: f64| {
+        let mut times = near.to_vec();
+        times.push((1, 1024, last));
+        claim(&counter("tas/lane", &times), "G-C1").verdict
+    };
+    assert_eq!(verdict(2.0), Verdict::Holds);
+    assert_eq!(verdict(1.2), Verdict::Partly);
+    // Without the largest block nothing says that it leaves.
+    let found = claim(&counter("tas/lane", &near), "G-C1");
+    assert_eq!(found.verdict, Verdict::Unknown);
+    assert!(
+        found
+            .at_papers_shape
+            .ends_with("not measured: 1024 threads"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_optimum_of_a_lock_needs_three_block_sizes_of_all_kinds() {
+    let widths = |slowest: u32| -> Bench {
+        let mut bench = empty();
+        for entries in [16, 32, 64, 128] {
+            for kind in ["tas/lane", "ttas/lane", "ticket", "mcs/lane"] {
+                for threads in [32, 128, 256, 1024] {
+                    let kind = format!("coarse:{kind}");
+                    let parameter = Some(("entry-points", entries));
+                    let ms = if threads == slowest { 3.0 } else { 1.0 };
+                    bench
+                        .points
+                        .push(point("list", &kind, (30, threads), parameter, ms));
+                }
+            }
+        }
+        bench
+    };
+    assert_eq!(claim(&widths(32), "G-K1").verdict, Verdict::Holds);
+    assert_eq!(claim(&widths(128), "G-K1").verdict, Verdict::Fails);
+    assert_eq!(claim(&widths(128), "G-K3").verdict, Verdict::Fails);
+    assert_eq!(claim(&widths(1024), "G-K4").verdict, Verdict::Holds);
+    let mut few = widths(32);
+    few.points.retain(|p| p.threads != 256 && p.threads != 1024);
+    assert_eq!(claim(&few, "G-K3").verdict, Verdict::Unknown);
+    assert_eq!(claim(&few, "G-K2").verdict, Verdict::Unknown);
+}
+
+#[test]
+fn rates_are_compared_at_the_blocks_of_the_papers_device() {
+    let mutex = |blocks: u32, tas: f64, backoff: f64| {
+        let kinds = [
+            ("tas", tas),
+            ("tas-backoff", backoff),
+            ("fetch-add", 4.0),
+            ("ring", 5.0),
+        ];
+        kinds.map(|(kind, ms)| point("mutex", kind, (blocks, 128), None, ms))
+    };
+    let mut bench = empty();
+    bench.points.extend(mutex(128, 1.5, 1.0));
+    let found = claim(&bench, "S-X2");
+    assert_eq!(found.verdict, Verdict::Holds, "{found:?}");
+    assert!(
+        found
+            .at_papers_shape
+            .contains("tas-backoff / tas 1.50\u{d7}"),
+        "{found:?}"
+    );
+    // Tesla's 240 blocks are missing, and 128 do not stand in for them.
+    assert_eq!(claim(&bench, "S-X1").verdict, Verdict::Unknown);
+    bench.points.extend(mutex(264, 1.0, 2.0));
+    let found = claim(&bench, "S-X2");
+    assert_eq!(found.verdict, Verdict::Holds);
+    assert_eq!(found.verdict_here, Some(Verdict::Partly), "{found:?}");
+}
+
+#[test]
+fn tesla_and_fermi_are_told_apart_at_the_low_count() {
+    let semaphore = |sleeping: f64| {
+        let mut bench = empty();
+        for (kind, ms) in [("spin", 2.0), ("spin-backoff", 1.0), ("sleeping", sleeping)] {
+            let parameter = Some(("count", 1));
+            bench
+                .points
+                .push(point("semaphore", kind, (128, 128), parameter, ms));
+        }
+        claim(&bench, "S-E2")
+    };
+    for (sleeping, verdict, said) in [
+        (0.5, Verdict::Holds, "as on Tesla"),
+        (2.0, Verdict::Holds, "as on Fermi"),
+        (1.0, Verdict::Fails, "neither"),
+    ] {
+        let found = semaphore(sleeping);
+        assert_eq!(found.verdict, verdict);
+        assert!(found.at_papers_shape.contains(said), "{found:?}");
+    }
 }

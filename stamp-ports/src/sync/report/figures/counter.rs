@@ -1,7 +1,8 @@
 //! Grote's figures 5.1 to 5.4: the counter.
 
-use super::super::data::{COUNTER, Data, counts};
+use super::super::data::{COUNTER, Cell, Data, counts};
 use super::super::shape::Shape;
+use super::bars::{self, Rows};
 use super::{Drawn, Series, Shown, TIME, figure, series};
 use crate::report::palette;
 
@@ -27,7 +28,7 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Drawn> {
             figure(
                 "counter",
                 "Grote\u{2019}s figures 5.1 to 5.4: 32,768 increments of one counter",
-                &locks(data, Shape::PAPER),
+                locks(data, Shape::PAPER),
                 true,
             ),
         ),
@@ -36,59 +37,53 @@ pub(super) fn all(data: &Data<'_>) -> Vec<Drawn> {
             figure(
                 "counter-here",
                 "The counter at this machine\u{2019}s grids",
-                &locks(data, here),
+                locks(data, here),
                 true,
             ),
         ),
         drawn(
-            "The largest grids once more, with what Grote did not have: combining, plain atomic \
-             additions, which need no lock, and transactions.",
-            figure(
+            "What Grote did not have: combining, plain atomic additions, which need no lock, \
+             transactions, and the kinds as the library offers them. In these, whose names do not end in /lane, lanes of \
+             one warp that ask together hand the lock on among themselves.",
+            bars::figure(
                 "counter-beside",
-                "The counter: locks, combining and transactions",
-                &[Shape::PAPER, here].map(|shape| beside(data, shape, &BESIDE)),
-                false,
-            ),
-        ),
-        drawn(
-            "The kinds as the library offers them: lanes of one warp that ask together hand the \
-             lock on among themselves, so that these are other algorithms than Grote\u{2019}s.",
-            figure(
-                "counter-kinds",
-                "The counter: the library\u{2019}s kinds of lock",
-                &[Shape::PAPER, here].map(|shape| beside(data, shape, &KINDS)),
-                false,
+                "The counter: kinds of lock, combining and transactions",
+                [(32, 1024), (32, 256), (32, 32), (data.processors(), 256)]
+                    .map(|shape| beside(data, shape))
+                    .into(),
             ),
         ),
     ]
 }
 
-const BESIDE: [&str; 8] = [
+const ALL: [&str; 17] = [
+    "added",
+    "combining",
+    "stm:fast",
+    "stm:hv-sorting",
     "tas/lane",
     "ttas/lane",
     "ticket",
     "mcs/lane",
-    "combining",
-    "added",
-    "stm:fast",
-    "stm:hv-sorting",
-];
-
-const KINDS: [&str; 8] = [
     "tas",
+    "ttas",
     "tas-backoff",
     "ticket-handoff",
     "mcs",
     "cohort",
     "fetch-add",
     "ring",
-    "combining",
+    "anderson",
 ];
 
 /// A panel for each lock, a line for each grid, and the time of a single thread.
 fn locks<'b>(data: &Data<'b>, shape: Shape) -> Vec<Shown<'b>> {
     let panel = |(kind, title): (&str, &str)| Shown {
-        title: title.to_owned(),
+        title: if shape.of_paper {
+            title.to_owned()
+        } else {
+            kind.to_owned()
+        },
         x: X,
         quantity: TIME,
         series: grids(data, kind, shape),
@@ -128,19 +123,22 @@ fn grids<'b>(data: &Data<'b>, kind: &str, shape: Shape) -> Vec<Series<'b>> {
     all
 }
 
-/// The largest grid, a line for each implementation.
-fn beside<'b>(data: &Data<'b>, shape: Shape, names: &[&str]) -> Shown<'b> {
-    let [.., blocks] = shape.counter;
-    let place = |p: &crate::sync::document::Point| {
-        (p.blocks == blocks && p.threads >= 32).then_some(f64::from(p.threads))
+/// All implementations at one launch.
+fn beside<'b>(data: &Data<'b>, (blocks, threads): (u32, u32)) -> Rows<'b> {
+    let at = |kind: &'static str| {
+        let cell = Cell {
+            part: COUNTER,
+            kind,
+            blocks,
+            threads: Some(threads),
+            parameter: None,
+        };
+        (kind, data.find(&cell))
     };
-    Shown {
-        title: format!("{blocks} blocks"),
-        x: X,
-        quantity: TIME,
-        series: names
-            .iter()
-            .map(|name| series(data, COUNTER, name, place))
-            .collect(),
+    Rows {
+        title: format!("{blocks} x {threads}"),
+        below: "one counter".into(),
+        found: ALL.map(at).into(),
+        beside: "mcs/lane",
     }
 }

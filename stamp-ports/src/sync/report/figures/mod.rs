@@ -2,14 +2,17 @@
 //!
 //! | file | has |
 //! | --- | --- |
+//! | `bars` | times of many implementations at one place |
 //! | `counter` | Grote's figures 5.1 to 5.4 |
 //! | `tables` | his figure 5.5, and 5.6 to 5.13 of the list |
 //! | `operations` | Stuart and Owens' figures 1 to 3, and the sections of Gattani and Anickode |
 
+mod bars;
 mod counter;
 mod operations;
 mod tables;
 
+use super::claims::cases::LEVEL;
 use super::data::{Data, counts};
 use super::looks;
 use crate::numbers::{digits3, short};
@@ -17,6 +20,7 @@ use crate::report::axis::Axis;
 use crate::report::chart::{self, Line, Panel, Texts};
 use crate::report::figure::{Figure, Key, Sample};
 use crate::report::palette::Hue;
+use crate::report::view::times;
 use crate::sync::document::Point;
 
 /// A figure and the part whose points it shows.
@@ -36,8 +40,19 @@ pub fn all(data: &Data<'_>) -> Vec<Drawn> {
     let mut all = counter::all(data);
     all.extend(tables::all(data));
     all.extend(operations::all(data));
+    for drawn in &mut all {
+        let elsewhere = data.points(drawn.part).any(counts);
+        if drawn.figure.about == [NOT_MEASURED] && elsewhere {
+            drawn.figure.about = vec![
+                "Not measured with these launches; the table of all points has what was.".into(),
+            ];
+        }
+    }
     all
 }
+
+/// What stands where a figure has no point.
+const NOT_MEASURED: &str = "Not measured.";
 
 /// A quantity and how it is written.
 #[derive(Clone, Copy)]
@@ -46,6 +61,8 @@ struct Quantity {
     /// Its name and unit, for the axis.
     name: &'static str,
     show: fn(f64) -> String,
+    /// What the best is called, and the worst.
+    ends: [&'static str; 2],
     /// Whether the least is the best.
     least: bool,
 }
@@ -55,6 +72,7 @@ const TIME: Quantity = Quantity {
     of: |point| Some(point.ms),
     name: "kernel time in ms",
     show: time,
+    ends: ["the shortest time", "the longest"],
     least: true,
 };
 
@@ -63,6 +81,7 @@ const RATE: Quantity = Quantity {
     of: |point| Some(point.per_s),
     name: "operations a second",
     show: |rate| short(rate) + "/s",
+    ends: ["the highest rate", "the lowest"],
     least: false,
 };
 
@@ -73,7 +92,8 @@ const UNFAIRNESS: Quantity = Quantity {
         (fewest > 0).then(|| most as f64 / fewest as f64)
     },
     name: "most / fewest sections of a block",
-    show: crate::report::view::times,
+    show: times,
+    ends: ["the smallest ratio", "the largest"],
     least: true,
 };
 
@@ -86,6 +106,13 @@ pub fn time(ms: f64) -> String {
     } else {
         format!("{} \u{b5}s", digits3(ms * 1e3))
     }
+}
+
+/// Returns a place on the abscissa in words: `16 entry points`, `1 block`.
+fn place(x: f64, name: &str) -> String {
+    let one = x.total_cmp(&1.0).is_eq();
+    let name = name.strip_suffix('s').filter(|_| one).unwrap_or(name);
+    format!("{x} {name}")
 }
 
 /// A series: its name in the legend and where its points are.
@@ -134,7 +161,7 @@ impl Shown<'_> {
     }
 
     /// Says what is best and worst at an abscissa where more than one series has a point.
-    fn sentence(&self, x: f64) -> Option<String> {
+    fn clause(&self, x: f64) -> Option<String> {
         let at = |s: &Series<'_>| {
             let point = s.points.iter().find(|(px, _)| px.total_cmp(&x).is_eq())?;
             Some((s.name.clone(), (self.quantity.of)(point.1)?))
@@ -147,32 +174,33 @@ impl Shown<'_> {
         let [(best, good), .., (worst, bad)] = found.as_slice() else {
             return None;
         };
-        let show = self.quantity.show;
-        Some(format!(
-            "{}, {} {x}: {best} is best with {}, {worst} last of {} with {}.",
-            self.title,
-            self.x,
-            show(*good),
-            found.len(),
-            show(*bad)
-        ))
+        let (show, [first, last]) = (self.quantity.show, self.quantity.ends);
+        let (good_text, bad_text) = (show(*good), show(*bad));
+        let place = place(x, self.x);
+        Some(if (good / bad).max(bad / good) <= 1.0 + LEVEL {
+            format!(
+                "at {place} all {} are within 5 %, {good_text} to {bad_text}",
+                found.len()
+            )
+        } else {
+            format!(
+                "at {place} {first} is that of {best}, {good_text}, {last} that of {worst}, {bad_text}"
+            )
+        })
     }
 
     /// Says so of both ends of the abscissa.
-    fn sentences(&self) -> Vec<String> {
+    fn sentence(&self) -> Option<String> {
         let xs = || {
             self.series
                 .iter()
                 .flat_map(|s| s.points.iter().map(|p| p.0))
         };
         let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
-        let mut all: Vec<String> = ends
-            .into_iter()
-            .flatten()
-            .filter_map(|x| self.sentence(x))
-            .collect();
-        all.dedup();
-        all
+        let clauses = ends.into_iter().flatten();
+        let mut clauses: Vec<String> = clauses.filter_map(|x| self.clause(x)).collect();
+        clauses.dedup();
+        (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
     }
 
     fn panel(&self, y: &Axis) -> Panel {
@@ -193,29 +221,29 @@ impl Shown<'_> {
                     .iter()
                     .filter_map(|(x, point)| {
                         let y = (self.quantity.of)(point)?;
-                        let told = format!("{}, {} {x}: {}", s.name, self.x, show(y));
+                        let told = format!("{}, {}: {}", s.name, place(*x, self.x), show(y));
                         Some((*x, y, told))
                     })
                     .collect(),
             })
             .collect();
-        let about = self.sentences().join(" ");
+        let about = self.sentence();
         let texts = Texts {
             title: &self.title,
             below: &format!("{} ({})", self.quantity.name, y.scale()),
             x: self.x,
-            about: if about.is_empty() {
-                "Not measured."
-            } else {
-                &about
-            },
+            about: about.as_deref().unwrap_or(NOT_MEASURED),
         };
         chart::lines(&texts, &x, y, &lines)
     }
 }
 
-/// Makes a figure of panels with one axis for each quantity, and one legend.
-fn figure(id: &'static str, title: &str, shown: &[Shown<'_>], pairs: bool) -> Figure {
+/// Makes a figure of those panels that have a point, with one axis for each quantity and one
+/// legend, and says which have none.
+fn figure(id: &'static str, title: &str, shown: Vec<Shown<'_>>, pairs: bool) -> Figure {
+    let any = |shown: &Shown<'_>| shown.values().next().is_some();
+    let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = shown.into_iter().partition(any);
+    let missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();
     let axis = |name: &str| {
         let same = shown.iter().filter(|s| s.quantity.name == name);
         Axis::decimal(same.flat_map(Shown::values))
@@ -229,20 +257,28 @@ fn figure(id: &'static str, title: &str, shown: &[Shown<'_>], pairs: bool) -> Fi
             });
         }
     }
-    let about: Vec<String> = shown.iter().flat_map(Shown::sentences).collect();
-    Figure {
+    let panels = shown.iter().map(|s| s.panel(&axis(s.quantity.name)));
+    let figure = Figure {
         id,
         title: title.to_owned(),
-        about: if about.is_empty() {
-            vec!["Not measured.".into()]
-        } else {
-            about
-        },
+        about: shown.iter().filter_map(Shown::sentence).collect(),
         legend,
-        panels: shown
-            .iter()
-            .map(|s| s.panel(&axis(s.quantity.name)))
-            .collect(),
+        panels: panels.collect(),
         pairs,
+    };
+    with_missing(figure, &missing)
+}
+
+/// Returns the figure with a sentence about the panels that have no point, or, if none has
+/// one, with a panel that says so.
+fn with_missing(mut figure: Figure, missing: &[String]) -> Figure {
+    if figure.panels.is_empty() {
+        figure.panels.push(chart::nothing(&figure.title));
+        figure.about = vec![NOT_MEASURED.into()];
+    } else if !missing.is_empty() {
+        figure
+            .about
+            .push(format!("Not measured: {}.", missing.join("; ")));
     }
+    figure
 }

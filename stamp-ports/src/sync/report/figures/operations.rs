@@ -1,14 +1,11 @@
 //! Stuart and Owens' figures 1 to 3: operations a second; and the sections of Gattani and
 //! Anickode, who print times and draw nothing.
 
-use super::super::data::{BARRIER, BLOCK_OF_STUART, Data, MUTEX, SECTIONS, SEMAPHORE, over};
-use super::super::looks;
+use super::super::data::{BARRIER, BLOCK_OF_STUART, Data, MUTEX, SECTIONS, SEMAPHORE};
 use super::super::shape::{At, Shape};
-use super::{Drawn, Quantity, RATE, Shown, UNFAIRNESS, figure, series, time};
-use crate::report::axis::Axis;
-use crate::report::chart::{self, Bar, Panel, Texts};
-use crate::report::figure::{Figure, Key, Sample};
-use crate::report::view::times;
+use super::bars::{self, Rows};
+use super::{Drawn, Quantity, RATE, Shown, UNFAIRNESS, figure, series};
+use crate::report::figure::Figure;
 use crate::sync::document::Point;
 
 const X: &str = "blocks";
@@ -72,7 +69,7 @@ fn barriers(data: &Data<'_>) -> Figure {
     figure(
         "barriers",
         "Stuart and Owens\u{2019} figure 1: barriers, 128 threads a block",
-        &[
+        vec![
             panel(
                 "The paper\u{2019}s, and its peer",
                 &["two-stage", "xiao-feng", "grid.sync"],
@@ -109,7 +106,7 @@ fn mutexes(data: &Data<'_>) -> Figure {
     figure(
         "mutexes",
         "Stuart and Owens\u{2019} figure 2: mutexes, one thread of a block asks",
-        &[
+        vec![
             panel(
                 "The paper\u{2019}s",
                 &["tas", "tas-backoff", "fetch-add", "ring", "ticket"],
@@ -123,6 +120,7 @@ fn mutexes(data: &Data<'_>) -> Figure {
                     "reserving-16",
                     "combining",
                     "default",
+                    "default, one in a row",
                     "cuda::binary_semaphore",
                 ],
             ),
@@ -149,7 +147,7 @@ fn semaphores(data: &Data<'_>) -> Figure {
     figure(
         "semaphores",
         "Stuart and Owens\u{2019} figure 3: semaphores, one thread of a block asks",
-        &[1, 2, 10, 120].map(panel),
+        [1, 2, 10, 120].map(panel).into(),
         true,
     )
 }
@@ -167,7 +165,7 @@ const LOCKS: [&str; 9] = [
 ];
 
 /// The three sections by their rounds.
-pub(super) const LENGTHS: [(&str, u64); 3] = [
+const LENGTHS: [(&str, u64); 3] = [
     ("basic", 0),
     ("low complexity", 100),
     ("high complexity", 100_000),
@@ -175,71 +173,20 @@ pub(super) const LENGTHS: [(&str, u64); 3] = [
 
 fn sections(data: &Data<'_>) -> Figure {
     let shapes = [Shape::PAPER, Shape::machine(data.processors())];
-    let panels = shapes.map(|shape| {
+    let rows = shapes.into_iter().flat_map(|shape| {
         let at = At::new(*data, shape);
-        LENGTHS.map(|(name, rounds)| bars(&at, name, rounds))
-    });
-    let (panels, about): (Vec<Panel>, Vec<Option<String>>) = panels.into_iter().flatten().unzip();
-    let about: Vec<String> = about.into_iter().flatten().collect();
-    let keys = LOCKS.into_iter().filter(|name| {
-        let mut all = data.points(SECTIONS);
-        all.any(|p| p.implementation == **name && super::counts(p))
-    });
-    Figure {
-        id: "sections",
-        title: "Gattani and Anickode\u{2019}s sections of three lengths".into(),
-        about: if about.is_empty() {
-            vec!["Not measured.".into()]
-        } else {
-            about
-        },
-        legend: keys
-            .map(|name| Key {
-                name: name.into(),
-                sample: Sample::Fill(looks::of(name, false).0),
-            })
-            .collect(),
-        panels,
-        pairs: false,
-    }
-}
-
-/// A panel of times, and what it shows in words.
-fn bars(at: &At<'_>, name: &str, rounds: u64) -> (Panel, Option<String>) {
-    let title = format!("{name}, {} x 1,024", at.shape.sections);
-    let tas = at.sections("tas", rounds);
-    let found = LOCKS.map(|kind| (kind, at.data.find(&at.section(kind, rounds))));
-    let bars: Vec<Bar> = found
-        .iter()
-        .map(|(kind, point)| {
-            let ms = point.map(|p| p.ms);
-            let label = ms.map_or_else(|| "not measured".into(), time);
-            let beside = over(ms, tas).map_or_else(String::new, |r| format!(", {} tas", times(r)));
-            Bar {
-                name: (*kind).to_owned(),
-                hue: looks::of(kind, false).0,
-                value: ms,
-                range: point.map(|p| (p.ms_min, p.ms_max)),
-                told: format!("{kind}: {label}{beside}"),
-                label,
-            }
+        LENGTHS.map(|(name, rounds)| Rows {
+            title: format!("{name}, {} x 1,024", shape.sections),
+            below: format!("{rounds} rounds, one section a block"),
+            found: LOCKS
+                .map(|kind| (kind, data.find(&at.section(kind, rounds))))
+                .into(),
+            beside: "tas",
         })
-        .collect();
-    if bars.iter().all(|bar| bar.value.is_none()) {
-        return (chart::nothing(&title), None);
-    }
-    let axis = Axis::linear(found.iter().filter_map(|(_, p)| Some(p.as_ref()?.ms_max)));
-    let told: Vec<String> = bars
-        .iter()
-        .filter(|bar| bar.value.is_some())
-        .map(|bar| bar.told.clone())
-        .collect();
-    let about = format!("{title}: {}.", told.join("; "));
-    let texts = Texts {
-        title: &title,
-        below: &format!("{rounds} rounds, one section a block"),
-        x: "kernel time in ms (linear scale)",
-        about: &about,
-    };
-    (chart::bars(&texts, &axis, 0.0, &bars), Some(about))
+    });
+    bars::figure(
+        "sections",
+        "Gattani and Anickode\u{2019}s sections of three lengths",
+        rows.collect(),
+    )
 }

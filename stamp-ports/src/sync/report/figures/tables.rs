@@ -1,34 +1,38 @@
 //! Grote's figure 5.5, the hash table, and his figures 5.6 to 5.13, the sorted list.
 
-use super::super::data::{Data, LIST, TABLE};
+use super::super::data::{Cell, Data, LIST, TABLE};
 use super::super::looks;
 use super::super::shape::Shape;
+use super::bars::{self, Rows};
 use super::{Drawn, Shown, TIME, figure, series};
 use crate::sync::document::Point;
 
 pub(super) fn all(data: &Data<'_>) -> Vec<Drawn> {
     let p = data.processors();
     let grids = [Shape::PAPER.table, p, 8 * p];
-    let table = |id, title, names: &[&str], theirs| Drawn {
-        part: TABLE,
-        figure: figure(id, title, &grids.map(|b| table(data, b, names)), false),
-        theirs,
-    };
     vec![
-        table(
-            "table",
-            "Grote\u{2019}s figure 5.5: insertions into a hash table",
-            &TABLES,
-            "Grote: with 16 buckets MCS is 3.4\u{d7} as fast as TAS and beats the lock-free insertion; with 32 \
-             MCS and ticket are 1.4\u{d7} as fast as lock-free and TTAS and 3\u{d7} as fast as TAS; with 256 no variant \
-             stands out. He draws the buckets from many to few (section 5.2.2).",
-        ),
-        table(
-            "table-kinds",
-            "The hash table: the library\u{2019}s kinds of lock",
-            &KINDS,
-            "Lanes of one warp that ask for the same bucket hand its lock on among themselves.",
-        ),
+        Drawn {
+            part: TABLE,
+            figure: figure(
+                "table",
+                "Grote\u{2019}s figure 5.5: insertions into a hash table",
+                grids.map(|blocks| table(data, blocks)).into(),
+                false,
+            ),
+            theirs: "Grote: with 16 buckets MCS is 3.4\u{d7} as fast as TAS and beats the lock-free \
+                     insertion; with 32 MCS and ticket are 1.4\u{d7} as fast as lock-free and TTAS and 3\u{d7} as fast as TAS; \
+                     with 256 no variant stands out. He draws the buckets from many to few (section 5.2.2).",
+        },
+        Drawn {
+            part: TABLE,
+            figure: bars::figure(
+                "table-beside",
+                "The hash table with 16 buckets: kinds of lock, combining and transactions",
+                grids.map(|blocks| beside(data, blocks)).into(),
+            ),
+            theirs: "What Grote did not have. In the kinds whose names do not end in /lane, lanes of one \
+                     warp that ask for the same bucket hand its lock on among themselves.",
+        },
         Drawn {
             part: LIST,
             figure: coupling(data),
@@ -67,18 +71,47 @@ const TABLES: [&str; 8] = [
     "stm:hv-sorting",
 ];
 
-const KINDS: [&str; 8] = [
+const ALL: [&str; 17] = [
+    "lock-free",
+    "combining",
+    "stm:fast",
+    "stm:hv-sorting",
+    "tas/lane",
+    "ttas/lane",
+    "ticket",
+    "mcs/lane",
     "tas",
+    "ttas",
     "tas-backoff",
     "ticket-handoff",
     "mcs",
     "cohort",
     "fetch-add",
     "ring",
-    "lock-free",
+    "anderson",
 ];
 
-fn table<'b>(data: &Data<'b>, blocks: u32, names: &[&str]) -> Shown<'b> {
+/// All implementations with the fewest buckets.
+fn beside<'b>(data: &Data<'b>, blocks: u32) -> Rows<'b> {
+    let at = |kind: &'static str| {
+        let cell = Cell {
+            part: TABLE,
+            kind,
+            blocks,
+            threads: Some(256),
+            parameter: Some(("buckets", 16)),
+        };
+        (kind, data.find(&cell))
+    };
+    Rows {
+        title: format!("{blocks} x 256"),
+        below: "16 buckets".into(),
+        found: ALL.map(at).into(),
+        beside: "mcs/lane",
+    }
+}
+
+fn table<'b>(data: &Data<'b>, blocks: u32) -> Shown<'b> {
     let place = |p: &Point| {
         let buckets = *p.parameters.get("buckets")?;
         ((p.blocks, p.threads) == (blocks, 256)).then_some(buckets as f64)
@@ -87,7 +120,7 @@ fn table<'b>(data: &Data<'b>, blocks: u32, names: &[&str]) -> Shown<'b> {
         title: format!("{blocks} x 256"),
         x: "buckets",
         quantity: TIME,
-        series: names
+        series: TABLES
             .iter()
             .map(|name| series(data, TABLE, name, place))
             .collect(),
@@ -140,7 +173,7 @@ fn coupling(data: &Data<'_>) -> crate::report::figure::Figure {
     figure(
         "coupling",
         "Grote\u{2019}s figures 5.6 and 5.7: a sorted list with lock coupling",
-        &halves(data, &names),
+        halves(data, &names),
         true,
     )
 }
@@ -174,7 +207,7 @@ fn coarse(data: &Data<'_>, id: &'static str, blocks: u32) -> crate::report::figu
         } else {
             "One lock for each entry point, at this machine\u{2019}s grid"
         },
-        &[16, 32, 64, 128].map(panel),
+        [16, 32, 64, 128].map(panel).into(),
         true,
     )
 }
@@ -195,7 +228,7 @@ fn compared(data: &Data<'_>) -> crate::report::figure::Figure {
     figure(
         "compared",
         "Grote\u{2019}s figures 5.12 and 5.13: lock coupling against one lock for each entry point",
-        &panels,
+        panels,
         true,
     )
 }
