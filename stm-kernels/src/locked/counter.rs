@@ -49,6 +49,26 @@ impl Work {
         }
     }
 
+    /// Makes a section.
+    ///
+    /// # Safety
+    /// `word` is that of a counter, and a lock that is held protects it and its sum.
+    #[inline(always)]
+    unsafe fn section<L: Lane>(&self, lane: &L, word: *mut u32) {
+        // SAFETY: live words. Relaxed: the lock orders the accesses.
+        unsafe {
+            let count = lane.load_relaxed_32(word);
+            lane.store_relaxed_32(word, count.wrapping_add(1));
+            self.rounds(lane, word);
+            if self.plan.sums != 0 {
+                let sum = word.wrapping_add(1);
+                let count = lane.load_relaxed_32(word);
+                let before = lane.load_relaxed_32(sum);
+                lane.store_relaxed_32(sum, before.wrapping_add(count));
+            }
+        }
+    }
+
     /// Lowers and raises a counter, as often as the plan says.
     ///
     /// # Safety
@@ -91,21 +111,40 @@ impl<K: LockKind> LockedCounter<K> {
         unsafe { p.locks.set_up_block(lane) };
         work.each(lane, |counter, word| {
             let done = p.locks.with(lane, counter, || {
-                // SAFETY: live words, which the counter's lock protects. Relaxed: the
-                // lock orders the accesses.
-                unsafe {
-                    let count = lane.load_relaxed_32(word);
-                    lane.store_relaxed_32(word, count.wrapping_add(1));
-                    work.rounds(lane, word);
-                    if work.plan.sums != 0 {
-                        let sum = word.wrapping_add(1);
-                        let count = lane.load_relaxed_32(word);
-                        let before = lane.load_relaxed_32(sum);
-                        lane.store_relaxed_32(sum, before.wrapping_add(count));
-                    }
-                }
+                // SAFETY: the counter's words, which its lock protects.
+                unsafe { work.section(lane, word) };
             });
             done.is_ok()
+        });
+    }
+}
+
+/// Counters with two test-and-set locks each, of which a section holds both: the "spin
+/// spin" lock of Gattani and Anickode 2024.
+#[derive(Clone, Copy, Debug)]
+pub struct TwiceLockedCounter;
+
+/// The parameters of [`TwiceLockedCounter`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TwiceLockedCounterParams {
+    /// Two locks for each counter, the outer one first.
+    pub locks: TLocks<Tas>,
+    /// The work.
+    pub work: Work,
+}
+
+impl TwiceLockedCounter {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &TwiceLockedCounterParams) {
+        p.work.each(lane, |counter, word| {
+            let done = p.locks.with(lane, 2 * counter, || {
+                p.locks.with(lane, 2 * counter + 1, || {
+                    // SAFETY: the counter's words, which both locks protect.
+                    unsafe { p.work.section(lane, word) };
+                })
+            });
+            matches!(done, Ok(Ok(())))
         });
     }
 }
@@ -219,6 +258,12 @@ of_kinds! { LockedCounter, LockedCounterParams, "counter":
     CounterMcsLane, CounterMcsLaneParams, PerLane<Mcs>, "counter_mcs_lane", "mcs-lane";
     CounterCohort, CounterCohortParams, Cohort<16>, "counter_cohort", "cohort";
 }
+kernel_alone!(
+    TwiceLockedCounter,
+    TwiceLockedCounterParams,
+    "counter_spin_spin",
+    "counter" / "spin-spin"
+);
 kernel_alone!(
     CombinedCounter,
     CombinedCounterParams,

@@ -7,16 +7,22 @@ use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
 use stm_core::host::{Buffer, Combiners, Locks};
-use stm_core::sync::{LockKind, TCombiners, TLocks};
+use stm_core::sync::{LockKind, TCombiners, TLocks, Tas};
 use stm_kernels::locked::counter::{
     AddedCounter, CombinedCounter, CombinedCounterParams, CounterAnderson, CounterBackoff,
     CounterCohort, CounterFetchAdd, CounterHandoff, CounterMcs, CounterMcsLane, CounterRing,
     CounterTas, CounterTasLane, CounterTicket, CounterTtas, CounterTtasLane, LockedCounterParams,
-    Work,
+    TwiceLockedCounter, TwiceLockedCounterParams, Work,
 };
 
 impl<K: LockKind> Joined<TLocks<K>, Work> for LockedCounterParams<K> {
     fn join(locks: TLocks<K>, work: Work) -> Self {
+        Self { locks, work }
+    }
+}
+
+impl Joined<TLocks<Tas>, Work> for TwiceLockedCounterParams {
+    fn join(locks: TLocks<Tas>, work: Work) -> Self {
         Self { locks, work }
     }
 }
@@ -45,9 +51,18 @@ struct Excluded<X, P> {
 
 impl<X: Exclusion, P> Excluded<X, P> {
     fn prepare(of: &Counter, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
+        Self::with(of, device, of.counters.into())
+    }
+
+    /// Makes the counters with two locks each.
+    fn twice(of: &Counter, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
+        Self::with(of, device, 2 * u64::from(of.counters))
+    }
+
+    fn with(of: &Counter, device: &AnyDevice, locks: u64) -> Result<Self> {
         Ok(Self {
             of: *of,
-            exclusion: Held::new(device, of.counters.into(), "the counters' locks")?,
+            exclusion: Held::new(device, locks, "the counters' locks")?,
             words: Buffer::zeroed(device, of.words(), "the counters")?,
             items: Buffer::from_slice(device, &of.items(), "the items")?,
             parameters: std::marker::PhantomData,
@@ -111,6 +126,12 @@ pub(super) fn contenders() -> Vec<Contender<Counter>> {
         ($($name:literal: $kernel:ty;)*) => {
             vec![
                 $(of_kind::<_, $kernel>($name),)*
+                Contender::new::<TwiceLockedCounter, _>(
+                    Excluding,
+                    "spin-spin",
+                    one_each(),
+                    Excluded::<Locks<AnyDevice, Tas>, TwiceLockedCounterParams>::twice,
+                ),
                 Contender::new::<CombinedCounter, _>(
                     Excluding,
                     "combining",
