@@ -81,10 +81,11 @@ const COARSE: [&str; 4] = [
 ];
 
 /// The implementations of critical sections.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "none",
     "tas",
     "tas-again",
+    "spin-spin",
     "ticket",
     "anderson",
     "mcs",
@@ -109,6 +110,7 @@ pub fn sections(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     lists(&mut all, processors);
     critical(&mut all, processors);
     counters(&mut all, processors);
+    at_machine_size(&mut all, processors);
     lists_long(&mut all);
     all
 }
@@ -248,11 +250,18 @@ fn critical(all: &mut Vec<Asked>, processors: u32) {
                 if rounds > 100 && kind.starts_with("stm:") {
                     continue;
                 }
-                if blocks == 512 || kind != "tas-again" {
+                // The combiner's holder takes more registers than blocks of 1,024 threads
+                // have, and so do transactions, each of which is to be in its own block.
+                let threads = match kind {
+                    "combining" => 256,
+                    kind if kind.starts_with("stm:") => 1,
+                    _ => 1024,
+                };
+                if blocks == 512 || !["tas-again", "spin-spin"].contains(&kind) {
                     all.push(asked(
                         "sections",
                         kind,
-                        (blocks, 1024),
+                        (blocks, threads),
                         &[("rounds", rounds)],
                     ));
                 }
@@ -284,6 +293,38 @@ fn counters(all: &mut Vec<Asked>, processors: u32) {
     }
 }
 
+/// What the papers have at their shapes once more, at this machine's.
+fn at_machine_size(all: &mut Vec<Asked>, processors: u32) {
+    let mut more = Vec::new();
+    for buckets in [32, 64, 256] {
+        let parameters = &[("pairs", PAIRS), ("buckets", buckets)][..];
+        for kind in ["lock-free"].iter().chain(&OF_GROTE) {
+            more.push(asked("table", kind, (processors, 256), parameters));
+        }
+    }
+    for entry_points in [4096, 2048, 1024, 512, 256, 128, 64, 32, 16] {
+        let parameters = &[("keys", LIST_KEYS), ("entry-points", entry_points)][..];
+        for kind in COUPLED.iter().chain(&["stm:fast"]) {
+            more.push(asked("list", kind, (processors, 128), parameters));
+        }
+        if entry_points >= 128 {
+            for kind in &COARSE[..2] {
+                more.push(asked("list", kind, (processors, 128), parameters));
+            }
+        }
+    }
+    let items = &[("items", 32_768)][..];
+    for blocks in [processors.div_ceil(2), processors, 2 * processors] {
+        for threads in [32, 64, 128, 256, 384, 512, 1024] {
+            for kind in OF_GROTE {
+                more.push(asked("counter", kind, (blocks, threads), items));
+            }
+        }
+    }
+    more.retain(|point| !all.contains(point));
+    all.extend(more);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,6 +337,7 @@ mod tests {
         lists(&mut full, 132);
         critical(&mut full, 132);
         counters(&mut full, 132);
+        at_machine_size(&mut full, 132);
         lists_long(&mut full);
         let quick = sections(&AnyDevice::Cpu(Cpu::new()), true);
         for all in [full, quick] {

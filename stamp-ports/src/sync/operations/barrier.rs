@@ -25,7 +25,7 @@ fn shapes(kind: DeviceKind, processors: u32, effort: Effort) -> Vec<(u32, u32)> 
         DeviceKind::Cuda => (128, &[32, 256]),
         DeviceKind::Cpu => (1, &[2]),
     };
-    let blocks = blocks(kind, processors, effort, &[1, 2, 4, 8]);
+    let blocks = blocks(kind, processors, effort, (&[1, 2, 4, 8], &[64, 128]));
     let mut shapes: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, usual)).collect();
     if effort == Effort::Full {
         shapes.extend(other.iter().map(|&threads| (processors, threads)));
@@ -149,15 +149,17 @@ mod tests {
                 (264, 128),
                 (528, 128),
                 (1056, 128),
+                (64, 128),
+                (128, 128),
                 (132, 32),
                 (132, 256),
             ]
         );
         let others = blocks(DeviceKind::Cuda, 132, Effort::Full, super::super::TIMES);
-        assert_eq!(others, [1, 8, 32, 132, 528]);
+        assert_eq!(others, [1, 8, 32, 132, 528, 64, 128, 240, 512]);
         // On a small GPU no grid is asked for twice.
         let small = blocks(DeviceKind::Cuda, 8, Effort::Full, super::super::TIMES);
-        assert_eq!(small, [1, 8, 32]);
+        assert_eq!(small, [1, 8, 32, 64, 128, 240, 512]);
     }
 
     #[test]

@@ -246,24 +246,39 @@ const fn shape(asked: &Asked) -> Launch {
     }
 }
 
-/// Returns numbers of blocks: on a GPU small ones, and so many times the number of its
-/// multiprocessors. On the CPU there is a block for each core and no more: threads that wait
+/// Returns numbers of blocks: on a GPU small ones, so many times the number of its
+/// multiprocessors, and after these `others`, which the figures of Stuart and Owens 2011
+/// have. On the CPU there is a block for each core and no more: threads that wait
 /// in turn for one that does not run show the scheduler of the system.
-fn blocks(kind: DeviceKind, processors: u32, effort: Effort, times: &[u32]) -> Vec<u32> {
-    let mut blocks: Vec<u32> = match (kind, effort) {
-        (_, Effort::Quick) | (DeviceKind::Cpu, _) => vec![1, processors],
-        (DeviceKind::Cuda, Effort::Full) => [1, 8, 32]
-            .into_iter()
-            .chain(times.iter().map(|n| n * processors))
-            .collect(),
-    };
-    blocks.sort_unstable();
-    blocks.dedup();
-    blocks
+fn blocks(
+    kind: DeviceKind,
+    processors: u32,
+    effort: Effort,
+    (times, others): (&[u32], &[u32]),
+) -> Vec<u32> {
+    let mut all = vec![1];
+    match (kind, effort) {
+        (_, Effort::Quick) | (DeviceKind::Cpu, _) => all.push(processors),
+        (DeviceKind::Cuda, Effort::Full) => {
+            all.extend([8, 32]);
+            all.extend(times.iter().map(|n| n * processors));
+            all.extend(others);
+        }
+    }
+    let mut seen = Vec::new();
+    all.retain(|&blocks| {
+        !seen.contains(&blocks) && {
+            seen.push(blocks);
+            true
+        }
+    });
+    all
 }
 
-/// The numbers of multiprocessors by which mutexes and semaphores have blocks.
-const TIMES: &[u32] = &[1, 4];
+/// The numbers of multiprocessors by which mutexes and semaphores have blocks, and the
+/// numbers of blocks of the papers' figures: those of half a Fermi and of all of it, of a
+/// Tesla, and of Gattani and Anickode.
+const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     };
     let (most, ms) = match (device.kind(), effort) {
         (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
-        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 130),
+        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 50),
         // A hand-over between threads that other processes hold up takes milliseconds.
         (DeviceKind::Cpu, Effort::Quick) => (1 << 12, 15),
         (DeviceKind::Cpu, Effort::Full) => (1 << 14, 130),
