@@ -89,36 +89,43 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
     refused(&document, &["is a file", "give the folder"]);
 }
 
+/// The files of a folder with their texts.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries
+        .filter(|entry| entry.file_type().unwrap().is_file())
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
 /// A new measurement or another rule changes these files; then the prose around
 /// the table of `docs/evaluation.md` has to be read again.
 #[test]
-fn the_committed_report_is_what_the_program_makes_of_the_committed_document() {
+fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    let folder = tempfile::tempdir().unwrap();
-    let document = folder.path().join("paper.json");
-    fs::copy(docs.join("results/h200/paper.json"), &document).unwrap();
-    let output = report(folder.path());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    fs::remove_file(document).unwrap();
-    let files = |folder: &Path| -> Vec<(String, String)> {
-        let mut files: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap())
-            .map(|entry| {
-                let name = entry.file_name().into_string().unwrap();
-                (name, fs::read_to_string(entry.path()).unwrap())
-            })
-            .collect();
-        files.sort();
-        files
-    };
-    let (made, committed) = (files(folder.path()), files(&docs.join("report")));
-    let names = |files: &[(String, String)]| files.iter().map(|f| f.0.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&made), names(&committed));
-    for ((name, made), (_, committed)) in made.iter().zip(&committed) {
-        assert!(
-            made == committed,
-            "docs/report/{name} is not what `stamp report` writes of docs/results/h200/paper.json"
-        );
+    for (name, folder_of) in [("paper.json", "report"), ("sync.json", "report/sync")] {
+        let folder = tempfile::tempdir().unwrap();
+        let document = folder.path().join(name);
+        fs::copy(docs.join("results/h200").join(name), &document).unwrap();
+        let output = report(folder.path());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        fs::remove_file(document).unwrap();
+        let (made, committed) = (files(folder.path()), files(&docs.join(folder_of)));
+        let names = |files: &[(String, String)]| -> Vec<String> {
+            files.iter().map(|f| f.0.clone()).collect()
+        };
+        assert_eq!(names(&made), names(&committed));
+        for ((file, made), (_, committed)) in made.iter().zip(&committed) {
+            assert!(
+                made == committed,
+                "docs/{folder_of}/{file} is not what `stamp report` writes of \
+                 docs/results/h200/{name}"
+            );
+        }
     }
 }

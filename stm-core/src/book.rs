@@ -17,6 +17,10 @@ struct Reference;
 #[doc = include_str!("../../docs/book/src/locks.md")]
 struct Locks;
 
+/// Locks, barriers and semaphores beside transactions.
+#[doc = include_str!("../../docs/book/src/synchronisation.md")]
+struct Synchronisation;
+
 /// The protocol in pictures; a program in it would be tested as well.
 #[doc = include_str!("../../docs/book/src/opacity.md")]
 struct Opacity;

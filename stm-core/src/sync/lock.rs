@@ -13,7 +13,6 @@
 //! acquires, and **L2**, the first access by which a thread gives the lock up,
 //! releases. Each kind says which accesses these are.
 
-use super::unwound::{Failure, UNWINDS};
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
 use crate::sync::sealed::Sealed;
@@ -209,6 +208,9 @@ const POLLS: u32 = 16;
 /// The short pause.
 const PAUSE_NS: u32 = 20;
 
+/// Says whether a panic unwinds here.
+pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
+
 /// The pauses of one wait.
 #[derive(Default)]
 pub(super) struct Pauses(u32);
@@ -218,13 +220,13 @@ impl Pauses {
     /// nothing.
     ///
     /// # Errors
-    /// [`LockFault::HolderFailed`], looked for now and then where code unwinds.
+    /// What `failed` returns, which is asked now and then where code unwinds.
     #[inline(always)]
     pub(super) fn pause<L: Lane>(
         &mut self,
         lane: &L,
         ns: u32,
-        failure: Failure,
+        failed: impl FnOnce() -> Result<(), LockFault>,
     ) -> Result<(), LockFault> {
         if ns != 0 {
             lane.pause(ns);
@@ -239,7 +241,7 @@ impl Pauses {
         if ns == 0 {
             lane.pause(PAUSE_NS);
         }
-        failure.check(lane)
+        failed()
     }
 }
 

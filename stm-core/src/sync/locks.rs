@@ -19,8 +19,8 @@
 //! `Locks::dense` does not.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
-use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
-use super::unwound::{Failure, UNWINDS};
+use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn, UNWINDS};
+use super::unwound::Failure;
 use crate::lane::Lane;
 use core::marker::PhantomData;
 
@@ -310,10 +310,12 @@ impl<K: LockKind> TLocks<K> {
                     Phase::Asks => match K::poll(lane, &place, &mut turn) {
                         Poll::Granted => GRANTED,
                         // The others wait at the shuffle for the first.
-                        Poll::Wait(ns) => match pauses.pause(lane, ns, self.failure()) {
-                            Ok(()) => WAIT,
-                            Err(fault) => fault as u32,
-                        },
+                        Poll::Wait(ns) => {
+                            match pauses.pause(lane, ns, || self.failure().check(lane)) {
+                                Ok(()) => WAIT,
+                                Err(fault) => fault as u32,
+                            }
+                        }
                         Poll::Failed(fault) => fault as u32,
                     },
                     Phase::Leaves => {
@@ -365,7 +367,9 @@ impl<K: LockKind> TLocks<K> {
         loop {
             match K::poll(lane, place, &mut turn) {
                 Poll::Granted => break,
-                Poll::Wait(ns) => (pauses.pause(lane, ns, self.failure())).map_err(refused)?,
+                Poll::Wait(ns) => {
+                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?
+                }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }

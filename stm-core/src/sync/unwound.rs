@@ -12,12 +12,9 @@
 //! On a GPU nothing unwinds (`panic = "abort"`): there the guard is never dropped, and
 //! nobody looks.
 
-use super::lock::LockFault;
+use super::lock::{LockFault, UNWINDS};
 use super::locks::record_fault;
 use crate::lane::Lane;
-
-/// Says whether a panic unwinds here.
-pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 
 /// The word of an array's header that is 1 once a section has panicked. The words
 /// before it are those of the record of the first fault.

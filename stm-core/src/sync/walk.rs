@@ -57,7 +57,7 @@ impl<K: LockKind> TLocks<K> {
             match self.step(lane, &mut walk, &mut visit) {
                 Progress::Going => {}
                 Progress::Pausing(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, self.failure()) {
+                    if let Err(fault) = pauses.pause(lane, ns, || self.failure().check(lane)) {
                         // The lock waited for is not the lane's, and has nothing to
                         // give up.
                         walk.here.turn = None;

@@ -165,7 +165,7 @@ impl<K: LockKind> TLocks<Checked<K>> {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, self.failure()) {
+                    if let Err(fault) = pauses.pause(lane, ns, || self.failure().check(lane)) {
                         return fail(fault);
                     }
                 }

@@ -23,7 +23,7 @@ pub(super) const PART: &str = "mutex";
 /// The mutex that suits the machine, several sections of a thread in a row.
 const DEFAULT: &str = "default";
 /// The same, acquired for each section.
-const DEFAULT_SINGLE: &str = "default, one in a row";
+const DEFAULT_SINGLE: &str = "default-single";
 
 /// Makes one launch with so many sections.
 type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
