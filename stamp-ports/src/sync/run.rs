@@ -10,10 +10,12 @@ use crate::devices::{AnyDevice, Description};
 use crate::error::{Error, Result};
 use crate::measure::machine;
 use crate::measure::machine::cache::Place;
+use crate::measure::machine::document::Measurement;
 use crate::measure::progress::Progress;
 use crate::numbers::short;
 use crate::store::{Header, Store, published};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -100,29 +102,32 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         command: &published(command, &spec.out),
         quick: spec.quick,
         seed: spec.seed,
-        settings: settings(spec, &description),
+        settings: settings(device, spec, &description)?,
         device: description,
-        notes,
+        notes: notes.clone(),
     };
     let mut store = Store::<Bench>::open(&spec.out, header, spec.fresh)?;
+    // The peers may be other ones than when it was begun.
+    store.document.notes = notes;
     let began = Instant::now();
     let time_left = || spec.time.is_none_or(|time| began.elapsed() < time);
     let everything = points(device, spec, &peers)?;
     let here = |part: &str| spec.parts.contains(&part);
-    let lacking = |asked: &&Asked| !store.document.points.iter().any(|p| p.answers(asked));
+    // What was not verified, or could not be measured, is tried again.
+    let there = |p: &Point, asked: &Asked| p.verified && p.answers(asked);
+    let lacking = |asked: &&Asked| !store.document.points.iter().any(|p| there(p, asked));
     let missing: Vec<Asked> = everything.iter().filter(lacking).cloned().collect();
     let wanted: Vec<&Asked> = missing.iter().filter(|asked| here(&asked.part)).collect();
     store.document.complete = false;
     let meter = Meter::new(wanted.len());
     if here(MACHINE) && store.document.machine.is_none() && time_left() {
-        let found = machine::measure(device, &meter.progress)?;
-        if let Some(place) = Place::of(device)
-            && let Err(error) = place.write(&found)
-        {
-            // It is in the document, and is measured again where it is needed.
-            tracing::warn!("the measurement is not kept: {error}");
+        match machine::measure(device, &meter.progress) {
+            Ok(found) => keep(device, &mut store.document, found),
+            Err(error) => store
+                .document
+                .notes
+                .push(format!("The memory could not be measured: {error}")),
         }
-        store.document.machine = Some(found);
         store.save()?;
     }
     for (i, asked) in wanted.into_iter().enumerate() {
@@ -135,16 +140,30 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             operations::measure(device, asked, effort(spec))?
         };
         meter.done(i + 1, &point);
-        store.document.points.push(point);
+        let points = &mut store.document.points;
+        points.retain(|before| !before.answers(asked));
+        points.push(point);
         store.save()?;
     }
     let points = &store.document.points;
     store.document.complete = store.document.machine.is_some()
+        && peers.note().is_none()
         && everything
             .iter()
             .all(|asked| points.iter().any(|p| p.answers(asked)));
     store.save()?;
     Ok(store)
+}
+
+/// Keeps a measurement of the memory in the document, and for launches to come.
+fn keep(device: &AnyDevice, document: &mut Bench, found: Measurement) {
+    if let Some(place) = Place::of(device)
+        && let Err(error) = place.write(&found)
+    {
+        // It is in the document, and is measured again where it is needed.
+        tracing::warn!("the measurement is not kept: {error}");
+    }
+    document.machine = Some(found);
 }
 
 const fn effort(spec: &SyncSpec) -> Effort {
@@ -162,14 +181,24 @@ fn points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Aske
     Ok(all)
 }
 
-/// All that changes a point: two commands with the same may share a document.
-fn settings(spec: &SyncSpec, device: &Description) -> BTreeMap<String, String> {
-    BTreeMap::from([
+/// What two commands must agree on to share a document: the program to its last byte, so that
+/// no kernel is another one, the device and its driver, and what was asked for.
+fn settings(
+    device: &AnyDevice,
+    spec: &SyncSpec,
+    description: &Description,
+) -> Result<BTreeMap<String, String>> {
+    let mut program = DefaultHasher::new();
+    std::fs::read(std::env::current_exe()?)?.hash(&mut program);
+    let name = format!("{}: {}", description.id, description.name);
+    Ok(BTreeMap::from([
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
-        ("device".into(), format!("{}: {}", device.id, device.name)),
+        ("program".into(), format!("{:016x}", program.finish())),
+        ("device".into(), name),
+        ("driver".into(), machine::driver(device)),
         ("--quick".into(), spec.quick.to_string()),
         ("--seed".into(), spec.seed.to_string()),
-    ])
+    ]))
 }
 
 /// Says on standard error what was measured: on a terminal in a line that changes, else in a

@@ -14,7 +14,7 @@ use crate::workloads::counter::Counter;
 use crate::workloads::ht::{Ht, NodeSource};
 use crate::workloads::sorted::Sorted;
 use crate::workloads::{AnyInput, AnyWorkload};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stm_core::host::StmConfig;
 
 /// The timed launches of a point, after one that is not counted.
@@ -25,6 +25,9 @@ const ONCE: Duration = Duration::from_secs(2);
 
 /// A launch with transactions that takes longer is stopped.
 const LIMIT: Duration = Duration::from_mins(1);
+
+/// No further launch of a point is judged after this time, but for the last one.
+const CHECKS: Duration = Duration::from_millis(500);
 
 /// Version locks of the transactional memory.
 const LOCKS: u64 = 1 << 20;
@@ -145,6 +148,25 @@ fn point(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> P
     .noted(wrong)
 }
 
+/// The checks of the launches of a point: each launch is judged, until that has taken as
+/// long as a point may; of those with the most data, the first and the last.
+#[derive(Default)]
+struct Checks {
+    spent: Duration,
+    wrong: Option<String>,
+}
+
+impl Checks {
+    fn judge(&mut self, verify: impl FnOnce() -> Result<Option<String>>) -> Result<()> {
+        if self.wrong.is_none() && self.spent < CHECKS {
+            let began = Instant::now();
+            self.wrong = verify()?;
+            self.spent += began.elapsed();
+        }
+        Ok(())
+    }
+}
+
 /// Measures a contender of the workload.
 fn excluding(
     device: &AnyDevice,
@@ -163,7 +185,12 @@ fn excluding(
     };
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
-    let mut launch = || data.launch(device, shape, operations);
+    let mut checks = Checks::default();
+    let mut launch = || -> Result<Duration> {
+        let time = data.launch(device, shape, operations)?;
+        checks.judge(|| data.verify(operations))?;
+        Ok(time)
+    };
     let first = launch()?;
     let mut times = vec![first];
     if first <= ONCE {
@@ -174,7 +201,11 @@ fn excluding(
     }
     times.sort_unstable();
     let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
-    let wrong = data.verify(operations)?;
+    // The last launch is judged in any case.
+    let wrong = match checks.wrong {
+        Some(wrong) => Some(wrong),
+        None => data.verify(operations)?,
+    };
     let found = point(asked, operations, &ms, wrong);
     let note = if found.verified { data.note()? } else { None };
     Ok(if note.is_some() {
@@ -211,6 +242,13 @@ fn transactions(
         report = runner.measure(&spec)?;
     }
     let time = report.time_ms;
+    if time.median <= 0.0 {
+        // A launch that was stopped.
+        let why = report
+            .error
+            .unwrap_or_else(|| "no time was measured".into());
+        return Ok(Point::without_time(asked, why));
+    }
     let wrong = report.error.filter(|_| !report.verified);
     let mut found = point(asked, operations, &[time.min, time.median, time.max], wrong);
     found.repeat = spec.repeat;

@@ -172,8 +172,9 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Returns the statements that refuse a launch for which an argument was not made.
-    fn checks(&self) -> Vec<TokenStream> {
+    /// Returns the statements that refuse a launch for which an argument was not made;
+    /// `launches` has the stop flag.
+    fn checks(&self, launches: &TokenStream) -> Vec<TokenStream> {
         let algorithm = self.algorithm;
         let lent = self.arguments.iter().filter(|a| a.is_data);
         lent.map(|Argument { name, ty, .. }| {
@@ -181,6 +182,7 @@ impl<'a> Signature<'a> {
                 ::stm_core::host::Argument::<D, #ty>::check_launch::<Kernel<#algorithm>>(
                     &#name,
                     &shape,
+                    #launches.stop(),
                 )?;
             }
         })
@@ -216,7 +218,8 @@ impl<'a> Signature<'a> {
                 quote!(#name)
             }
         });
-        let checks = self.checks();
+        let checks = self.checks(&quote!(stm));
+        let queue_checks = self.checks(&quote!(queue));
         let env_lent = |is_data: bool, ty: &Type| {
             if is_data {
                 quote!(impl ::stm_core::host::Argument<D, #ty> + 'env)
@@ -289,7 +292,7 @@ impl<'a> Signature<'a> {
                     shape: ::stm_core::host::Launch,
                     #(#names: #env_types,)*
                 ) -> ::core::result::Result<(), ::stm_core::host::Error> {
-                    #(#checks)*
+                    #(#queue_checks)*
                     // SAFETY: as for `launch_with`; the arguments are borrowed
                     // until all launches in order have ended.
                     unsafe {

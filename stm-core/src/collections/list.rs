@@ -59,7 +59,8 @@ use crate::tx::attempt::Tx;
 ///
 /// The list may have *entry points* (`List::with_entry_points`): the keys of a range
 /// begin at a word of their own, so that a walk is as long as its range. The order
-/// remains that of all keys.
+/// remains that of all keys. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]
+/// then read a word of each empty range that they pass, for which the read set needs room.
 #[repr(C)]
 pub struct TList<A: Algorithm, K, V> {
     /// A list for each range of keys, in their order.

@@ -17,6 +17,7 @@ use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
 use crate::kernel::Kernel;
 use crate::memory::word::Element;
+use crate::sync::Stop;
 
 /// Something that the host lends to a kernel on a device `D` for a launch, and
 /// that the kernel receives as a `P`.
@@ -52,13 +53,13 @@ pub unsafe trait Argument<D: Device, P> {
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
     fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
 
-    /// Refuses a launch of kernel `K` for which the argument was not made. Most are for
-    /// any launch.
+    /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
+    /// whose stop flag is `stop`. Most are for any launch.
     ///
     /// # Errors
     /// Those of the argument's type.
-    fn check_launch<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
-        let _ = launch;
+    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+        let _ = (launch, stop);
         Ok(())
     }
 }

@@ -61,6 +61,9 @@ pub struct Defaults {
     semaphore_high: SemaphoreKind,
 }
 
+/// The 32-bit words of a line.
+const LINE_WORDS: u32 = 32;
+
 impl Defaults {
     /// Takes what was chosen from a measurement of the machine.
     pub fn of(choice: &Choice) -> Self {
@@ -121,7 +124,8 @@ impl Defaults {
     }
 
     /// Makes `count` mutexes for `users` threads, each on a line of its own; `what` names
-    /// them in an error.
+    /// them in an error. Several of a kind that has a word for each user, which was chosen as
+    /// one of it is the fastest, would take too much memory; ticket locks take their place.
     ///
     /// # Errors
     /// Those of [`Locks::new`].
@@ -132,7 +136,14 @@ impl Defaults {
         users: u64,
         what: &'static str,
     ) -> Result<Locks<D, Mutex>, Error> {
-        Locks::chosen(device, self.mutex, count, users, what)
+        let most = users.min(u64::from(u32::MAX)) as u32;
+        let small = self.mutex.lock_words(most) <= LINE_WORDS;
+        let kind = if count == 1 || small {
+            self.mutex
+        } else {
+            MutexKind::Ticket
+        };
+        Locks::chosen(device, kind, count, users, what)
     }
 
     /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`.

@@ -265,6 +265,15 @@ pub enum Error {
     /// resident together.
     #[error("a barrier is for a cooperative launch: launch the barrier's `shape()`")]
     NotCooperative,
+    /// A barrier or semaphores look at another stop flag than that of the launch.
+    #[error(
+        "the {what} look at the stop flag of something else: make them with `stop()` of the `Stm` \
+         that launches"
+    )]
+    OtherStop {
+        /// What was made for it.
+        what: &'static str,
+    },
     /// A thread left a semaphore more often than it was entered.
     #[error(
         "thread {thread} posted semaphore {semaphore} without a wait before it: post once for each wait"

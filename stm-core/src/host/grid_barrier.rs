@@ -234,7 +234,10 @@ unsafe impl<D: Device, B: Meeting> Argument<D, TBarrier<B>> for &GridBarrier<D, 
         Ok(self.view())
     }
 
-    fn check_launch<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+        if self.place.stop() != stop {
+            return Err(Error::OtherStop { what: "barrier" });
+        }
         if launch.blocks != self.launch.blocks {
             return Err(Error::OtherGrid {
                 made_for: self.launch.blocks,

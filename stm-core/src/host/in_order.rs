@@ -6,6 +6,7 @@ use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
 use crate::host::stm::Stm;
 use crate::kernel::Kernel;
+use crate::sync::Stop;
 use crate::tx::stm_ref::StmRef;
 use core::cell::RefCell;
 use core::marker::PhantomData;
@@ -108,6 +109,11 @@ impl<D: Device> Stm<D> {
 }
 
 impl<D: Device> InOrder<'_, '_, D> {
+    /// Returns the stop flag of the launches, as [`Stm::stop`] does.
+    pub fn stop(&self) -> Stop {
+        self.stm.borrow().stop()
+    }
+
     /// Adds a launch, with parameters that the closure makes of the handle.
     ///
     /// # Errors

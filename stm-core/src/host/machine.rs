@@ -300,7 +300,10 @@ impl Choice {
     /// stays.
     #[must_use]
     pub fn with_measured_mutexes(mut self, mutexes: &[MeasuredMutex]) -> Self {
-        let fair = mutexes.iter().filter(|mutex| mutex.is_fair());
+        // A lock without an order may have been fair by chance, where few blocks asked.
+        let fair = mutexes
+            .iter()
+            .filter(|mutex| mutex.is_fair() && mutex.kind.is_fair());
         let fastest = fair.min_by(|a, b| a.time.total_cmp(&b.time));
         let expected = mutexes.iter().find(|mutex| mutex.kind == self.mutex);
         if let (Some(fastest), Some(expected)) = (fastest, expected)

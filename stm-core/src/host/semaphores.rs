@@ -2,8 +2,9 @@
 
 use crate::host::argument::{Argument, on};
 use crate::host::buffer::Buffer;
-use crate::host::device::Device;
+use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
+use crate::kernel::Kernel;
 use crate::sync::Stop;
 use crate::sync::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
@@ -179,10 +180,18 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
 }
 
 // SAFETY: the view is of the semaphores' memory, which has the layout of algorithm `S` and
-// is accessed by nobody else while it is borrowed.
+// is accessed by nobody else while it is borrowed; the stop flag is that of the launch
+// (`check_launch`), and live.
 unsafe impl<D: Device, S: Waiting> Argument<D, TSemaphores<S>> for &Semaphores<D, S> {
     fn parameter(self, device: &D, what: &'static str) -> Result<TSemaphores<S>, Error> {
         on(device, self.words.space(), what)?;
         Ok(self.view())
+    }
+
+    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+        if self.stop == stop {
+            return Ok(());
+        }
+        Err(Error::OtherStop { what: "semaphores" })
     }
 }

@@ -22,6 +22,7 @@ impl<K: LockKind> LockKind for PerLane<K> {
     const SHARED_WORDS: u32 = K::SHARED_WORDS;
     const QUEUES: bool = K::QUEUES;
     const POISONED: bool = K::POISONED;
+    const CHOSEN: bool = K::CHOSEN;
     const WARP_HANDOFF: bool = false;
 
     fn lock_words(users: u32) -> u32 {

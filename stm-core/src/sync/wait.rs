@@ -10,7 +10,7 @@ pub struct Stopped;
 /// The stop flag of a launch, as a part of a kernel's parameters. The host's
 /// `Watchdog` owns it.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stop(*const u32);
 
 // SAFETY: the pointer is only followed through a `Lane`, whose accesses are

@@ -145,7 +145,8 @@ impl<K: TryLock> TryLock for Checked<K> {
 
 impl<K: LockKind> TLocks<Checked<K>> {
     /// Acquires the lock of this index, until the thread calls
-    /// [`Self::unlock`]. Prefer [`Self::with`], which cannot forget that. Lanes
+    /// [`Self::unlock`]. Prefer [`Self::with`], which cannot forget that, and after which
+    /// a panic on the CPU does not leave the others waiting, as it does here. Lanes
     /// of one warp that want the same lock must be scheduled independently
     /// (compute capability 7.0).
     ///

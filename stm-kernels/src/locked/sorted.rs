@@ -5,6 +5,8 @@
 //! node of key `i` follows at `i` behind them. A node is one word of 64 bits, the key in
 //! the upper half and the number of the next node in the lower, so that a step along
 //! the list is one load. 0 ends a range, as no list leads to the first entry point.
+//! A node belongs to its key beforehand, where a transaction allocates one, and is read by one
+//! load, where a transaction reads two words: both in favour of the locks.
 //! [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`] has one for
 //! each entry point.
 
@@ -51,12 +53,19 @@ impl SortedList {
         (key >> self.shift).min(self.entry_points - 1)
     }
 
+    /// Returns whether there is an entry point, and a node and a value for each entry point
+    /// and each key.
+    #[inline(always)]
+    pub fn is_whole(&self) -> bool {
+        let nodes = u64::from(self.entry_points) + self.transactions;
+        self.entry_points != 0 && self.nodes.len() >= nodes && self.values.len() >= nodes
+    }
+
     /// Calls `insert` for each key that the calling lane inserts, with the key and its
     /// node, until that returns `false`. Its value is stored before.
     #[inline(always)]
     fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(u32, u32) -> bool) {
-        let nodes = u64::from(self.entry_points) + self.transactions;
-        if self.entry_points == 0 || self.nodes.len() < nodes || self.values.len() < nodes {
+        if !self.is_whole() {
             return;
         }
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
@@ -114,8 +123,13 @@ impl SortedList {
     ///
     /// # Errors
     /// The thread cannot be served; then nothing is inserted.
+    ///
+    /// # Safety
+    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
+    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
+    /// other call has it.
     #[inline(always)]
-    pub fn insert_coarse<L: Lane, K: LockKind>(
+    pub unsafe fn insert_coarse<L: Lane, K: LockKind>(
         &self,
         lane: &L,
         locks: &TLocks<K>,
@@ -123,7 +137,7 @@ impl SortedList {
     ) -> Result<(), LockFault> {
         let entry_point = self.entry_point(key);
         locks.with(lane, u64::from(entry_point), || {
-            // SAFETY: nodes that are linked are there (`each`); the lock of the entry
+            // SAFETY: nodes that are linked are there (`is_whole`); the lock of the entry
             // point keeps all others out of the range.
             unsafe {
                 let (mut before, mut word) = (entry_point, self.load(lane, entry_point));
@@ -148,8 +162,13 @@ impl SortedList {
     ///
     /// # Errors
     /// Those of [`Self::insert_coarse`].
+    ///
+    /// # Safety
+    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
+    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
+    /// other call has it.
     #[inline(always)]
-    pub fn insert_coupled<L: Lane, K: LockKind>(
+    pub unsafe fn insert_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,
         locks: &TLocks<K>,
@@ -160,7 +179,7 @@ impl SortedList {
         let first = u64::from(self.entry_point(key));
         locks.walk(lane, first, |behind, here| {
             let here = here as u32;
-            // SAFETY: nodes that are linked are there (`each`). The locks of this node
+            // SAFETY: nodes that are linked are there (`is_whole`). The locks of this node
             // and of the one behind are held, so nobody changes either.
             unsafe {
                 let word = self.load(lane, here);
@@ -184,8 +203,13 @@ impl SortedList {
     ///
     /// # Errors
     /// The thread cannot be served.
+    ///
+    /// # Safety
+    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
+    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
+    /// other call has it.
     #[inline(always)]
-    pub fn contains_coupled<L: Lane, K: LockKind>(
+    pub unsafe fn contains_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,
         locks: &TLocks<K>,
@@ -226,7 +250,8 @@ impl<K: LockKind> Coarse<K> {
     fn body<L: Lane>(lane: &L, p: &CoarseParams<K>) {
         let list = &p.list;
         list.each(lane, |key, node| {
-            list.insert_coarse(lane, &p.locks, (key, node)).is_ok()
+            // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
+            unsafe { list.insert_coarse(lane, &p.locks, (key, node)) }.is_ok()
         });
     }
 }
@@ -251,7 +276,8 @@ impl<K: LockKind> Coupled<K> {
     fn body<L: Lane>(lane: &L, p: &CoupledParams<K>) {
         let list = &p.list;
         list.each(lane, |key, node| {
-            list.insert_coupled(lane, &p.locks, (key, node)).is_ok()
+            // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
+            unsafe { list.insert_coupled(lane, &p.locks, (key, node)) }.is_ok()
         });
     }
 }

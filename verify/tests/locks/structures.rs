@@ -93,13 +93,17 @@ fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Option
         },
         locks.view(),
     );
+    assert!(view.is_whole());
     let clock = Cell::new(0);
     let keys: Vec<RefCell<OfKey>> = (0..2 * KEYS).map(|_| RefCell::default()).collect();
     let insert = |lane: &SimLane<'_>, place| {
-        if coupled {
-            view.insert_coupled(lane, &locks_of, place)
-        } else {
-            view.insert_coarse(lane, &locks_of, place)
+        // SAFETY: the list is whole, and each key has a node of its own.
+        unsafe {
+            if coupled {
+                view.insert_coupled(lane, &locks_of, place)
+            } else {
+                view.insert_coarse(lane, &locks_of, place)
+            }
         }
     };
     let run = sim.run(&launch, |lane| {
@@ -113,7 +117,8 @@ fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Option
             keys[key as usize].borrow_mut().inserted = Some(span);
             if coupled {
                 for sought in [(key + 2) % (2 * KEYS), key, (key + 7 + me) % (2 * KEYS)] {
-                    let look = || view.contains_coupled(lane, &locks_of, sought);
+                    // SAFETY: the list is whole.
+                    let look = || unsafe { view.contains_coupled(lane, &locks_of, sought) };
                     let (span, there) = timed(&clock, look);
                     let mut of = keys[sought as usize].borrow_mut();
                     match there {

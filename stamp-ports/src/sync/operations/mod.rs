@@ -194,6 +194,8 @@ const fn is_of_this_point(error: &host::Error) -> bool {
             | E::LockMisused { .. }
             | E::LockTimeout { .. }
             | E::OtherGrid { .. }
+            | E::OutOfMemory { .. }
+            | E::NotCooperative
             | E::NoThreads { .. }
             | E::NoPtx { .. }
             | E::BadPtx { .. }

@@ -100,6 +100,12 @@ impl Place {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
+    /// Returns the stop flag.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const fn stop(&self) -> Stop {
+        self.stop
+    }
+
     /// Notes that a launch of another grid used the barrier.
     #[inline(always)]
     pub(super) fn refuse<L: Lane>(&self, lane: &L) {
