@@ -39,6 +39,25 @@ fn with_locks() -> Result<Vec<(&'static str, Vec<&'static str>)>> {
     Ok(all)
 }
 
+/// The columns of a row that names fill.
+const NAMES_WIDE: usize = 64;
+
+/// A row for each line of names, the first of which has the workload.
+fn wrapped(workload: &str, names: &[&str]) -> Vec<[String; 2]> {
+    let mut rows = vec![[workload.to_owned(), String::new()]];
+    for name in names {
+        match rows.last_mut() {
+            Some([_, line]) if line.is_empty() => line.push_str(name),
+            Some([_, line]) if line.len() + name.len() < NAMES_WIDE => {
+                line.push(' ');
+                line.push_str(name);
+            }
+            _ => rows.push([String::new(), (*name).to_owned()]),
+        }
+    }
+    rows
+}
+
 /// Lists workloads, variants and devices.
 pub(super) fn list(args: ListArgs) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
@@ -78,7 +97,7 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
         "Without transactions, in `stamp bench sync`",
         with_locks
             .iter()
-            .map(|(n, names)| pair(n, &names.join(" ")))
+            .flat_map(|(n, names)| wrapped(n, names))
             .collect(),
     )?;
     let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
