@@ -310,8 +310,10 @@ impl Choice {
             && fastest.kind != expected.kind
         {
             let ratio = expected.most_to_fewest;
-            let but = if expected.is_fair() {
+            let but = if expected.is_fair() && expected.kind.is_fair() {
                 format!("takes {:.2} times as long", expected.time / fastest.time)
+            } else if expected.is_fair() {
+                "serves blocks in no order".into()
             } else if ratio.is_finite() {
                 format!("serves some blocks {ratio:.1} times as often as others")
             } else {
