@@ -1,17 +1,68 @@
 //! The command `bench sync`.
 
-use super::args::SyncArgs;
+use super::args::NameList;
 use super::console::{open, told};
-use crate::devices::Choice;
+use crate::devices::{Choice, parse_choice};
 use crate::error::Result;
-use crate::numbers::short;
+use crate::numbers::{parse_count, short};
 use crate::output::align;
 use crate::store::Store;
 use crate::sync::bench::Bench;
 use crate::sync::document::Point;
-use crate::sync::run::{self, SyncSpec};
+use crate::sync::run::{self, SyncSpec, parse_parts};
+use crate::workloads::shared_options::SEED;
+use clap::Args;
 use std::io::{Write, stdout};
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// What `--help` says behind the options.
+pub(super) const HELP: &str = "\
+Parts: mutex, barrier and semaphore (operations a second over the number of
+blocks, with libcu++ and cooperative groups where nvcc is found), machine (the
+twelve benchmarks of the memory), counter, table, list and sections (workloads
+under locks, by combining, without locks, and with transactions).
+
+DIR/sync.json is written after every point. After an interruption, or the end
+of --for, the same command goes on where it stopped; --only adds to what is
+there. `stamp report DIR` writes the page with the figures and the claims.
+
+Examples:
+  stamp bench sync --out results
+  stamp bench sync --quick --out quick            small, on the CPU, a minute
+  stamp bench sync --only mutex,barrier --out results
+  stamp bench sync --for 480 --out results        a piece of 8 minutes";
+
+/// The options of `bench sync`.
+#[derive(Args, Debug, Clone)]
+pub struct SyncArgs {
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    /// [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    pub only: NameList,
+    /// Begin no further point after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
+    pub seconds: Option<u64>,
+    /// CUDA's compiler, for the peers [default: NVCC, or nvcc on the path or in
+    /// /usr/local/cuda/bin]
+    #[arg(long, value_name = "PATH")]
+    pub nvcc: Option<PathBuf>,
+    /// Seed of all data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    pub seed: u64,
+    /// The folder of sync.json, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Begin anew, whatever sync.json holds
+    #[arg(long)]
+    pub fresh: bool,
+}
 
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn sync(args: &SyncArgs, command: &str) -> Result<bool> {

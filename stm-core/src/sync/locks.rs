@@ -368,7 +368,7 @@ impl<K: LockKind> TLocks<K> {
             match K::poll(lane, place, &mut turn) {
                 Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?
+                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
