@@ -12,5 +12,6 @@ mod misuse;
 mod mutants;
 mod panics;
 mod series;
+#[cfg(feature = "cli")]
 mod structures;
 mod transactions;
