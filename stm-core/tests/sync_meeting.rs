@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{Buffer, Cpu, Device, Error, GridBarrier, Launch, Semaphores, Watchdog};
 use stm_core::sync::barrier::{
-    Chosen, Counted, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
+    Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
 use stm_core::sync::semaphore::{Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting};
 use stm_core::{Kernel, Lane, TArray};
@@ -112,8 +112,8 @@ fn every_barrier_keeps_the_rounds_of_threads_apart() {
     barrier_is_right::<TwoStage>();
     barrier_is_right::<XiaoFeng>();
     barrier_is_right::<Tree>();
-    barrier_is_right::<Counted<1>>();
-    barrier_is_right::<Counted<8>>();
+    barrier_is_right::<Counted>();
+    barrier_is_right::<Grouped>();
     barrier_is_right::<Led>();
     for &kind in Kind::ALL {
         let mut watchdog = watchdog();

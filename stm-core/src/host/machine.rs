@@ -214,9 +214,13 @@ impl Abstraction {
                     + writes.volatile.uncontended
                     + reads.volatile.contended
             }
-            // The groups add, and all poll.
-            Kind::Counted | Kind::Counted8 => {
-                writes.atomic.spread(groups) + reads.after_atomic.contended
+            // All add, and poll.
+            Kind::Counted => writes.atomic.contended + reads.after_atomic.contended,
+            // The groups add, and they add to a word that all poll.
+            Kind::Grouped => {
+                writes.atomic.spread(groups)
+                    + writes.atomic.spread(blocks / groups)
+                    + reads.after_atomic.contended
             }
             // The groups add, one thread polls and stores, the group polls.
             Kind::Led => {

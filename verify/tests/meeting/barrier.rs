@@ -9,7 +9,7 @@ use stm_core::host::{Buffer, Error, GridBarrier, Launch, Stm, StmConfig, Watchdo
 use stm_core::observe::Mutant;
 use stm_core::sync::Stop;
 use stm_core::sync::barrier::{
-    Chosen, Counted, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
+    Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
 use stm_core::{Kernel, Lane, StmRef, TArray, TCells, View};
 use verify::sim::{Sim, SimConfig};
@@ -153,9 +153,8 @@ fn a_tree_keeps_rounds_apart() {
 
 #[test]
 fn counters_keep_rounds_apart() {
-    is_right::<Counted<1>>(RUNS);
-    is_right::<Counted<8>>(RUNS);
-    is_right::<Counted<32>>(RUNS);
+    is_right::<Counted>(RUNS);
+    is_right::<Grouped>(RUNS);
 }
 
 #[test]
@@ -211,8 +210,7 @@ fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
     use Mutant::{BarrierNoAcquire, BarrierNoRelease, BarrierNotPassedOn, BarrierRoundKept};
     let ends = [BarrierNoRelease, BarrierNoAcquire, BarrierRoundKept];
     all_are_found::<TwoStage>(&ends);
-    all_are_found::<Counted<1>>(&ends);
-    all_are_found::<Counted<8>>(&ends);
+    all_are_found::<Counted>(&ends);
     let with_a_middle = [
         BarrierNoRelease,
         BarrierNoAcquire,
@@ -221,6 +219,7 @@ fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
     ];
     all_are_found::<XiaoFeng>(&with_a_middle);
     all_are_found::<Tree>(&with_a_middle);
+    all_are_found::<Grouped>(&with_a_middle);
     all_are_found::<Led>(&with_a_middle);
 }
 
@@ -335,7 +334,8 @@ fn a_wait_for_a_block_that_has_ended_is_told_to_stop() {
     a_block_that_does_not_come_ends_the_launch::<TwoStage>();
     a_block_that_does_not_come_ends_the_launch::<XiaoFeng>();
     a_block_that_does_not_come_ends_the_launch::<Tree>();
-    a_block_that_does_not_come_ends_the_launch::<Counted<8>>();
+    a_block_that_does_not_come_ends_the_launch::<Counted>();
+    a_block_that_does_not_come_ends_the_launch::<Grouped>();
     a_block_that_does_not_come_ends_the_launch::<Led>();
 }
 

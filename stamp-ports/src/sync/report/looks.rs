@@ -9,7 +9,7 @@ const SLOTS: [&[&str]; 12] = [
     &["ticket", "ticket-handoff", "sleeping", "led"],
     &["mcs", "mcs2", "tickets", "xiao-feng"],
     &["anderson", "cohort", "counted", "stm:hv-sorting"],
-    &["combining", "counted-8"],
+    &["combining", "grouped"],
     &["none", "added", "lock-free", "default, one in a row"],
     &[
         "cuda::binary_semaphore",

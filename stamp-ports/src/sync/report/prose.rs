@@ -168,7 +168,7 @@ pub const NAMES: [[&str; 3]; 17] = [
     [
         "none",
         "none",
-        "cohort, reserving, combining; counted, counted-8, led; tickets",
+        "cohort, reserving, combining; counted, grouped, led; tickets",
     ],
 ];
 

@@ -139,7 +139,7 @@ fn the_choice_depends_on_ratios_alone_and_follows_them() {
     counts.reads.after_atomic = counts.reads.volatile;
     let choice = choose(&Abstraction::of(&counts).unwrap());
     assert!(
-        matches!(choice.barrier, Kind::Counted | Kind::Counted8),
+        matches!(choice.barrier, Kind::Counted | Kind::Grouped),
         "{choice:?}"
     );
 }
@@ -178,14 +178,14 @@ fn a_barrier_is_chosen_for_each_number_of_blocks() {
     let choice = choice
         .with_measured_barriers(1056, &[(Kind::Led, 1.0), (Kind::Counted, 2.0)])
         .with_measured_barriers(132, &[(Kind::Led, 2.0), (Kind::Counted, 1.0)])
-        .with_measured_barriers(264, &[(Kind::Tree, 2.0), (Kind::Counted8, 1.0)]);
+        .with_measured_barriers(264, &[(Kind::Tree, 2.0), (Kind::Grouped, 1.0)]);
     // The abstraction is of another number of blocks.
     assert_eq!(choice.barrier, Kind::XiaoFeng);
     for (blocks, kind) in [
         (1, Kind::Counted),
         (132, Kind::Counted),
-        (133, Kind::Counted8),
-        (264, Kind::Counted8),
+        (133, Kind::Grouped),
+        (264, Kind::Grouped),
         (1000, Kind::Led),
         (1056, Kind::Led),
         (5000, Kind::Led),

@@ -1,6 +1,6 @@
 //! The choice of an algorithm at launch.
 
-use super::{Counted, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
+use super::{Counted, Grouped, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
 use crate::lane::Lane;
 use crate::sync::sealed::Sealed;
 
@@ -93,10 +93,10 @@ kinds! {
     XiaoFeng = 1: XiaoFeng;
     /// [`Tree`].
     Tree = 2: Tree;
-    /// [`Counted`] with one counter.
-    Counted = 3: Counted<1>;
-    /// [`Counted`] with eight counters.
-    Counted8 = 4: Counted<8>;
+    /// [`Counted`].
+    Counted = 3: Counted;
+    /// [`Grouped`].
+    Grouped = 4: Grouped;
     /// [`Led`].
     Led = 5: Led;
 }

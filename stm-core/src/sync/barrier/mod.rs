@@ -13,15 +13,15 @@
 //! | [`TwoStage`] | all add to one counter and poll it | all add to a second counter and poll it | 2, with 2 additions a block to one word |
 //! | [`XiaoFeng`] | a flag for each block, polled by block 0 | block 0 sets a flag for each block | 2, without atomics |
 //! | [`Tree`] | counters of groups; the last of a group adds to the root | the last at the root sets one flag | 3 |
-//! | [`Counted`] | some counters that every block polls | none: whoever finds all counters complete goes | 1 |
+//! | [`Counted`] | all add to one counter | the last goes at once, the others poll it | 1 |
+//! | [`Grouped`] | counters of groups; the last of a group adds to the root | all poll the root | 2, with few additions to the line that is polled |
 //! | [`Led`] | counters of groups, polled by one warp | that warp sets a flag for each group | 2, with few accesses to a line |
 //!
 //! The first two are those of Stuart and Owens 2011 (section 5); the second is due
 //! to Xiao and Feng 2010, who also describe a tree. [`Counted`] is what a grid
-//! barrier with one counter does (`COUNTERS` of 1), spread over several lines: a
-//! line takes some 1.3 additions a nanosecond, and the polls of a thousand blocks
-//! delay additions to the line that they poll. [`Led`] separates the two, at the
-//! price of a second hand-over.
+//! barrier usually does. A line takes some 1.3 additions a nanosecond, and the polls of
+//! a thousand blocks delay additions to the line that they poll; [`Grouped`] and
+//! [`Led`] keep the two apart, at the price of a second hand-over.
 //!
 //! # The protocol
 //!
@@ -38,6 +38,7 @@
 
 mod chosen;
 mod counted;
+mod grouped;
 mod led;
 mod place;
 mod tree;
@@ -52,6 +53,7 @@ use core::marker::PhantomData;
 
 pub use chosen::{Chosen, Kind};
 pub use counted::Counted;
+pub use grouped::Grouped;
 pub use led::Led;
 pub use place::Place;
 pub use tree::Tree;

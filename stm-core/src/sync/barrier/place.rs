@@ -12,6 +12,10 @@ use crate::sync::wait::{Stop, until};
 /// The number of 32-bit words of a line.
 pub(super) const LINE_WORDS: u32 = 32;
 
+/// The pause after a poll that found the round incomplete, in nanoseconds: the polls of
+/// all blocks go to one line, and delay the arrivals there.
+const POLL_PAUSE_NS: u32 = 20;
+
 /// The memory of a barrier and the shape of its grid.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +73,12 @@ impl Place {
         1 << self.groups_log2
     }
 
+    /// Returns the logarithm of the number of groups.
+    #[inline(always)]
+    pub(super) const fn groups_log2(&self) -> u32 {
+        self.groups_log2
+    }
+
     /// Returns the algorithm, for [`Chosen`](super::Chosen).
     #[inline(always)]
     pub(super) const fn kind(&self) -> u32 {
@@ -114,13 +124,26 @@ impl Place {
         unsafe { lane.store_relaxed_32(self.memory.cast(), lane.grid_dim()) };
     }
 
+    /// Polls until `came` returns true, with a pause after each poll, and returns
+    /// whether it did.
+    #[inline(always)]
+    fn poll<L: Lane>(&self, lane: &L, mut came: impl FnMut() -> bool) -> bool {
+        until(lane, self.stop, || {
+            let came = came();
+            if !came {
+                lane.pause(POLL_PAUSE_NS);
+            }
+            came
+        })
+    }
+
     /// Polls until the word of 64 bits in line `line` is at least `goal`, and
     /// returns whether it is; else the launch was told to stop. What those who
     /// brought it there had written is visible then.
     #[inline(always)]
     pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
         let word = self.word(line);
-        until(lane, self.stop, || {
+        self.poll(lane, || {
             // ORDER(B2): acquire; pairs with B1 of the arrivals, or with B3 of the
             // thread that passes them on.
             // SAFETY: a live word of the algorithm's.
@@ -138,7 +161,7 @@ impl Place {
     /// Polls until a flag of 32 bits is `goal`, as [`Self::until`] does.
     #[inline(always)]
     pub(super) fn until_flag<L: Lane>(&self, lane: &L, flag: *mut u32, goal: u32) -> bool {
-        until(lane, self.stop, || {
+        self.poll(lane, || {
             // ORDER(B2): as above.
             // SAFETY: a live word of the algorithm's.
             let found = unsafe {

@@ -81,7 +81,7 @@ fn barriers(data: &Data<'_>) -> Figure {
                     "xiao-feng",
                     "tree",
                     "counted",
-                    "counted-8",
+                    "grouped",
                     "led",
                     "default",
                     "grid.sync",

@@ -207,7 +207,7 @@ fn operations(all: &mut Vec<Point>) {
             "xiao-feng",
             "tree",
             "counted",
-            "counted-8",
+            "grouped",
             "led",
             "grid.sync",
         ] {
