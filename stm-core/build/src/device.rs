@@ -17,7 +17,7 @@ use std::process::Stdio;
 /// the closures that hold transactions: one that is not inlined gets the
 /// transaction in memory, and a transaction in memory is a slow one. What shall
 /// stay a function says so.
-const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cpanic=immediate-abort -Ainternal_features";
+const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cllvm-args=-min-jump-table-entries=64 -Cpanic=immediate-abort -Ainternal_features";
 
 /// The release profile as the device needs it: one module, no debug sections.
 const PROFILE: [(&str, &str); 5] = [

@@ -344,6 +344,8 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         [low, high]
     }
 
+    load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
+
     #[inline(always)]
     fn fence(&self) {
         // SAFETY: a fence has no operands.
@@ -374,10 +376,30 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         v
     }
     #[inline(always)]
+    unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the caller keeps i + 3 below shared_words(), and i a multiple of 4.
+        unsafe {
+            asm!("ld.relaxed.cta.shared.v4.b32 {{{a}, {b}, {c}, {d}}}, [{p}];",
+                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                p = in(reg32) shared(i), options(nostack));
+        }
+        [a, b, c, d]
+    }
+    #[inline(always)]
     unsafe fn shared_store_32(&self, i: u32, v: u32) {
         // SAFETY: the caller keeps i below shared_words().
         unsafe {
             asm!("st.relaxed.cta.shared.b32 [{p}], {v};", v = in(reg32) v, p = in(reg32) shared(i), options(nostack));
+        }
+    }
+    #[inline(always)]
+    unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
+        // SAFETY: the caller keeps i + 3 below shared_words(), and i a multiple of 4.
+        unsafe {
+            asm!("st.relaxed.cta.shared.v4.b32 [{p}], {{{a}, {b}, {c}, {d}}};",
+                a = in(reg32) v[0], b = in(reg32) v[1], c = in(reg32) v[2], d = in(reg32) v[3],
+                p = in(reg32) shared(i), options(nostack));
         }
     }
     #[inline(always)]

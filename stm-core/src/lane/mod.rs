@@ -270,6 +270,13 @@ pub trait Lane {
             expected
         }
     }
+    /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that
+    /// caches close to the lanes may answer, and that nothing orders.
+    #[inline(always)]
+    unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_relaxed_32(p) }
+    }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
 
@@ -287,8 +294,34 @@ pub trait Lane {
     fn shared_words(&self) -> u32;
     /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_load_32(&self, i: u32) -> u32;
+    /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four
+    /// loads in one instruction, each as [`Self::shared_load_32`] does it.
+    #[inline(always)]
+    unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            [
+                self.shared_load_32(i),
+                self.shared_load_32(i + 1),
+                self.shared_load_32(i + 2),
+                self.shared_load_32(i + 3),
+            ]
+        }
+    }
     /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_store_32(&self, i: u32, v: u32);
+    /// `st.relaxed.cta.shared.v4` to the four words from `i` on, a multiple of 4: four
+    /// stores in one instruction, each as [`Self::shared_store_32`] does it.
+    #[inline(always)]
+    unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            self.shared_store_32(i, v[0]);
+            self.shared_store_32(i + 1, v[1]);
+            self.shared_store_32(i + 2, v[2]);
+            self.shared_store_32(i + 3, v[3]);
+        }
+    }
     /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
     /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
