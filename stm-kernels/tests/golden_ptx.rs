@@ -180,8 +180,8 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
 /// Returns the methods of the file for newer GPUs, or those of the other file.
 fn methods(wide: bool) -> impl Iterator<Item = Golden> {
     let all = METHODS.into_iter().chain(PROVIDED);
-    let newer = |method: &str| method.contains("_128") || method.starts_with("mbarrier_");
-    all.filter(move |(method, ..)| newer(method) == wide)
+    let file = if wide { "lane/ops-wide" } else { "lane/ops" };
+    all.filter(move |(method, ..)| stm_core_build::split::lane_file(method) == file)
 }
 
 /// Returns what is wrong with the entries of the methods that every GPU has.
@@ -230,7 +230,7 @@ fn each_lane_method_is_its_one_instruction() {
 }
 
 #[test]
-fn the_files_for_newer_gpus_are_those_with_accesses_of_128_bits() {
+fn the_files_for_newer_gpus_are_those_that_need_them() {
     let files = committed();
     let wide = |text: &&String| rules::target_of(text) == rules::WIDE;
     let found: Vec<&str> = files
@@ -243,6 +243,7 @@ fn the_files_for_newer_gpus_are_those_with_accesses_of_128_bits() {
         "gn2/fast-wide",
         "lane/ops-wide",
         "machine/random-wide",
+        "reduction/counted-barr-wide",
     ];
     assert_eq!(found, expected);
     // No fence is needed between a value and its version: of the fences of a

@@ -4,6 +4,9 @@
 mod forms;
 mod lanes;
 mod mutants;
+// The kernels are those of the workloads, which the program brings along.
+#[cfg(feature = "cli")]
+mod reduction;
 mod warps;
 
 use verify::sim::{MemoryModel, Schedule, SimConfig};
