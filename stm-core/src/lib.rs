@@ -51,7 +51,7 @@
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
 //! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
 //! | `algorithm/fast` | `fast` and `fast-table` |
-//! | [`sync`] | synchronisation without transactions: locks, barriers and semaphores |
+//! | [`sync`] | synchronisation without transactions: locks, barriers, semaphores and channels |
 //! | [`observe`] | probes that record histories or measure time, and seeded defects |
 //! | `host` | devices, memory, launches, and the owner of the metadata |
 //!

@@ -4,7 +4,8 @@
 //! where `tests/golden_ptx.rs` checks that each entry is the one instruction
 //! that the method stands for. So a compiler that drops an order, widens a
 //! scope or adds an instruction is caught before any algorithm runs. The
-//! methods of 128 bits, which need a newer GPU, are in `ptx/lane_ops_wide.ptx`.
+//! methods of 128 bits and those of barriers that count arrivals, which need a newer GPU,
+//! are in `ptx/lane_ops_wide.ptx`.
 //!
 //! The name of an entry is `lane_` and the method's name; it stores the result,
 //! if there is one, to `out`.
@@ -93,6 +94,7 @@ entries! {
     lane_fetch_or_relaxed_64_if = fetch_or_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64;
     lane_has_wide_atomics = has_wide_atomics() -> bool;
     lane_fence = fence();
+    lane_fence_block = fence_block();
 
     lane_private_load_32 = private_load_32(p: *const u32) -> u32;
     lane_private_load_64 = private_load_64(p: *const u64) -> u64;
@@ -104,9 +106,13 @@ entries! {
     lane_shared_store_32 = shared_store_32(i: u32, v: u32);
     lane_shared_fetch_add_32 = shared_fetch_add_32(i: u32, v: u32) -> u32;
     lane_shared_cas_32 = shared_cas_32(i: u32, expected: u32, new: u32) -> u32;
+    lane_shared_load_64 = shared_load_64(i: u32) -> u64;
+    lane_shared_store_64 = shared_store_64(i: u32, v: u64);
     lane_barrier = barrier();
     lane_barrier_any = barrier_any(predicate: bool) -> bool;
     lane_barrier_count = barrier_count(predicate: bool) -> u32;
+    lane_barrier_named_sync = barrier_named_sync(id: u32, threads: u32);
+    lane_barrier_named_arrive = barrier_named_arrive(id: u32, threads: u32);
 
     lane_ballot = ballot(mask: u32, predicate: bool) -> u32;
     lane_shuffle_32 = shuffle_32(mask: u32, v: u32, source: u32) -> u32;
@@ -127,4 +133,8 @@ entries! {
     lane_load_relaxed_128_if = load_relaxed_128_if(on: bool, p: *const u64) -> [u64; 2];
     lane_store_relaxed_128_if = store_relaxed_128_if(on: bool, p: *mut u64, v: [u64; 2]);
     lane_cas_relaxed_128_if = cas_relaxed_128_if(on: bool, p: *mut u64, idle: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
+
+    lane_mbarrier_init = mbarrier_init(i: u32, count: u32);
+    lane_mbarrier_arrive = mbarrier_arrive(i: u32);
+    lane_mbarrier_try_wait = mbarrier_try_wait(i: u32, parity: u32) -> bool;
 }

@@ -31,7 +31,8 @@
 //! accesses without transactions, for comparison. [`machine`] shows what a machine's
 //! memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
 //! barriers and semaphores are right. [`locked`] has workloads under locks in place of
-//! transactions. `copy` has the entry points of
+//! transactions. [`reduction`] has the schemes by which warps of a block hand values on, after Li et
+//! al. 2015. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -80,6 +81,8 @@ pub mod pool;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod reduction;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sections;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]

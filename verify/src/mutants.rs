@@ -111,8 +111,9 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
         Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
         Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
-        // Programs have no containers, locks, barriers or semaphores; kernels of their
-        // own catch these (`tests/collections`, `tests/locks`, `tests/meeting`).
+        // Programs have no containers, locks, barriers, semaphores or channels; kernels of
+        // their own catch these (`tests/collections`, `tests/locks`, `tests/meeting`,
+        // `tests/channels`).
         Mutant::WitnessReleased
         | Mutant::RemovalUnmarked
         | Mutant::BarrierNoRelease
@@ -133,7 +134,11 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::LockReservationBroken
         | Mutant::LockHeadKept
         | Mutant::LockRequestUnordered
-        | Mutant::LockResponseUnordered => (Fast, &[]),
+        | Mutant::LockResponseUnordered
+        | Mutant::ChannelTagFirst
+        | Mutant::ChannelHalfAwaited
+        | Mutant::ChannelReusedEarly
+        | Mutant::ChannelNotAcknowledged => (Fast, &[]),
         Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
             (Fast, &["silent-nodes"])
         }

@@ -25,7 +25,8 @@ pub const BASE: Target = Target {
     gpu: "sm_70",
 };
 
-/// Of files with accesses of 128 bits: the first with `atom.cas.b128`.
+/// Of files with accesses of 128 bits, or with waits at barriers that count arrivals: the
+/// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
 pub const WIDE: Target = Target {
     isa: "8.3",
     gpu: "sm_90",
@@ -43,9 +44,9 @@ impl Target {
     }
 }
 
-/// Whether a text has accesses of 128 bits.
+/// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
-    text.contains(".b128")
+    text.contains(".b128") || text.contains("mbarrier.")
 }
 
 /// What a file must be for.

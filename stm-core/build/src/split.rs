@@ -27,8 +27,18 @@ pub const LANE_PREFIX: &str = "lane_";
 /// The file with one entry per `Lane` method.
 pub const LANE_FILE: &str = "lane/ops";
 
-/// What the methods of 128 bits have in their names, and their file.
-const LANE_WIDE: (&str, &str) = ("_128", "lane/ops-wide");
+/// The file of the methods that need a newer GPU.
+const LANE_WIDE_FILE: &str = "lane/ops-wide";
+
+/// Returns the file of a `Lane` method's entry: that for newer GPUs for the methods of 128
+/// bits and of barriers that count arrivals.
+pub fn lane_file(method: &str) -> &'static str {
+    if method.contains("_128") || method.starts_with("mbarrier_") {
+        LANE_WIDE_FILE
+    } else {
+        LANE_FILE
+    }
+}
 
 /// A line of the sources, in assembly that is a comment, that names an entry and
 /// its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
@@ -219,8 +229,7 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for entry in module.entries() {
         let file = match entry.strip_prefix(LANE_PREFIX) {
-            Some(method) if method.contains(LANE_WIDE.0) => LANE_WIDE.1,
-            Some(_) => LANE_FILE,
+            Some(method) => lane_file(method),
             None => named.get(entry).copied().ok_or_else(|| Error::Parse {
                 line: 0,
                 what: format!("the sources name no file for the entry {entry}"),

@@ -37,6 +37,7 @@ use crate::sync::Stop;
 /// | `&mut Buffer<D, T>` | `&Output<T>` |
 /// | `&Locks<D, K>`, `&Combiners<D, N>` | `&TLocks<K>`, `&TCombiners<N>` |
 /// | `&GridBarrier<D, B>`, `&Semaphores<D, S>` | `&TBarrier<B>`, `&TSemaphores<S>` |
+/// | `&Channels<D, T>`, `&Rings<D, T>` | `&TChannels<T>`, `&TRings<T>` |
 ///
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that

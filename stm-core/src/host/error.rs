@@ -247,7 +247,7 @@ pub enum Error {
     },
     /// The time limit ran out while threads waited for each other, or were busy.
     #[error(
-        "stopped at the time limit of {limit:?}: threads still waited at a barrier or a semaphore, or had not ended"
+        "stopped at the time limit of {limit:?}: threads still waited at a barrier, a semaphore or a channel, or had not ended"
     )]
     StillWaiting {
         /// The limit.
@@ -265,7 +265,7 @@ pub enum Error {
     /// resident together.
     #[error("a barrier is for a cooperative launch: launch the barrier's `shape()`")]
     NotCooperative,
-    /// A barrier or semaphores look at another stop flag than that of the launch.
+    /// A barrier, semaphores or channels look at another stop flag than that of the launch.
     #[error(
         "the {what} look at the stop flag of something else: make them with `stop()` of the `Stm` \
          that launches"

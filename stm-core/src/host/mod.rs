@@ -14,6 +14,7 @@
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
 //! | [`GridBarrier`] | a barrier across the blocks of a launch |
 //! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
+//! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
 //! | [`Defaults`] | the mutexes, barriers and semaphores that suit the [machine] |
@@ -54,6 +55,7 @@
 mod argument;
 mod buffer;
 mod call;
+mod channels;
 mod check;
 pub(crate) mod collections;
 mod combiners;
@@ -88,6 +90,7 @@ pub use crate::tx::stm_ref::RetryLimits;
 pub use argument::Argument;
 pub use buffer::{Buffer, Pod};
 pub use call::Done;
+pub use channels::{Channels, Rings};
 pub use combiners::Combiners;
 pub use config::StmConfig;
 pub use cpu::Cpu;

@@ -5,153 +5,12 @@
 //! one makes each warp operation the identity on its own bit.
 
 use super::Lane;
+pub use super::cpu_block::{Block, BrokenBlock};
 use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Instant;
-
-/// The barriers of a block: that of its kernel, and the one at which its
-/// threads take the next block. They can be broken, so that no thread waits for
-/// ever for one that panicked.
-///
-/// As on a GPU, a thread that has ended no longer counts at the kernel's
-/// barrier.
-#[derive(Debug)]
-struct Rendezvous {
-    threads: u32,
-    state: Mutex<Arrivals>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Arrivals {
-    /// The threads at the kernel's barrier.
-    arrived: u32,
-    /// The threads that have ended the present block.
-    ended: u32,
-    /// The number of barriers passed.
-    barriers: u64,
-    /// The number of blocks begun.
-    blocks: u64,
-    broken: bool,
-    /// The number of threads at the barrier whose predicate holds.
-    votes: u32,
-    /// The result of the last vote. It stays until every thread has left, as
-    /// only then can all arrive again.
-    votes_last: u32,
-    /// The block that the team runs now, if there is one.
-    current: Option<u32>,
-}
-
-impl Rendezvous {
-    fn state(&self) -> MutexGuard<'_, Arrivals> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets the threads at the barrier go on if all that have not ended are
-    /// there.
-    fn pass_if_complete(&self, state: &mut Arrivals) {
-        if state.arrived != 0 && state.arrived + state.ended == self.threads {
-            state.arrived = 0;
-            state.barriers += 1;
-            state.votes_last = core::mem::take(&mut state.votes);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits while `same` holds and the barrier is not broken.
-    fn wait<'a>(
-        &self,
-        mut state: MutexGuard<'a, Arrivals>,
-        same: impl Fn(&Arrivals) -> bool,
-    ) -> Option<MutexGuard<'a, Arrivals>> {
-        while same(&state) && !state.broken {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        (!state.broken).then_some(state)
-    }
-
-    /// Waits for all threads that have not ended and returns for how many of
-    /// them `predicate` holds, or `None` if the barrier is broken.
-    fn vote(&self, predicate: bool) -> Option<u32> {
-        let mut state = self.state();
-        let barriers = state.barriers;
-        state.arrived += 1;
-        state.votes += u32::from(predicate);
-        self.pass_if_complete(&mut state);
-        let state = self.wait(state, |state| state.barriers == barriers)?;
-        Some(state.votes_last)
-    }
-
-    /// Ends the calling thread's part in a block, waits for the other threads,
-    /// and returns the next block. The last thread calls `draw` for it.
-    fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        let mut state = self.state();
-        let blocks = state.blocks;
-        state.ended += 1;
-        if state.ended == self.threads {
-            state.ended = 0;
-            state.blocks += 1;
-            state.current = draw();
-            self.changed.notify_all();
-        } else {
-            self.pass_if_complete(&mut state);
-        }
-        let state = self.wait(state, |state| state.blocks == blocks)?;
-        state.current
-    }
-}
-
-/// The state that the threads of one block have in common. A team of OS threads
-/// uses it for one block after another.
-#[derive(Debug)]
-pub struct Block {
-    rendezvous: Rendezvous,
-    shared: Box<[AtomicU32]>,
-}
-
-/// The payload with which a thread unwinds that met a broken barrier; it is not
-/// a panic of its own.
-#[derive(Debug)]
-pub struct BrokenBlock;
-
-impl Block {
-    /// Makes a block of `threads` threads with `shared_words` 32-bit words of
-    /// shared memory.
-    pub fn new(threads: u32, shared_words: u32) -> Self {
-        Self {
-            rendezvous: Rendezvous {
-                threads,
-                state: Mutex::default(),
-                changed: Condvar::new(),
-            },
-            shared: (0..shared_words).map(|_| AtomicU32::new(0)).collect(),
-        }
-    }
-
-    /// Releases the threads that wait at a barrier, now and from now on.
-    pub fn break_up(&self) {
-        self.rendezvous.state().broken = true;
-        self.rendezvous.changed.notify_all();
-    }
-
-    /// Returns the next block for the team, which one thread draws and all
-    /// threads run, or `None` if there is none or the team is broken up. It
-    /// clears shared memory in between, so that a kernel that forgets to
-    /// initialise it finds zeros and not the data of the last block.
-    pub fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        self.rendezvous.next(|| {
-            for word in &self.shared {
-                word.store(0, Ordering::Relaxed);
-            }
-            draw()
-        })
-    }
-}
 
 /// A stop flag in a kernel's memory, for a thread that watches the clock.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +71,12 @@ impl<'a> CpuLane<'a> {
     }
 
     fn shared(&self, i: u32) -> &AtomicU32 {
-        &self.block.shared[i as usize]
+        self.block.shared_32(i)
+    }
+
+    /// Unwinds if the block is broken.
+    fn or_unwind<T>(met: Option<T>) -> T {
+        met.unwrap_or_else(|| std::panic::resume_unwind(Box::new(BrokenBlock)))
     }
 }
 
@@ -394,9 +258,19 @@ impl Lane for CpuLane<'_> {
     fn fence(&self) {
         fence(Ordering::AcqRel);
     }
+    #[inline(always)]
+    fn fence_block(&self) {
+        fence(Ordering::AcqRel);
+    }
 
     fn shared_words(&self) -> u32 {
-        self.block.shared.len() as u32
+        self.block.shared_words()
+    }
+    unsafe fn shared_load_64(&self, i: u32) -> u64 {
+        self.block.shared_64(i).load(Ordering::Relaxed)
+    }
+    unsafe fn shared_store_64(&self, i: u32, v: u64) {
+        self.block.shared_64(i).store(v, Ordering::Relaxed);
     }
     unsafe fn shared_load_32(&self, i: u32) -> u32 {
         self.shared(i).load(Ordering::Relaxed)
@@ -424,10 +298,13 @@ impl Lane for CpuLane<'_> {
         unsafe { self.barrier_count(predicate) != 0 }
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        match self.block.rendezvous.vote(predicate) {
-            Some(votes) => votes,
-            None => std::panic::resume_unwind(Box::new(BrokenBlock)),
-        }
+        Self::or_unwind(self.block.vote(predicate))
+    }
+    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
+        Self::or_unwind(self.block.named(id, threads, true));
+    }
+    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
+        Self::or_unwind(self.block.named(id, threads, false));
     }
 
     #[inline(always)]

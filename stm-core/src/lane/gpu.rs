@@ -9,7 +9,7 @@
 //!
 //! `asm!` without options clobbers memory, so no access moves across another.
 
-use super::Lane;
+use super::{Lane, mbarrier};
 use crate::observe::mutant::{DELAYED, Mutant};
 use crate::observe::probe::{Probe, Silent};
 use core::arch::{asm, global_asm, nvptx};
@@ -31,6 +31,10 @@ unsafe extern "C" {
     fn barrier_red_or(barrier: u32, predicate: bool) -> bool;
     #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
     fn barrier_red_popc(barrier: u32, predicate: bool) -> u32;
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
+    fn barrier_sync_count(barrier: u32, threads: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.arrive.aligned.count"]
+    fn barrier_arrive_count(barrier: u32, threads: u32);
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn bar_warp_sync(mask: u32);
     #[link_name = "llvm.nvvm.activemask"]
@@ -351,6 +355,11 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         // SAFETY: a fence has no operands.
         unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
     }
+    #[inline(always)]
+    fn fence_block(&self) {
+        // SAFETY: as above.
+        unsafe { asm!("fence.acq_rel.cta;", options(nostack)) }
+    }
 
     load!(private_load_32, u32, reg32, "ld.global.b32");
     load!(private_load_64, u64, reg64, "ld.global.b64");
@@ -366,42 +375,11 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         bytes / 4
     }
-    #[inline(always)]
-    unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        let v: u32;
-        // SAFETY: the caller keeps i below shared_words().
-        unsafe {
-            asm!("ld.relaxed.cta.shared.b32 {v}, [{p}];", v = out(reg32) v, p = in(reg32) shared(i), options(nostack));
-        }
-        v
-    }
-    #[inline(always)]
-    unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
-        let (a, b, c, d): (u32, u32, u32, u32);
-        // SAFETY: the caller keeps i + 3 below shared_words(), and i a multiple of 4.
-        unsafe {
-            asm!("ld.relaxed.cta.shared.v4.b32 {{{a}, {b}, {c}, {d}}}, [{p}];",
-                a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
-                p = in(reg32) shared(i), options(nostack));
-        }
-        [a, b, c, d]
-    }
-    #[inline(always)]
-    unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        // SAFETY: the caller keeps i below shared_words().
-        unsafe {
-            asm!("st.relaxed.cta.shared.b32 [{p}], {v};", v = in(reg32) v, p = in(reg32) shared(i), options(nostack));
-        }
-    }
-    #[inline(always)]
-    unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
-        // SAFETY: the caller keeps i + 3 below shared_words(), and i a multiple of 4.
-        unsafe {
-            asm!("st.relaxed.cta.shared.v4.b32 [{p}], {{{a}, {b}, {c}, {d}}};",
-                a = in(reg32) v[0], b = in(reg32) v[1], c = in(reg32) v[2], d = in(reg32) v[3],
-                p = in(reg32) shared(i), options(nostack));
-        }
-    }
+    shared_load!(shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
+    shared_store!(shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
+    shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
+    shared_store!(shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
+    shared_fours!();
     #[inline(always)]
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
         let old: u32;
@@ -437,6 +415,17 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { barrier_red_popc(0, predicate) }
     }
+    #[inline(always)]
+    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
+        // SAFETY: the trait asks that all lanes of the warp call it.
+        unsafe { barrier_sync_count(id, threads) }
+    }
+    #[inline(always)]
+    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
+        // SAFETY: the trait asks that all lanes of the warp call it.
+        unsafe { barrier_arrive_count(id, threads) }
+    }
+    mbarrier_methods!();
 
     #[inline(always)]
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

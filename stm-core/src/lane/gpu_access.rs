@@ -1,5 +1,5 @@
 //! Macros that write out those methods of a GPU's lane that differ only in
-//! width and instruction.
+//! width and instruction, and those of barriers that count arrivals.
 
 macro_rules! load {
     ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
@@ -53,6 +53,109 @@ macro_rules! cas {
                     e = in($reg) expected, n = in($reg) new, options(nostack));
             }
             old
+        }
+    };
+}
+
+macro_rules! shared_load {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, i: u32) -> $ty {
+            let v: $ty;
+            // SAFETY: the caller keeps i in range of the shared memory.
+            unsafe {
+                asm!(concat!($op, " {v}, [{p}];"), v = out($reg) v, p = in(reg32) shared(i), options(nostack));
+            }
+            v
+        }
+    };
+}
+
+macro_rules! shared_store {
+    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, i: u32, v: $ty) {
+            // SAFETY: the caller keeps i in range of the shared memory.
+            unsafe {
+                asm!(concat!($op, " [{p}], {v};"), v = in($reg) v, p = in(reg32) shared(i), options(nostack));
+            }
+        }
+    };
+}
+
+/// The methods that access four words of shared memory in one instruction.
+macro_rules! shared_fours {
+    () => {
+        #[inline(always)]
+        unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
+            let (a, b, c, d): (u32, u32, u32, u32);
+            // SAFETY: the caller keeps the four words in range of the shared memory, and
+            // i a multiple of 4.
+            unsafe {
+                asm!("ld.relaxed.cta.shared.v4.b32 {{{a}, {b}, {c}, {d}}}, [{p}];",
+                    a = out(reg32) a, b = out(reg32) b, c = out(reg32) c, d = out(reg32) d,
+                    p = in(reg32) shared(i), options(nostack));
+            }
+            [a, b, c, d]
+        }
+        #[inline(always)]
+        unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
+            // SAFETY: as above.
+            unsafe {
+                asm!("st.relaxed.cta.shared.v4.b32 [{p}], {{{a}, {b}, {c}, {d}}};",
+                    a = in(reg32) v[0], b = in(reg32) v[1], c = in(reg32) v[2], d = in(reg32) v[3],
+                    p = in(reg32) shared(i), options(nostack));
+            }
+        }
+    };
+}
+
+/// The methods of barriers that count arrivals. The instruction that waits came with
+/// the GPU that has atomics of 128 bits, so a lane without them does what any machine
+/// can. These concern one thread each and are not convergent.
+macro_rules! mbarrier_methods {
+    () => {
+        #[inline(always)]
+        unsafe fn mbarrier_init(&self, i: u32, count: u32) {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { mbarrier::init(self, i, count) };
+            }
+            // SAFETY: the caller keeps i in range of the shared memory.
+            unsafe {
+                asm!("mbarrier.init.shared.b64 [{p}], {n};", p = in(reg32) shared(i), n = in(reg32) count,
+                    options(nostack));
+            }
+        }
+        #[inline(always)]
+        unsafe fn mbarrier_arrive(&self, i: u32) {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { mbarrier::arrive(self, i) };
+            }
+            // ORDER(H1): release at the scope of the block, by default; pairs with H2.
+            // SAFETY: the caller keeps i in range, at a barrier.
+            unsafe {
+                asm!("{{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [{p}]; }}",
+                    p = in(reg32) shared(i), options(nostack));
+            }
+        }
+        #[inline(always)]
+        unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { mbarrier::try_wait(self, i, parity) };
+            }
+            let ended: u32;
+            // ORDER(H2): acquire at the scope of the block, by default; pairs with H1.
+            // SAFETY: the caller keeps i in range, at a barrier.
+            unsafe {
+                asm!("{{ .reg .pred ended; mbarrier.try_wait.parity.shared.b64 ended, [{p}], {parity};",
+                    "selp.u32 {e}, 1, 0, ended; }}",
+                    e = out(reg32) ended, p = in(reg32) shared(i), parity = in(reg32) parity,
+                    options(nostack));
+            }
+            ended != 0
         }
     };
 }

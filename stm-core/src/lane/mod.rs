@@ -29,11 +29,14 @@ use crate::observe::probe::Probe;
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+mod cpu_block;
 #[cfg(target_arch = "nvptx64")]
 #[macro_use]
 mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
+mod mbarrier;
 
 /// Leaves a comment of one line in the assembly of a device build. By such
 /// comments the crates of kernels tell the splitter of the PTX which files
@@ -70,6 +73,11 @@ macro_rules! ptx_note {
 /// A call of `barrier`, `barrier_any` or `barrier_count` requires:
 /// 6. every thread of the block makes it, the same number of times and in the
 ///    same order as the others.
+///
+/// A call of `barrier_named_sync` or `barrier_named_arrive` requires:
+/// 7. all lanes of the warp make it together, with the same operands; `threads` is a
+///    multiple of the warp's width and the same for all who meet at that barrier; and
+///    as many threads come each time.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
     /// How far [`Self::clock`] must go before a launch ends in which all threads
@@ -279,6 +287,10 @@ pub trait Lane {
     }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
+    /// `fence.acq_rel.cta`: a fence between threads of one block, for words of shared
+    /// memory. The CPU and a simulator have only the fence between all threads, so a
+    /// test there would not notice that blocks need the stronger one.
+    fn fence_block(&self);
 
     /// `ld` of 32 bits that only this lane writes.
     unsafe fn private_load_32(&self, p: *const u32) -> u32;
@@ -326,6 +338,12 @@ pub trait Lane {
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
     /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
+    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 <
+    /// shared_words()`. A word that is accessed with 64 bits is not accessed with 32
+    /// bits in the same launch.
+    unsafe fn shared_load_64(&self, i: u32) -> u64;
+    /// `st.relaxed.cta.shared` of the 64 bits at word `i`, under the same conditions.
+    unsafe fn shared_store_64(&self, i: u32, v: u64);
     /// `bar.sync 0`: every thread of the block arrives before any continues,
     /// and everything that a thread wrote before is visible to all of them
     /// afterwards.
@@ -337,6 +355,39 @@ pub trait Lane {
     /// thread of the block for how many of them `predicate` holds. On a GPU and
     /// on the CPU, threads that have ended are not waited for and do not count.
     unsafe fn barrier_count(&self, predicate: bool) -> u32;
+    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of
+    /// [`Self::barrier`]), and waits until `threads` threads have come, by this or by
+    /// [`Self::barrier_named_arrive`]. What they wrote before is visible to those that
+    /// waited.
+    unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
+    /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes
+    /// on at once.
+    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
+    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory
+    /// (`i` as for [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095
+    /// where the lane has no atomics of 128 bits), in phase 0. A
+    /// [`Self::barrier`] stands between this and its first use. The words are used by
+    /// no other operation in the same launch.
+    #[inline(always)]
+    unsafe fn mbarrier_init(&self, i: u32, count: u32) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::init(self, i, count) }
+    }
+    /// `mbarrier.arrive.shared::cta.b64`, with release: counts one arrival. The last of
+    /// a phase ends it and begins the next.
+    #[inline(always)]
+    unsafe fn mbarrier_arrive(&self, i: u32) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::arrive(self, i) }
+    }
+    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the
+    /// phase with this parity, 0 for the first, has ended. It may return only some
+    /// time later.
+    #[inline(always)]
+    unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::try_wait(self, i, parity) }
+    }
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;

@@ -277,6 +277,14 @@ mutants! {
     LockRequestUnordered = "lock-request-unordered",
     /// Combiners: there is no fence between the operations and their responses.
     LockResponseUnordered = "lock-response-unordered",
+    /// Channels: a put stores the tag before the value.
+    ChannelTagFirst = "channel-tag-first",
+    /// Channels of 64-bit values: a get compares the tag of one half only.
+    ChannelHalfAwaited = "channel-half-awaited",
+    /// Rings: a value is put before the one in its place was taken.
+    ChannelReusedEarly = "channel-reused-early",
+    /// Rings: a consumer does not say that it has taken a value.
+    ChannelNotAcknowledged = "channel-not-acknowledged",
 }
 
 impl Mutant {

@@ -1,5 +1,5 @@
 //! Synchronisation of the threads of a launch without transactions: locks, barriers
-//! across blocks, and semaphores.
+//! across blocks, semaphores, and channels.
 //!
 //! | module | contains |
 //! | --- | --- |
@@ -19,10 +19,12 @@
 //! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
 //! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
 //! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
+//! | [`channel`] | channels: a thread waits for a value with the load that fetches it |
 //!
 //! Everything here is written against [`Lane`](crate::Lane), as the transactions are, so the same source runs on the
 //! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
-//! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`). Each wait at a barrier or a semaphore looks
+//! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`, `host::Channels`, `host::Rings`). Each wait at a barrier, a
+//! semaphore or a channel looks
 //! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
 //! (`host::Watchdog`); locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that
 //! suit the machine, as the host has measured it (`host::Defaults`).
@@ -118,6 +120,7 @@
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 
 pub mod barrier;
+pub mod channel;
 pub mod chosen;
 pub mod cohort;
 pub mod combine;

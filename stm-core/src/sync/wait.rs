@@ -50,11 +50,22 @@ const PAUSE_NS: u32 = 20;
 /// Polls until `came` returns true, and returns whether it did; else the launch
 /// was told to stop.
 #[inline(always)]
-pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
+pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, came: impl FnMut() -> bool) -> bool {
+    until_after(lane, stop, POLLS, came)
+}
+
+/// Does the same, with a look at the stop flag after every `limit` polls.
+#[inline(always)]
+pub(crate) fn until_after<L: Lane>(
+    lane: &L,
+    stop: Stop,
+    limit: u32,
+    mut came: impl FnMut() -> bool,
+) -> bool {
     let mut polls = 0;
     while !came() {
         polls += 1;
-        if polls == POLLS {
+        if polls == limit {
             if stop.is_raised(lane) {
                 return false;
             }

@@ -210,9 +210,9 @@ pub enum SimError {
         /// Whose it is.
         owner: Owner,
     },
-    /// An index past the end of the block's shared memory.
+    /// An index past the end of the block's shared memory, or an odd one for 64 bits.
     #[error(
-        "{lane}: {op} of shared word {index}, and the block has {words}: give the launch more shared bytes"
+        "{lane}: {op} of shared word {index}, and the block has {words}: give the launch more shared bytes, and words of 64 bits even indices"
     )]
     SharedOutOfBounds {
         /// The lane.
@@ -223,6 +223,22 @@ pub enum SimError {
         index: u32,
         /// Words of shared memory.
         words: u32,
+    },
+    /// A named barrier that does not exist, or with a wrong number of threads.
+    #[error(
+        "{lane}: {op} of barrier {barrier} for {threads} threads: barriers are 1 to 15, and the number of threads is a multiple of the warp's {width} lanes, at most those of the block, and the same for all that meet"
+    )]
+    BadBarrier {
+        /// The lane.
+        lane: LaneId,
+        /// The operation.
+        op: Op,
+        /// The number of the barrier.
+        barrier: u32,
+        /// The number of threads.
+        threads: u32,
+        /// The lanes of a warp.
+        width: u32,
     },
     /// A mask without the lane's own bit, or with lanes that do not exist.
     #[error(

@@ -2,7 +2,6 @@
 //! may run.
 
 use super::config::SimConfig;
-use super::error::SimError;
 use super::machine::{Machine, Over};
 use super::op::Op;
 use super::space::Use;
@@ -344,6 +343,17 @@ impl<'a> SimLane<'a> {
         self.machine().space.store::<WIDE>(found, v);
     }
 
+    /// Executes a fence.
+    pub(super) fn fence_of(&self, op: Op) {
+        if self.turn(op, 0) {
+            let machine = self.machine();
+            if machine.weak {
+                machine.views.fence(self.lane);
+            }
+            machine.done(self.lane, 0);
+        }
+    }
+
     /// Executes an operation on a word of shared memory. It reads the newest
     /// store, which is stronger than relaxed, and what fences order around it is
     /// ordered as around a relaxed operation on global memory.
@@ -353,42 +363,72 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let machine = self.machine();
-        let words = machine.shared_words;
-        if i >= words {
-            let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::SharedOutOfBounds {
-                lane,
-                op,
-                index: i,
-                words,
-            });
-            return self.or_leave(result);
-        }
-        let at = (self.block * words + i) as usize;
-        let old = machine.shared[at];
-        let new = new(old);
-        if machine.weak {
-            let history = machine.shared_history(at);
-            match new {
-                None => machine.views.load_newest(history, self.lane, Acquire::No),
-                Some(new) if op == Op::SharedStore32 => {
-                    machine.views.store(history, self.lane, new.into(), false);
-                }
-                Some(new) => {
-                    machine
-                        .views
-                        .modify(history, self.lane, new.into(), Acquire::No);
+        let found = machine.shared_word::<false>(self.lane, i).map(|at| {
+            let old = machine.shared[at];
+            let new = new(old);
+            if machine.weak {
+                let history = machine.shared_history::<false>(at);
+                match new {
+                    None => machine.views.load_newest(history, self.lane, Acquire::No),
+                    Some(new) if op == Op::SharedStore32 => {
+                        machine.views.store(history, self.lane, new.into(), false);
+                    }
+                    Some(new) => {
+                        machine
+                            .views
+                            .modify(history, self.lane, new.into(), Acquire::No);
+                    }
                 }
             }
+            if let Some(new) = new {
+                machine.set_shared::<false>(at, new.into());
+            }
+            machine.done(self.lane, u64::from(old));
+            old
+        });
+        self.or_leave(found)
+    }
+
+    /// Loads 64 bits of shared memory, or stores them: relaxed, so that a load may find
+    /// an older store.
+    #[inline(never)]
+    pub(super) fn shared_wide(&self, op: Op, i: u32, new: Option<u64>) -> u64 {
+        if !self.turn(op, u64::from(i)) {
+            return 0;
         }
-        if let Some(new) = new
-            && new != old
-        {
-            machine.shared[at] = new;
-            machine.changed();
+        let machine = self.machine();
+        let found = machine.shared_word::<true>(self.lane, i).map(|at| {
+            let mut value = machine.shared_value::<true>(at);
+            if machine.weak {
+                let history = machine.shared_history::<true>(at);
+                let (views, lane) = (&mut machine.views, self.lane);
+                match new {
+                    Some(new) => views.store(history, lane, new.into(), false),
+                    None => value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64,
+                }
+            }
+            if let Some(new) = new {
+                machine.set_shared::<true>(at, new);
+            }
+            machine.done(self.lane, value);
+            value
+        });
+        self.or_leave(found)
+    }
+
+    /// Arrives at a named barrier, and waits there if the operation does.
+    #[inline(never)]
+    pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
+        let machine = self.machine();
+        if machine.ending {
+            return;
         }
-        machine.done(self.lane, u64::from(old));
-        old
+        let met = machine
+            .announce(self.lane, op, u64::from(id))
+            .and_then(|()| machine.meet_named(self.lane, threads));
+        self.or_leave(met);
+        self.switch();
+        self.machine().done(self.lane, 0);
     }
 
     /// Meets the threads of the block, and returns whether the predicate of any

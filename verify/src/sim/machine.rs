@@ -15,6 +15,7 @@
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
 use super::meet::{Block, Warp};
+use super::named_barrier::{BARRIERS, Named};
 use super::op::Op;
 use super::schedule::{Scheduler, Shape};
 use super::space::{Found, Space, Use};
@@ -31,6 +32,8 @@ pub(super) enum State {
     Warp(u32),
     /// It waits at the barrier.
     Barrier,
+    /// It waits at the named barrier of this number.
+    Named(u32),
     /// It has ended.
     Ended,
 }
@@ -85,10 +88,14 @@ pub(super) struct Machine {
     pub(super) lanes: Vec<LaneState>,
     pub(super) warps: Vec<Warp>,
     pub(super) blocks: Vec<Block>,
+    /// The named barriers of all blocks.
+    pub(super) named: Vec<Named>,
     /// Shared memory of all blocks, and the words of each.
     pub(super) shared: Vec<u32>,
     /// The number of the history of each of these words, or 0.
-    shared_histories: Vec<u32>,
+    pub(super) shared_histories: Vec<u32>,
+    /// With how many bits each is accessed, or 0.
+    pub(super) shared_widths: Vec<u8>,
     pub(super) shared_words: u32,
     pub(super) counts: Counts,
     /// The lane whose fibre is to run.
@@ -137,8 +144,10 @@ impl Machine {
             lanes: Vec::new(),
             warps: Vec::new(),
             blocks: Vec::new(),
+            named: Vec::new(),
             shared: Vec::new(),
             shared_histories: Vec::new(),
+            shared_widths: Vec::new(),
             shared_words: 0,
             counts: Counts::ZERO,
             current: 0,
@@ -185,11 +194,16 @@ impl Machine {
             .resize_with(shape.warps() as usize, Warp::default);
         self.blocks.clear();
         self.blocks.resize(shape.blocks as usize, Block::default());
+        self.named.clear();
+        self.named
+            .resize((shape.blocks * BARRIERS) as usize, Named::EMPTY);
         self.shared.clear();
         self.shared
             .resize(shape.blocks as usize * shared_words as usize, 0);
         self.shared_histories.clear();
         self.shared_histories.resize(self.shared.len(), 0);
+        self.shared_widths.clear();
+        self.shared_widths.resize(self.shared.len(), 0);
         self.shared_words = shared_words;
         self.counts = Counts::ZERO;
         self.live = shape.lanes();
@@ -426,15 +440,6 @@ impl Machine {
     pub(super) fn done_128(&mut self, lane: u32, value: u128) {
         self.done(lane, value as u64);
         self.trace(lane, (value >> 64) as u64);
-    }
-
-    /// Returns the number of the history of a word of shared memory, which it makes
-    /// if there is none.
-    pub(super) fn shared_history(&mut self, at: usize) -> u32 {
-        if self.shared_histories[at] == 0 {
-            self.shared_histories[at] = self.views.new_history(self.shared[at].into());
-        }
-        self.shared_histories[at]
     }
 
     /// Returns the number of a word's history, which it makes if there is none.

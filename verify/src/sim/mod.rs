@@ -61,12 +61,14 @@ mod error;
 mod lane;
 mod machine;
 mod meet;
+mod named_barrier;
 mod op;
 mod operations;
 mod report;
 mod reuse;
 mod rounds;
 mod schedule;
+mod shared;
 mod space;
 mod views;
 

@@ -112,6 +112,16 @@ ops! {
     Clock = "clock",
     /// `pause`.
     Pause = "pause",
+    /// `fence_block`.
+    FenceBlock = "fence_block",
+    /// `shared_load_64`.
+    SharedLoad64 = "shared_load_64",
+    /// `shared_store_64`.
+    SharedStore64 = "shared_store_64",
+    /// `barrier_named_sync`.
+    BarrierNamedSync = "barrier_named_sync",
+    /// `barrier_named_arrive`.
+    BarrierNamedArrive = "barrier_named_arrive",
 }
 
 impl Op {

@@ -137,13 +137,10 @@ impl Lane for SimLane<'_> {
         parted(self.cas_128(p as u64, joined(expected), joined(new)))
     }
     fn fence(&self) {
-        if self.turn(Op::Fence, 0) {
-            let machine = self.machine();
-            if machine.weak {
-                machine.views.fence(self.lane);
-            }
-            machine.done(self.lane, 0);
-        }
+        self.fence_of(Op::Fence);
+    }
+    fn fence_block(&self) {
+        self.fence_of(Op::FenceBlock);
     }
 
     fn shared_words(&self) -> u32 {
@@ -161,6 +158,12 @@ impl Lane for SimLane<'_> {
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
         self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
+    unsafe fn shared_load_64(&self, i: u32) -> u64 {
+        self.shared_wide(Op::SharedLoad64, i, None)
+    }
+    unsafe fn shared_store_64(&self, i: u32, v: u64) {
+        self.shared_wide(Op::SharedStore64, i, Some(v));
+    }
     unsafe fn barrier(&self) {
         self.meet_block(Op::Barrier, false);
     }
@@ -169,6 +172,12 @@ impl Lane for SimLane<'_> {
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
         self.meet_block(Op::BarrierCount, predicate)
+    }
+    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
+        self.meet_named(Op::BarrierNamedSync, id, threads);
+    }
+    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
+        self.meet_named(Op::BarrierNamedArrive, id, threads);
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

@@ -2,6 +2,7 @@
 
 use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Waiting};
 use super::machine::{Act, Machine, Over, State};
+use super::named_barrier::BARRIERS;
 use super::op::Op;
 use super::space::{Found, Missing, Use};
 
@@ -112,15 +113,21 @@ impl Machine {
         let place = match op {
             Op::Start
             | Op::Fence
+            | Op::FenceBlock
+            | Op::BarrierNamedSync
+            | Op::BarrierNamedArrive
             | Op::Barrier
             | Op::BarrierAny
             | Op::BarrierCount
             | Op::ActiveMask
             | Op::Clock
             | Op::Pause => Place::Nothing,
-            Op::SharedLoad32 | Op::SharedStore32 | Op::SharedFetchAdd32 | Op::SharedCas32 => {
-                Place::Shared(at)
-            }
+            Op::SharedLoad32
+            | Op::SharedStore32
+            | Op::SharedFetchAdd32
+            | Op::SharedCas32
+            | Op::SharedLoad64
+            | Op::SharedStore64 => Place::Shared(at),
             Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => {
                 Place::Mask(at as u32)
             }
@@ -162,6 +169,13 @@ impl Machine {
                     let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
                     Waiting::Barrier {
                         missing: self.shape.threads - arrived,
+                    }
+                }
+                State::Named(id) => {
+                    let block = lane / self.shape.threads;
+                    let named = &self.named[(block * BARRIERS + id) as usize];
+                    Waiting::Barrier {
+                        missing: named.threads - named.arrived,
                     }
                 }
             };

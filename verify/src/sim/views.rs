@@ -30,7 +30,7 @@ use archive::Archive;
 const KEPT: usize = 8;
 
 /// No view, no readers: row 0 is a lane's own view, never one that is shared.
-const NONE: u32 = 0;
+pub(super) const NONE: u32 = 0;
 
 /// In a row of readers: this lane has not read the store. Later than any time.
 const NOT_READ: i32 = i32::MAX;
@@ -444,5 +444,26 @@ impl Views {
         for lane in lanes {
             self.advance(lane);
         }
+    }
+
+    /// Adds what the lane did so far to a view that others are to get, or makes one of
+    /// it if there is [`NONE`]; returns the view.
+    pub(super) fn hand_in(&mut self, view: u32, lane: u32) -> u32 {
+        let view = if view == NONE {
+            self.copy_of(lane)
+        } else {
+            self.join(view, lane);
+            view
+        };
+        self.advance(lane);
+        view
+    }
+
+    /// Gives the lanes a view that others have handed in, and ends its use.
+    pub(super) fn hand_out(&mut self, view: u32, lanes: &[u32]) {
+        for &lane in lanes {
+            self.join(lane, view);
+        }
+        self.let_go(view);
     }
 }

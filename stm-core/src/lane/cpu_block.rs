@@ -1,0 +1,244 @@
+//! What the threads of a block on the CPU have in common: barriers and shared
+//! memory.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::boxed::Box;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The barriers of a block: that of its kernel, and the one at which its
+/// threads take the next block. They can be broken, so that no thread waits for
+/// ever for one that panicked.
+///
+/// As on a GPU, a thread that has ended no longer counts at the kernel's
+/// barrier.
+#[derive(Debug)]
+struct Rendezvous {
+    threads: u32,
+    state: Mutex<Arrivals>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Arrivals {
+    /// The threads at the kernel's barrier.
+    arrived: u32,
+    /// The threads that have ended the present block.
+    ended: u32,
+    /// The number of barriers passed.
+    barriers: u64,
+    /// The number of blocks begun.
+    blocks: u64,
+    broken: bool,
+    /// The number of threads at the barrier whose predicate holds.
+    votes: u32,
+    /// The result of the last vote. It stays until every thread has left, as
+    /// only then can all arrive again.
+    votes_last: u32,
+    /// The block that the team runs now, if there is one.
+    current: Option<u32>,
+    /// The named barriers.
+    named: [Named; NAMED_BARRIERS as usize],
+}
+
+/// The number of a block's barriers on a GPU, of which 0 is that of the whole block.
+const NAMED_BARRIERS: u32 = 16;
+
+/// A named barrier: the threads that have come since it was last passed, and how
+/// often it was passed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Named {
+    arrived: u32,
+    passed: u64,
+}
+
+impl Rendezvous {
+    fn state(&self) -> MutexGuard<'_, Arrivals> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the threads at the barrier go on if all that have not ended are
+    /// there.
+    fn pass_if_complete(&self, state: &mut Arrivals) {
+        if state.arrived != 0 && state.arrived + state.ended == self.threads {
+            state.arrived = 0;
+            state.barriers += 1;
+            state.votes_last = core::mem::take(&mut state.votes);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits while `same` holds and the barrier is not broken.
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, Arrivals>,
+        same: impl Fn(&Arrivals) -> bool,
+    ) -> Option<MutexGuard<'a, Arrivals>> {
+        while same(&state) && !state.broken {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        (!state.broken).then_some(state)
+    }
+
+    /// Waits for all threads that have not ended and returns for how many of
+    /// them `predicate` holds, or `None` if the barrier is broken.
+    fn vote(&self, predicate: bool) -> Option<u32> {
+        let mut state = self.state();
+        let barriers = state.barriers;
+        state.arrived += 1;
+        state.votes += u32::from(predicate);
+        self.pass_if_complete(&mut state);
+        let state = self.wait(state, |state| state.barriers == barriers)?;
+        Some(state.votes_last)
+    }
+
+    /// Arrives at named barrier `id` of `threads` threads, and with `waits` returns
+    /// when all have come; `None` if the barriers are broken.
+    fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
+        let mut state = self.state();
+        let named = &mut state.named[id as usize];
+        let passed = named.passed;
+        named.arrived += 1;
+        if named.arrived == threads {
+            named.arrived = 0;
+            named.passed += 1;
+            self.changed.notify_all();
+        } else if waits {
+            let same = |state: &Arrivals| state.named[id as usize].passed == passed;
+            drop(self.wait(state, same)?);
+        }
+        Some(())
+    }
+
+    /// Ends the calling thread's part in a block, waits for the other threads,
+    /// and returns the next block. The last thread calls `draw` for it.
+    fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        let mut state = self.state();
+        let blocks = state.blocks;
+        state.ended += 1;
+        if state.ended == self.threads {
+            state.ended = 0;
+            state.named = Default::default();
+            state.blocks += 1;
+            state.current = draw();
+            self.changed.notify_all();
+        } else {
+            self.pass_if_complete(&mut state);
+        }
+        let state = self.wait(state, |state| state.blocks == blocks)?;
+        state.current
+    }
+}
+
+/// The state that the threads of one block have in common. A team of OS threads
+/// uses it for one block after another.
+#[derive(Debug)]
+pub struct Block {
+    rendezvous: Rendezvous,
+    /// Shared memory, in words of the widest access.
+    shared: Box<[AtomicU64]>,
+    /// Its size in words of 32 bits.
+    shared_words: u32,
+}
+
+/// The payload with which a thread unwinds that met a broken barrier; it is not
+/// a panic of its own.
+#[derive(Debug)]
+pub struct BrokenBlock;
+
+impl Block {
+    /// Makes a block of `threads` threads with `shared_words` 32-bit words of
+    /// shared memory.
+    pub fn new(threads: u32, shared_words: u32) -> Self {
+        Self {
+            rendezvous: Rendezvous {
+                threads,
+                state: Mutex::default(),
+                changed: Condvar::new(),
+            },
+            shared: (0..shared_words.div_ceil(2))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+            shared_words,
+        }
+    }
+
+    /// Returns the number of 32-bit words of shared memory.
+    pub(super) const fn shared_words(&self) -> u32 {
+        self.shared_words
+    }
+
+    /// Returns 32-bit word `i` of shared memory.
+    ///
+    /// # Panics
+    /// It panics if there is no such word.
+    pub(super) fn shared_32(&self, i: u32) -> &AtomicU32 {
+        assert!(
+            i < self.shared_words,
+            "shared word {i} of {}",
+            self.shared_words
+        );
+        // SAFETY: one half of a word in range, aligned to 4 bytes, behind an atomic's
+        // cell. Lanes access it with one width while a kernel runs (`Lane`, obligation
+        // 2), and `next` clears it while none does.
+        unsafe {
+            AtomicU32::from_ptr(
+                self.shared
+                    .as_ptr()
+                    .cast_mut()
+                    .cast::<u32>()
+                    .add(i as usize),
+            )
+        }
+    }
+
+    /// Returns the 64-bit word that begins at 32-bit word `i` of shared memory.
+    ///
+    /// # Panics
+    /// It panics if there is no such word, or if `i` is odd.
+    pub(super) fn shared_64(&self, i: u32) -> &AtomicU64 {
+        let fits = i.is_multiple_of(2) && i + 1 < self.shared_words;
+        assert!(fits, "a wide shared word at {i} of {}", self.shared_words);
+        &self.shared[i as usize / 2]
+    }
+
+    /// Meets the block's threads that have not ended, and returns for how many of them
+    /// `predicate` holds; `None` if the block is broken.
+    pub(super) fn vote(&self, predicate: bool) -> Option<u32> {
+        self.rendezvous.vote(predicate)
+    }
+
+    /// Arrives at a named barrier, and waits there if `waits`; `None` if the block is
+    /// broken.
+    ///
+    /// # Panics
+    /// It panics if there is no such barrier.
+    pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
+        assert!(
+            (1..NAMED_BARRIERS).contains(&id),
+            "named barrier {id} of 1 to 15"
+        );
+        self.rendezvous.named(id, threads, waits)
+    }
+
+    /// Releases the threads that wait at a barrier, now and from now on.
+    pub fn break_up(&self) {
+        self.rendezvous.state().broken = true;
+        self.rendezvous.changed.notify_all();
+    }
+
+    /// Returns the next block for the team, which one thread draws and all
+    /// threads run, or `None` if there is none or the team is broken up. It
+    /// clears shared memory in between, so that a kernel that forgets to
+    /// initialise it finds zeros and not the data of the last block.
+    pub fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+        self.rendezvous.next(|| {
+            for word in &self.shared {
+                word.store(0, Ordering::Relaxed);
+            }
+            draw()
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! The reduction of Li et al. 2015 (Listing 10): what it costs to hand values from one warp
+//! of a block to the next, by several schemes.
+//!
+//! `A[i + 32] = A[i] + i` for each `i` below 32 N, with a warp for each 32 elements: warp w
+//! takes 32 values from warp w - 1, adds, and hands them on. The [`Scheme`]s differ in how a
+//! warp waits. A round begins after a barrier of the block, and its time is that from the
+//! earliest start of a warp to the latest end of one, by the clock of the multiprocessor
+//! that all of them share. The values of each round are others, and are checked in each.
+//!
+//! | scheme | in the paper | a warp waits by | bytes of synchronisation a warp |
+//! | --- | --- | --- | --- |
+//! | [`AtomLock`] | `atom_lock` | a spin lock for each lane | 128 |
+//! | [`ShrdLock`] | `shrd_lock` | a spin lock, of one lane for all | 4 |
+//! | [`WarpBarr`] | `warp_barr` | a named barrier: `bar.sync` and `bar.arrive` | 0, and 1 of 15 barriers |
+//! | [`WarpVote`] | `warp_vote` | a tag that all lanes load, and a vote | 4 |
+//! | [`CountedBarr`] | | a barrier that counts arrivals: `mbarrier` | 8 |
+//! | [`Tagged`] | in place of `tiny_lock` | the load of the value, by [`TChannels`](stm_core::sync::channel::TChannels) | 128 |
+//!
+//! Where the paper's schemes hand over N times, there are N - 1 hand-overs here: nobody waits
+//! for the last warp. All schemes order what the value needs by the letter of the memory
+//! model, with fences of the block, which the paper's code leaves out.
+
+mod schemes;
+
+use core::marker::PhantomData;
+use stm_core::sync::Stop;
+use stm_core::{Lane, TArray, kernel_alone};
+
+pub use schemes::{AtomLock, CountedBarr, Place, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};
+
+/// The most warps of the block, for the schemes with named barriers: 15 hand-overs.
+pub const WARPS_MAX: u32 = 16;
+
+/// The parameters of a reduction.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ReductionParams {
+    /// The clock of each warp at the beginning of each round and at its end: pairs, of all
+    /// warps of the first round, then of the second.
+    pub times: TArray<u64>,
+    /// The values of all threads after the last round.
+    pub values: TArray<u32>,
+    /// A word, 0 at first: the number of wrong values of all rounds.
+    pub wrong: TArray<u32>,
+    /// The stop flag of the launch.
+    pub stop: Stop,
+    /// The number of rounds.
+    pub rounds: u32,
+}
+
+/// Returns the element before the first warp's, for a lane in a round. It differs from round
+/// to round, so that a value of an earlier round is a wrong one.
+pub const fn initial(round: u32, lane: u32) -> u32 {
+    round.wrapping_mul(0x0100_0193) ^ lane
+}
+
+/// Returns what thread `lane` of warp `warp` has in the end, with warps of `width` lanes: the
+/// sum of the initial value and the indices of the lane in all warps up to its own.
+pub const fn expected(round: u32, warp: u32, lane: u32, width: u32) -> u32 {
+    let above = width * (warp * (warp + 1) / 2);
+    initial(round, lane).wrapping_add(above + (warp + 1) * lane)
+}
+
+/// Returns the time of each round, from the earliest start to the latest end, in the clock's
+/// units, given what a launch with `warps` warps left in [`ReductionParams::times`].
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn spans(times: &[u64], warps: u32) -> std::vec::Vec<u64> {
+    let rounds = times.chunks_exact(2 * warps.max(1) as usize);
+    let span = |round: &[u64]| {
+        let start = round.iter().step_by(2).min().copied().unwrap_or(0);
+        let end = round.iter().skip(1).step_by(2).max().copied().unwrap_or(0);
+        end.saturating_sub(start)
+    };
+    rounds.map(span).collect()
+}
+
+/// One block makes the reduction by the scheme `S`, again and again.
+struct Reduction<S>(PhantomData<S>);
+
+impl<S: Scheme> Reduction<S> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &ReductionParams) {
+        let Some(place) = Place::of(lane) else { return };
+        // The same for all threads of the block.
+        if lane.block_index() != 0 || place.words::<S>() > lane.shared_words() {
+            return;
+        }
+        // SAFETY: every thread of the block comes here, and nothing else uses its shared
+        // memory.
+        let scheme = unsafe {
+            let scheme = S::prepare(lane, place, p.stop);
+            lane.barrier();
+            scheme
+        };
+        let Some(scheme) = scheme else { return };
+        let (mut wrong, mut stopped, mut round) = (0, false, 1);
+        // SAFETY: every thread of the block makes the same rounds, until one was told to stop.
+        while round <= p.rounds && !unsafe { lane.barrier_any(stopped) } {
+            // SAFETY: as above.
+            let (times, value) = unsafe { Self::round(lane, place, &scheme, round) };
+            stopped = value.is_none();
+            let right = expected(round, place.warp, place.lane, lane.warp_width());
+            wrong += u32::from(value != Some(right));
+            Self::note(lane, place, p, round, times, value.unwrap_or(0));
+            round += 1;
+        }
+        if let (true, Some(word)) = (wrong != 0, p.wrong.get(0)) {
+            // SAFETY: a live word, used by additions only. Relaxed: the host reads it.
+            unsafe { lane.fetch_add_relaxed_32(word, wrong) };
+        }
+    }
+
+    /// Makes one round, and returns its times and the value, or `None` if the launch was told
+    /// to stop. Then, too, the warp signals, so that nobody waits for it.
+    ///
+    /// # Safety
+    /// All lanes of the warp call it together.
+    #[inline(always)]
+    unsafe fn round<L: Lane>(
+        lane: &L,
+        place: Place,
+        scheme: &S,
+        round: u32,
+    ) -> ([u64; 2], Option<u32>) {
+        let start = lane.clock();
+        // SAFETY: the caller's promise. The warp takes one way through the branches.
+        let value = unsafe {
+            let taken = if place.warp == 0 {
+                Some(initial(round, place.lane))
+            } else {
+                scheme.take(lane, place, place.warp - 1, round)
+            };
+            let value = taken.map(|taken| taken.wrapping_add(lane.thread_index()));
+            scheme.store(lane, place, round, value.unwrap_or(0));
+            if place.warp + 1 != place.warps {
+                scheme.signal(lane, place, round);
+            }
+            lane.sync_warp(lane.warp_mask());
+            value
+        };
+        ([start, lane.clock()], value)
+    }
+
+    /// Stores the results of a round, where there is room.
+    #[inline(always)]
+    fn note<L: Lane>(
+        lane: &L,
+        place: Place,
+        p: &ReductionParams,
+        round: u32,
+        times: [u64; 2],
+        value: u32,
+    ) {
+        if place.lane == 0 {
+            let pair = u64::from(round - 1) * u64::from(place.warps) + u64::from(place.warp);
+            if let (Some(start), Some(end)) = (p.times.get(2 * pair), p.times.get(2 * pair + 1)) {
+                // SAFETY: live words of this thread's. Relaxed: the host reads them.
+                unsafe {
+                    lane.store_relaxed_64(start, times[0]);
+                    lane.store_relaxed_64(end, times[1]);
+                }
+            }
+        }
+        if let (true, Some(word)) = (
+            round == p.rounds,
+            p.values.get(u64::from(lane.thread_index())),
+        ) {
+            // SAFETY: as above.
+            unsafe { lane.store_relaxed_32(word, value) };
+        }
+    }
+}
+
+/// Makes the kernel of a scheme.
+macro_rules! reduction {
+    ($(#[$doc:meta])* $kernel:ident, $scheme:ty, $entry:literal, $file:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $kernel;
+
+        impl $kernel {
+            #[inline(always)]
+            fn body<L: Lane>(lane: &L, p: &ReductionParams) {
+                Reduction::<$scheme>::body(lane, p);
+            }
+        }
+
+        kernel_alone!($kernel, ReductionParams, $entry, "reduction" / $file);
+    };
+}
+
+reduction!(
+    /// The reduction with a spin lock for each lane.
+    ReductionAtomLock,
+    AtomLock,
+    "reduction_atom_lock",
+    "atom-lock"
+);
+reduction!(
+    /// The reduction with a spin lock for each warp.
+    ReductionShrdLock,
+    ShrdLock,
+    "reduction_shrd_lock",
+    "shrd-lock"
+);
+reduction!(
+    /// The reduction with named barriers.
+    ReductionWarpBarr,
+    WarpBarr,
+    "reduction_warp_barr",
+    "warp-barr"
+);
+reduction!(
+    /// The reduction with a tag for each warp, and votes.
+    ReductionWarpVote,
+    WarpVote,
+    "reduction_warp_vote",
+    "warp-vote"
+);
+reduction!(
+    /// The reduction with barriers that count arrivals, by instructions where the GPU has
+    /// them.
+    ReductionCountedBarr,
+    CountedBarr,
+    "reduction_counted_barr",
+    "counted-barr"
+);
+reduction!(
+    /// The reduction with channels.
+    ReductionTagged,
+    Tagged,
+    "reduction_tagged",
+    "tagged"
+);
+
+// The same for devices with instructions for barriers that count arrivals.
+stm_core::__observed! { {
+    stm_core::__entry_point!(
+        ReductionCountedBarr, stm_core::observe::Silent, { u32::MAX }, true,
+        ["reduction_counted_barr_wide"], ["reduction/counted-barr-wide"]
+    );
+} {} }

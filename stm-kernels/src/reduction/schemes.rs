@@ -1,0 +1,404 @@
+//! How the lanes of a warp hand a value each to those of the next warp.
+//!
+//! The values lie in shared memory in the order of the threads, in words of 32 bits except
+//! for [`Tagged`], and behind them the words of synchronisation.
+
+use stm_core::Lane;
+use stm_core::sync::Stop;
+use stm_core::sync::channel::{Shared, TChannels};
+
+/// Where a thread is in its block.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The thread's warp.
+    pub warp: u32,
+    /// Its lane.
+    pub lane: u32,
+    /// The warps of the block.
+    pub warps: u32,
+    /// The threads of the block.
+    threads: u32,
+}
+
+impl Place {
+    /// Returns the place of a thread, or `None`, to all threads, if the last warp is not
+    /// full.
+    #[inline(always)]
+    pub fn of<L: Lane>(lane: &L) -> Option<Self> {
+        let (threads, width) = (lane.block_dim(), lane.warp_width());
+        let warps = threads / width;
+        (warps * width == threads).then(|| Self {
+            warp: lane.warp_index(),
+            lane: lane.lane_index(),
+            warps,
+            threads,
+        })
+    }
+
+    /// Returns the number of 32-bit words of shared memory of a scheme.
+    #[inline(always)]
+    pub const fn words<S: Scheme>(&self) -> u32 {
+        let values = (self.threads * S::VALUE_WORDS).next_multiple_of(2);
+        values + self.threads * S::SYNC_WORDS_A_LANE + self.warps * S::SYNC_WORDS_A_WARP
+    }
+
+    /// Returns the first word of synchronisation, where values take one word.
+    #[inline(always)]
+    const fn sync(&self) -> u32 {
+        self.threads.next_multiple_of(2)
+    }
+
+    /// Returns the thread of another warp with this one's lane.
+    #[inline(always)]
+    fn thread<L: Lane>(&self, lane: &L, warp: u32) -> u32 {
+        warp * lane.warp_width() + self.lane
+    }
+}
+
+/// A way to hand over values.
+pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
+    /// Its name.
+    const NAME: &'static str;
+    /// The number of 32-bit words of a value.
+    const VALUE_WORDS: u32 = 1;
+    /// The number of 32-bit words of synchronisation for each lane, besides the values.
+    const SYNC_WORDS_A_LANE: u32 = 0;
+    /// The same for each warp.
+    const SYNC_WORDS_A_WARP: u32 = 0;
+    /// The number of the block's named barriers for each hand-over.
+    const BARRIERS: u32 = 0;
+
+    /// Returns how many bytes of synchronisation 16 warps of 32 lanes take, as in Table 1 of
+    /// the paper, and a warp, as in its Table 2.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn cost_bytes() -> (u32, u32) {
+        let lane = Self::SYNC_WORDS_A_LANE + Self::VALUE_WORDS - 1;
+        let warp = 4 * (32 * lane + Self::SYNC_WORDS_A_WARP);
+        (16 * warp, warp)
+    }
+
+    /// Sets up the words of the calling thread; a barrier follows. `None`, to all threads, if
+    /// there is not so much shared memory.
+    ///
+    /// # Safety
+    /// Every thread of the block calls it, and nothing else uses its shared memory.
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self>;
+
+    /// Stores the calling thread's value of a round.
+    ///
+    /// # Safety
+    /// [`Self::prepare`] and a barrier came before, and a barrier after the last round.
+    #[inline(always)]
+    unsafe fn store<L: Lane>(&self, lane: &L, _place: Place, _round: u32, value: u32) {
+        // SAFETY: a word of this thread's. Relaxed: the signal orders it.
+        unsafe { lane.shared_store_32(lane.thread_index(), value) };
+    }
+
+    /// Tells the next warp that the values of this one are stored.
+    ///
+    /// # Safety
+    /// All lanes of the warp call it together, after [`Self::store`], once a round.
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, round: u32);
+
+    /// Waits for the signal of a warp in a round, and returns the value of its lane; `None`, to
+    /// one lane at least, if the launch was told to stop.
+    ///
+    /// # Safety
+    /// All lanes of the next warp call it together, once a round.
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32>;
+}
+
+/// How many polls follow each other before a thread looks at the stop flag.
+const POLLS: u32 = 256;
+
+/// Polls until `came` returns true, as the waits of channels in shared memory do; false if the
+/// launch was told to stop.
+#[inline(always)]
+fn spin<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
+    let mut polls = 0;
+    while !came() {
+        polls += 1;
+        if polls == POLLS {
+            if stop.is_raised(lane) {
+                return false;
+            }
+            lane.pause(20);
+            polls = 0;
+        }
+    }
+    true
+}
+
+/// Stores a word of shared memory of the calling thread, before a barrier.
+///
+/// # Safety
+/// There is such a word, and nobody else uses it before the barrier.
+#[inline(always)]
+unsafe fn set<L: Lane>(lane: &L, i: u32, v: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { lane.shared_store_32(i, v) };
+}
+
+/// Loads the value of a thread, after its signal.
+///
+/// # Safety
+/// The signal has come, with acquire.
+#[inline(always)]
+unsafe fn value<L: Lane>(lane: &L, thread: u32) -> u32 {
+    // SAFETY: a word of the values. Relaxed: the signal orders it.
+    unsafe { lane.shared_load_32(thread) }
+}
+
+/// A spin lock for each lane (Li et al. 2015, Listings 2 and 11): the producer holds it until it
+/// has stored, and the consumer waits by acquiring it, which also makes it ready for the
+/// next round. Both accesses are atomic, as in the paper.
+#[derive(Clone, Copy, Debug)]
+pub struct AtomLock {
+    stop: Stop,
+}
+
+impl Scheme for AtomLock {
+    const NAME: &'static str = "atom-lock";
+    const SYNC_WORDS_A_LANE: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+        // SAFETY: this thread's word.
+        unsafe { set(lane, place.sync() + lane.thread_index(), 1) };
+        Some(Self { stop })
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+        // Release: pairs with the fence of the lane that acquires the lock.
+        lane.fence_block();
+        // SAFETY: this thread's lock, which it holds: from 1 to 0.
+        unsafe { lane.shared_fetch_add_32(place.sync() + lane.thread_index(), u32::MAX) };
+    }
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+        let other = place.thread(lane, warp);
+        // SAFETY: that thread's lock and value.
+        unsafe {
+            let lock = place.sync() + other;
+            spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0).then(|| {
+                // Acquire: pairs with the fence of the lane that released the lock.
+                lane.fence_block();
+                value(lane, other)
+            })
+        }
+    }
+}
+
+/// A spin lock for each warp, which one lane releases and acquires for all.
+#[derive(Clone, Copy, Debug)]
+pub struct ShrdLock {
+    stop: Stop,
+}
+
+impl Scheme for ShrdLock {
+    const NAME: &'static str = "shrd-lock";
+    const SYNC_WORDS_A_WARP: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+        if place.lane == 0 {
+            // SAFETY: this warp's word.
+            unsafe { set(lane, place.sync() + place.warp, 1) };
+        }
+        Some(Self { stop })
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+        // SAFETY: all lanes of the warp come here; its lock, which it holds.
+        unsafe {
+            lane.sync_warp(lane.warp_mask());
+            if place.lane == 0 {
+                // Release of what the barrier has ordered before.
+                lane.fence_block();
+                lane.shared_fetch_add_32(place.sync() + place.warp, u32::MAX);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+        let lock = place.sync() + warp;
+        let mut came = true;
+        // SAFETY: all lanes of the warp come here; that warp's lock and values.
+        unsafe {
+            if place.lane == 0 {
+                came = spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0);
+                // Acquire; the barrier passes it on to the other lanes.
+                lane.fence_block();
+            }
+            lane.sync_warp(lane.warp_mask());
+            came.then(|| value(lane, place.thread(lane, warp)))
+        }
+    }
+}
+
+/// A named barrier for each pair of warps (Listing 12): the producers arrive, and the consumers
+/// wait. Two warps may use at most 15 of them in a block.
+#[derive(Clone, Copy, Debug)]
+pub struct WarpBarr;
+
+impl Scheme for WarpBarr {
+    const NAME: &'static str = "warp-barr";
+    const BARRIERS: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(_lane: &L, place: Place, _stop: Stop) -> Option<Self> {
+        (place.warps <= super::WARPS_MAX).then_some(Self)
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+        // SAFETY: all lanes of the warp come here, and those of the next one.
+        unsafe { lane.barrier_named_arrive(1 + place.warp, 2 * lane.warp_width()) };
+    }
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+        // SAFETY: as above; the barrier orders the value.
+        unsafe {
+            lane.barrier_named_sync(1 + warp, 2 * lane.warp_width());
+            Some(value(lane, place.thread(lane, warp)))
+        }
+    }
+}
+
+/// A tag for each warp, the number of the round, which all lanes of the next one load, and a vote
+/// (Listing 9). There, one lane that has its lock lets the others go on; a vote need not order
+/// memory, so here it asks whether all have seen the tag, which they do together.
+#[derive(Clone, Copy, Debug)]
+pub struct WarpVote {
+    stop: Stop,
+}
+
+impl Scheme for WarpVote {
+    const NAME: &'static str = "warp-vote";
+    const SYNC_WORDS_A_WARP: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+        if place.lane == 0 {
+            // SAFETY: this warp's word.
+            unsafe { set(lane, place.sync() + place.warp, 0) };
+        }
+        Some(Self { stop })
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, round: u32) {
+        // SAFETY: all lanes of the warp come here; its word.
+        unsafe {
+            lane.sync_warp(lane.warp_mask());
+            if place.lane == 0 {
+                // Release of what the barrier has ordered before.
+                lane.fence_block();
+                lane.shared_store_32(place.sync() + place.warp, round);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+        let (tag, mask) = (place.sync() + warp, lane.warp_mask());
+        // SAFETY: all lanes of the warp come here and vote together; that warp's word and
+        // values.
+        unsafe {
+            let (mut polls, mut came) = (0, true);
+            while lane.ballot(mask, lane.shared_load_32(tag) == round) != mask {
+                polls += 1;
+                if polls == POLLS {
+                    // The lanes leave together.
+                    if lane.ballot(mask, self.stop.is_raised(lane)) != 0 {
+                        came = false;
+                        break;
+                    }
+                    lane.pause(20);
+                    polls = 0;
+                }
+            }
+            // Acquire: pairs with the fence before the tag.
+            lane.fence_block();
+            came.then(|| value(lane, place.thread(lane, warp)))
+        }
+    }
+}
+
+/// A barrier for each warp that counts the arrivals of its lanes: `mbarrier`, in the phase of
+/// the round.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedBarr {
+    stop: Stop,
+}
+
+impl Scheme for CountedBarr {
+    const NAME: &'static str = "counted-barr";
+    const SYNC_WORDS_A_WARP: u32 = 2;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+        if place.lane == 0 {
+            let i = place.sync() + 2 * place.warp;
+            // SAFETY: this warp's words, from an even one on.
+            unsafe { lane.mbarrier_init(i, lane.warp_width()) };
+        }
+        Some(Self { stop })
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+        // SAFETY: this warp's barrier, at which each lane arrives once a round.
+        unsafe { lane.mbarrier_arrive(place.sync() + 2 * place.warp) };
+    }
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+        let i = place.sync() + 2 * warp;
+        // SAFETY: that warp's barrier and values. Round 1 is phase 0.
+        unsafe {
+            spin(lane, self.stop, || {
+                lane.mbarrier_try_wait(i, (round - 1) & 1)
+            })
+            .then(|| value(lane, place.thread(lane, warp)))
+        }
+    }
+}
+
+/// A channel for each lane, with the round as the tag: the wait is the load of the value.
+#[derive(Clone, Copy, Debug)]
+pub struct Tagged {
+    channels: TChannels<u32, Shared>,
+}
+
+impl Scheme for Tagged {
+    const NAME: &'static str = "tagged";
+    const VALUE_WORDS: u32 = 2;
+
+    #[inline(always)]
+    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        let channels = unsafe { TChannels::in_shared(lane, 0, place.threads, stop) };
+        channels.map(|channels| Self { channels })
+    }
+
+    #[inline(always)]
+    unsafe fn store<L: Lane>(&self, lane: &L, _place: Place, round: u32, value: u32) {
+        self.channels
+            .put(lane, u64::from(lane.thread_index()), round, value);
+    }
+
+    #[inline(always)]
+    unsafe fn signal<L: Lane>(&self, _lane: &L, _place: Place, _round: u32) {}
+
+    #[inline(always)]
+    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+        let other = u64::from(place.thread(lane, warp));
+        self.channels.get(lane, other, round).ok()
+    }
+}

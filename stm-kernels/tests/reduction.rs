@@ -1,0 +1,126 @@
+//! The reduction of Li et al. 2015 on the CPU: every scheme gives the values of the serial
+//! loop in every round.
+
+use std::time::Duration;
+use stm_core::host::{Buffer, Cpu, Launch, Watchdog};
+use stm_core::{Kernel, host::Device};
+use stm_kernels::reduction::{
+    AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
+    ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
+    Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, initial, spans,
+};
+
+/// What a launch leaves: the times, the values and the number of wrong ones.
+type Left = (Vec<u64>, Vec<u32>, u32);
+
+fn run<K: Kernel<Params = ReductionParams>>(warps: u32, rounds: u32, shared_bytes: u32) -> Left {
+    let cpu = Cpu::new();
+    let threads = warps * cpu.limits().warp_width;
+    let limit = Some(Duration::from_mins(1));
+    let mut watchdog = Watchdog::new(&cpu, limit).unwrap();
+    let times = Buffer::<_, u64>::zeroed(&cpu, 2 * (warps * rounds) as usize, "times").unwrap();
+    let values = Buffer::<_, u32>::zeroed(&cpu, threads as usize, "values").unwrap();
+    let wrong = Buffer::<_, u32>::zeroed(&cpu, 1, "wrong").unwrap();
+    let params = ReductionParams {
+        times: times.tarray(),
+        values: values.tarray(),
+        wrong: wrong.tarray(),
+        stop: watchdog.stop(),
+        rounds,
+    };
+    let launch = Launch {
+        shared_bytes,
+        ..Launch::new(1, threads)
+    };
+    // SAFETY: the buffers live until the launch has ended.
+    unsafe { watchdog.launch::<K>(&cpu, &launch, &params) }.unwrap();
+    let wrong = wrong.download().unwrap()[0];
+    (times.download().unwrap(), values.download().unwrap(), wrong)
+}
+
+fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
+    for warps in [1, 2, 7, WARPS_MAX] {
+        let rounds = 30;
+        let (times, values, wrong) = run::<K>(warps, rounds, 1 << 12);
+        assert_eq!(wrong, 0, "{}", S::NAME);
+        // The serial loop (Listing 10), with warps of one lane.
+        let mut a = vec![initial(rounds, 0)];
+        for i in 0..warps {
+            a.push(a[i as usize].wrapping_add(i));
+        }
+        assert_eq!(values, a[1..], "{}", S::NAME);
+        let spans = spans(&times, warps);
+        assert_eq!(spans.len(), rounds as usize);
+        assert!(
+            warps == 1 || spans.iter().all(|&span| span > 0),
+            "{spans:?}"
+        );
+    }
+    // Without the memory that it needs, nothing runs; nothing is not taken for right.
+    let (times, values, _) = run::<K>(4, 3, 0);
+    assert_eq!((times, values), (vec![0; 24], vec![0; 4]), "{}", S::NAME);
+}
+
+#[test]
+fn a_spin_lock_for_each_lane_gives_the_serial_values() {
+    gives_the_serial_values::<ReductionAtomLock, AtomLock>();
+}
+
+#[test]
+fn a_spin_lock_for_each_warp_gives_the_serial_values() {
+    gives_the_serial_values::<ReductionShrdLock, ShrdLock>();
+}
+
+#[test]
+fn named_barriers_give_the_serial_values() {
+    gives_the_serial_values::<ReductionWarpBarr, WarpBarr>();
+}
+
+#[test]
+fn votes_give_the_serial_values() {
+    gives_the_serial_values::<ReductionWarpVote, WarpVote>();
+}
+
+#[test]
+fn barriers_that_count_arrivals_give_the_serial_values() {
+    gives_the_serial_values::<ReductionCountedBarr, CountedBarr>();
+}
+
+#[test]
+fn channels_give_the_serial_values() {
+    gives_the_serial_values::<ReductionTagged, Tagged>();
+}
+
+#[test]
+fn the_expected_values_are_those_of_the_serial_loop() {
+    let (width, warps) = (32, 16);
+    let mut a: Vec<u32> = (0..width).map(|lane| initial(9, lane)).collect();
+    for i in 0..width * warps {
+        a.push(a[i as usize].wrapping_add(i));
+    }
+    for warp in 0..warps {
+        for lane in 0..width {
+            let i = (width * (warp + 1) + lane) as usize;
+            assert_eq!(a[i], expected(9, warp, lane, width));
+        }
+    }
+}
+
+/// Tables 1 and 2 of the paper have 2,048 bytes and 128 for `atom_lock`, 4 bytes a warp for
+/// `shrd_lock` and `warp_vote`, and none for `warp_barr`.
+#[test]
+fn the_schemes_take_the_memory_of_the_papers_tables() {
+    assert_eq!(AtomLock::cost_bytes(), (2048, 128));
+    assert_eq!(ShrdLock::cost_bytes(), (64, 4));
+    assert_eq!(WarpBarr::cost_bytes(), (0, 0));
+    assert_eq!(WarpVote::cost_bytes(), (64, 4));
+    assert_eq!(CountedBarr::cost_bytes(), (128, 8));
+    assert_eq!(Tagged::cost_bytes(), (2048, 128));
+    assert_eq!((WarpBarr::BARRIERS, Tagged::BARRIERS), (1, 0));
+}
+
+#[test]
+fn a_span_is_from_the_earliest_start_to_the_latest_end() {
+    let times = [10, 20, 12, 31, 100, 110, 90, 105];
+    assert_eq!(spans(&times, 2), [21, 20]);
+}

@@ -1,0 +1,467 @@
+//! Every form of a channel, in global and in shared memory: each consumer has every value
+//! once, in the order in which it was put.
+
+use crate::{config, runs_both_sides};
+use std::fmt::Debug;
+use std::time::Duration;
+use stm_core::Lane;
+use stm_core::host::{Channels, Error, Launch, Rings, StopAt, Watchdog};
+use stm_core::sync::channel::{
+    Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
+};
+use stm_core::sync::{Stop, Stopped};
+use verify::sim::{Sim, SimConfig, SimLane};
+
+/// A value whose halves tell which it is.
+pub(crate) trait Numbered: stm_core::Element + PartialEq + Debug {
+    fn of(n: u32) -> Self;
+}
+
+impl Numbered for u32 {
+    fn of(n: u32) -> Self {
+        n.wrapping_mul(0x9E37_79B9) | 1
+    }
+}
+
+impl Numbered for u64 {
+    fn of(n: u32) -> Self {
+        u64::from(u32::of(n)) << 32 | u64::from(u32::of(n))
+    }
+}
+
+impl Numbered for f64 {
+    fn of(n: u32) -> Self {
+        f64::from(n) + 0.1
+    }
+}
+
+/// Which memory the rings of a run are in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum In {
+    Global,
+    Shared,
+}
+
+/// What the threads of a run do: the first ones produce, one for each ring, and the next
+/// ones consume.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Each consumer of a ring takes all its values.
+    Each,
+    /// One thread takes the values of all rings, in turn.
+    InOrder,
+    /// One thread takes whichever value is ready.
+    WhicheverReady,
+}
+
+/// A run: shape of the rings, values for each, form and memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) shape: RingShape,
+    pub(crate) values: u32,
+    pub(crate) form: Form,
+    pub(crate) place: In,
+}
+
+impl Run {
+    fn threads(&self) -> u32 {
+        match self.form {
+            Form::Each => self.shape.rings * (1 + self.shape.consumers),
+            _ => self.shape.rings + 1,
+        }
+    }
+}
+
+/// The value that ring `ring` sends as number `n`.
+fn value<T: Numbered>(ring: u32, n: u32) -> T {
+    T::of(ring << 16 | n)
+}
+
+/// What a lane found wrong; a wait that was told to stop is left to the launch.
+type Found = Result<Result<(), String>, Stopped>;
+
+fn expect<T: Numbered>(found: T, ring: u32, n: u32) -> Result<(), String> {
+    let expected = value(ring, n);
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "value {n} of ring {ring} is {found:?}, not {expected:?}"
+    ))
+}
+
+fn produce<L: Lane, T: Numbered, S: Space>(
+    lane: &L,
+    rings: &TRings<T, S>,
+    run: Run,
+    i: u32,
+) -> Found {
+    let mut sender = rings.get(i).unwrap().sender(lane);
+    for n in 0..run.values {
+        if (i + n) % 5 == 4 {
+            lane.pause(1);
+        }
+        sender.send(value(i, n))?;
+    }
+    sender.drain()?;
+    Ok(Ok(()))
+}
+
+fn consume<L: Lane, T: Numbered, S: Space>(
+    lane: &L,
+    rings: &TRings<T, S>,
+    run: Run,
+    i: u32,
+) -> Found {
+    let ring = i % run.shape.rings;
+    let mut receiver = rings
+        .get(ring)
+        .unwrap()
+        .receiver(lane, i / run.shape.rings)
+        .unwrap();
+    for n in 0..run.values {
+        if let Err(wrong) = expect(receiver.take()?, ring, n) {
+            return Ok(Err(wrong));
+        }
+        if (i + n) % 7 == 6 {
+            lane.pause(1);
+        }
+    }
+    // Nothing comes twice.
+    match receiver.try_take() {
+        None => Ok(Ok(())),
+        Some(more) => Ok(Err(format!("{more:?} after all values"))),
+    }
+}
+
+fn gather<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run) -> Found {
+    let mut gather = rings.gather(lane);
+    let mut next = vec![0; run.shape.rings as usize];
+    for k in 0..run.values * run.shape.rings {
+        let (ring, found) = match run.form {
+            Form::InOrder => (k % run.shape.rings, gather.take_from(k % run.shape.rings)?),
+            _ => gather.take_any()?,
+        };
+        let n = &mut next[ring as usize];
+        if let Err(wrong) = expect(found, ring, *n) {
+            return Ok(Err(wrong));
+        }
+        *n += 1;
+    }
+    Ok(match gather.try_take_any() {
+        None => Ok(()),
+        Some((ring, more)) => Err(format!("{more:?} of ring {ring} after all values")),
+    })
+}
+
+fn part<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run, i: u32) -> Found {
+    if i < run.shape.rings {
+        return produce(lane, rings, run, i);
+    }
+    match run.form {
+        Form::Each => consume(lane, rings, run, i - run.shape.rings),
+        _ => gather(lane, rings, run),
+    }
+}
+
+/// Launches the run `launches` times with the same rings, and returns what went wrong.
+pub(crate) fn run<T: Numbered>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
+    let sim = Sim::new(config);
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let stop = watchdog.stop();
+    let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
+    let global: TRings<T, Global> = rings.view();
+    // Warps of one lane, and threads of one warp, both occur.
+    let (blocks, threads) = match run.place {
+        In::Global if config.seed.is_multiple_of(2) => (run.threads(), 1),
+        _ => (1, run.threads()),
+    };
+    let words = run.shape.words::<T, Shared>().unwrap() as u32;
+    let launch = Launch {
+        shared_bytes: if run.place == In::Shared {
+            8 * words + 16
+        } else {
+            0
+        },
+        ..Launch::new(blocks, threads)
+    };
+    for _ in 0..launches {
+        let wrong = std::cell::RefCell::new(None);
+        let ran = sim.run(&launch, |lane: &SimLane<'_>| {
+            let i = lane.grid_thread() as u32;
+            let found = match run.place {
+                In::Global => part(lane, &global, run, i),
+                In::Shared => {
+                    // SAFETY: every thread of the only block comes here, and nothing else
+                    // uses shared memory.
+                    let rings = unsafe { TRings::<T, Shared>::in_shared(lane, 4, run.shape, stop) };
+                    part(lane, &rings.unwrap(), run, i)
+                }
+            };
+            match found {
+                Ok(Ok(())) => {}
+                Ok(Err(what)) => _ = wrong.borrow_mut().get_or_insert(what),
+                Err(Stopped) => _ = wrong.borrow_mut().get_or_insert("stopped".to_owned()),
+            }
+        });
+        if let Some(wrong) = wrong.into_inner() {
+            return Err(wrong);
+        }
+        ran.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// The rings of a run by its number.
+fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
+    RingShape {
+        rings: [1, 3][(k % 2) as usize],
+        depth_log2: [0, 1, 3][(k % 3) as usize],
+        consumers,
+        copies,
+    }
+}
+
+fn is_right<T: Numbered>(form: Form, consumers: u32, copies: Copies) {
+    for k in (0..84).filter(|&k| runs_both_sides(config(k))) {
+        for place in [In::Global, In::Shared] {
+            let what = Run {
+                shape: shape(k, copies, consumers),
+                values: 9,
+                form,
+                place,
+            };
+            let launches = if place == In::Global { 2 } else { 1 };
+            if let Err(wrong) = run::<T>(config(k), what, launches) {
+                panic!("{}: {what:?}: {wrong}", config(k));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_to_one_delivers_each_value_once_and_in_order_under_every_schedule() {
+    is_right::<u32>(Form::Each, 1, Copies::One);
+    is_right::<u64>(Form::Each, 1, Copies::One);
+    is_right::<f64>(Form::Each, 1, Copies::One);
+}
+
+#[test]
+fn one_to_many_delivers_each_value_to_all_by_one_copy() {
+    is_right::<u32>(Form::Each, 3, Copies::One);
+    is_right::<u64>(Form::Each, 3, Copies::One);
+}
+
+#[test]
+fn one_to_many_delivers_each_value_to_all_by_private_copies() {
+    is_right::<u32>(Form::Each, 3, Copies::Each);
+    is_right::<u64>(Form::Each, 3, Copies::Each);
+}
+
+#[test]
+fn many_to_one_delivers_the_values_of_all_in_order() {
+    is_right::<u32>(Form::InOrder, 1, Copies::One);
+    is_right::<u64>(Form::InOrder, 1, Copies::One);
+}
+
+#[test]
+fn many_to_one_delivers_whichever_value_is_ready() {
+    is_right::<u32>(Form::WhicheverReady, 1, Copies::One);
+    is_right::<u64>(Form::WhicheverReady, 1, Copies::One);
+}
+
+/// The values under way are never more than the depth: with nobody taking, so many sends
+/// succeed and no more; and one for each that is taken.
+#[test]
+fn a_ring_holds_as_many_values_as_it_is_deep() {
+    for depth_log2 in [0, 1, 4] {
+        let sim = Sim::new(config(4));
+        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let shape = RingShape::one_to_one(2, depth_log2);
+        let rings = Rings::<_, u32>::new(&sim, shape, watchdog.stop()).unwrap();
+        let view = rings.view();
+        sim.run(&Launch::new(1, 1), |lane| {
+            let ring = view.get(1).unwrap();
+            let mut sender = ring.sender(lane);
+            let mut receiver = ring.receiver(lane, 0).unwrap();
+            let sent = (0..100).take_while(|&n| sender.try_send(n)).count();
+            assert_eq!(sent, 1 << depth_log2);
+            for n in 0..50 {
+                assert_eq!(receiver.try_take(), Some(n));
+                assert!(sender.try_send(n + (1 << depth_log2)));
+                assert!(!sender.try_send(0));
+            }
+            assert!(!sender.is_drained());
+            while receiver.try_take().is_some() {}
+            assert!(sender.is_drained());
+        })
+        .unwrap();
+    }
+}
+
+/// The number of values passes 2^32: the rings' words are set as after so many.
+#[test]
+fn a_ring_goes_on_when_its_numbers_wrap_around() {
+    let sim = Sim::new(config(4));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let shape = RingShape::one_to_one(1, 1);
+    let words = shape.words::<u32, Global>().unwrap() as usize;
+    let mut memory = stm_core::host::Buffer::<_, u64>::zeroed(&sim, words, "a ring").unwrap();
+    let mut content = vec![0; words];
+    // After 2^32 - 3 values: two channels with the last two tags, and the number.
+    content[0] = u64::from(u32::MAX - 2) << 32;
+    content[1] = u64::from(u32::MAX - 3) << 32;
+    content[16] = u64::from(u32::MAX - 2);
+    memory.upload(&content).unwrap();
+    // SAFETY: the words of the shape, used by this ring only.
+    let view = unsafe {
+        let space = Global::from_raw(memory.as_mut_ptr());
+        TRings::<u32>::from_raw(space, shape, watchdog.stop())
+    };
+    sim.run(&Launch::new(2, 1), |lane| {
+        let ring = view.get(0).unwrap();
+        if lane.block_index() == 0 {
+            let mut sender = ring.sender(lane);
+            (0..9).for_each(|n| sender.send(n).unwrap());
+        } else {
+            let mut receiver = ring.receiver(lane, 0).unwrap();
+            (0..9).for_each(|n| assert_eq!(receiver.take(), Ok(n)));
+        }
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_channel_keeps_its_value_for_all_and_has_no_other_tag() {
+    for k in 0..28 {
+        let sim = Sim::new(config(k));
+        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let channels = Channels::<_, u64>::new(&sim, 3, watchdog.stop()).unwrap();
+        let view = channels.view();
+        sim.run(&Launch::new(4, 1), |lane| {
+            if lane.block_index() == 0 {
+                assert!(view.put(lane, 2, 7, u64::MAX));
+                assert!(!view.put(lane, 3, 7, 1));
+            } else {
+                assert_eq!(view.get(lane, 2, 7), Ok(u64::MAX));
+                assert_eq!(view.try_get(lane, 2, 8), None);
+                assert_eq!(view.get(lane, 3, 7), Err(Stopped));
+            }
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", config(k)));
+        let found = channels.download().unwrap();
+        assert_eq!(found, [(0, 0), (0, 0), (7, u64::MAX)]);
+    }
+}
+
+#[test]
+fn shared_memory_that_is_too_small_or_odd_is_refused_to_all_threads() {
+    let sim = Sim::new(config(0));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let stop = watchdog.stop();
+    let launch = Launch {
+        shared_bytes: 40,
+        ..Launch::new(1, 5)
+    };
+    sim.run(&launch, |lane| {
+        // SAFETY: every thread of the only block makes the same calls.
+        unsafe {
+            assert!(TChannels::<u32, Shared>::in_shared(lane, 0, 6, stop).is_none());
+            assert!(TChannels::<u32, Shared>::in_shared(lane, 2, 5, stop).is_none());
+            assert!(TChannels::<u32, Shared>::in_shared(lane, 1, 2, stop).is_none());
+            assert!(TChannels::<u32, Shared>::in_shared(lane, u32::MAX - 1, 1, stop).is_none());
+            assert!(TChannels::<u64, Shared>::in_shared(lane, 0, 3, stop).is_none());
+            assert!(TChannels::<u32, Shared>::in_shared(lane, 2, 4, stop).is_some());
+            let shape = RingShape::one_to_one(1, 2);
+            assert!(TRings::<u32, Shared>::in_shared(lane, 0, shape, stop).is_none());
+        }
+    })
+    .unwrap();
+    assert_eq!(TChannels::<u64, Shared>::shared_words(5), 20);
+}
+
+#[test]
+fn rings_out_of_range_are_refused() {
+    let sim = Sim::new(config(0));
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let new = |shape| Rings::<_, u32>::new(&sim, shape, watchdog.stop()).err();
+    let deep = RingShape::one_to_one(1, DEPTH_LOG2_MAX + 1);
+    assert_eq!(
+        new(deep),
+        Some(Error::BadConfig {
+            what: "the logarithm of a ring's depth",
+            value: 21,
+            expected: "0 to 20",
+        })
+    );
+    for consumers in [0, (1 << 20) + 1] {
+        let shape = RingShape {
+            consumers,
+            ..RingShape::one_to_one(1, 3)
+        };
+        assert_eq!(
+            new(shape),
+            Some(Error::BadConfig {
+                what: "the number of a ring's consumers",
+                value: u64::from(consumers),
+                expected: "1 to 1048576",
+            })
+        );
+    }
+    let none = RingShape::one_to_one(0, 3);
+    let rings = Rings::<_, u32>::new(&sim, none, watchdog.stop()).unwrap();
+    assert!(rings.view().is_empty() && rings.view().get(0).is_none());
+}
+
+/// Waits of each kind for what does not come, in each memory.
+fn waits(lane: &SimLane<'_>, channels: TChannels, rings: TRings, stop: Stop) {
+    let shape = RingShape::one_to_one(1, 0);
+    // SAFETY: every thread of the block comes here, and nothing else uses these words.
+    let (shared, in_shared) = unsafe {
+        let shared = TChannels::<u32, Shared>::in_shared(lane, 0, 1, stop).unwrap();
+        let rings = TRings::<u32, Shared>::in_shared(lane, 2, shape, stop).unwrap();
+        (shared, rings)
+    };
+    match lane.thread_index() {
+        0 => assert_eq!(channels.get(lane, 0, 1), Err(Stopped)),
+        1 => assert_eq!(shared.get(lane, 0, 1), Err(Stopped)),
+        2 => {
+            let mut sender = rings.get(0).unwrap().sender(lane);
+            assert_eq!((sender.send(1), sender.send(2)), (Ok(()), Err(Stopped)));
+            assert_eq!(sender.drain(), Err(Stopped));
+        }
+        3 => assert_eq!(in_shared.gather(lane).take_any(), Err(Stopped)),
+        4 => assert_eq!(in_shared.gather(lane).take_from(0), Err(Stopped)),
+        _ => {
+            let mut receiver = in_shared.get(0).unwrap().receiver(lane, 0).unwrap();
+            assert_eq!(receiver.take(), Err(Stopped));
+        }
+    }
+}
+
+#[test]
+fn a_wait_for_what_does_not_come_is_told_to_stop() {
+    for k in (0..42).filter(|&k| runs_both_sides(config(k))) {
+        let sim = Sim::new(SimConfig {
+            idle_max: 2_000_000,
+            ..config(k)
+        });
+        let flag = stm_core::host::Buffer::<_, u32>::zeroed(&sim, 1, "the flag").unwrap();
+        // SAFETY: a word of this simulator.
+        let stop = unsafe { Stop::from_raw(flag.as_mut_ptr()) };
+        let channels = Channels::new(&sim, 1, stop).unwrap();
+        let rings = Rings::new(&sim, RingShape::one_to_one(1, 0), stop).unwrap();
+        let launch = Launch {
+            shared_bytes: 64,
+            stop: Some(StopAt {
+                flag: flag.as_mut_ptr(),
+                after: Some(Duration::from_micros(5)),
+            }),
+            ..Launch::new(1, 6)
+        };
+        sim.run(&launch, |lane| {
+            waits(lane, channels.view(), rings.view(), stop);
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", config(k)));
+    }
+}
