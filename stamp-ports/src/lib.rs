@@ -27,6 +27,7 @@ pub mod error;
 pub mod faults;
 pub mod measure;
 pub mod numbers;
+pub mod nw;
 pub mod out_file;
 pub mod output;
 pub mod paper;

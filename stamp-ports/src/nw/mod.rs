@@ -1,0 +1,18 @@
+//! Needleman-Wunsch: the best global alignment of two sequences (Needleman and Wunsch
+//! 1970), with linear and affine gaps (Gotoh 1982).
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `fasta` | sequences, read from FASTA |
+//! | `alphabet` | letters, and the codes that kernels use for them |
+//! | `matrix` | scores of pairs of letters: built in, or read from a file |
+//! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
+//! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
+//! | `cigar` | an alignment in short, and for people |
+
+pub mod align;
+pub mod alphabet;
+pub mod cigar;
+pub mod fasta;
+pub mod matrix;
+pub mod scoring;
