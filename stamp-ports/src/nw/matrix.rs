@@ -4,6 +4,25 @@
 
 use super::alphabet::Alphabet;
 
+/// The matrices that the program carries: those of Henikoff and Henikoff 1992 and of
+/// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them.
+const BUILT_IN: [(&str, &str); 9] = [
+    ("blosum45", include_str!("matrices/blosum45.txt")),
+    ("blosum50", include_str!("matrices/blosum50.txt")),
+    ("blosum62", include_str!("matrices/blosum62.txt")),
+    ("blosum80", include_str!("matrices/blosum80.txt")),
+    ("blosum90", include_str!("matrices/blosum90.txt")),
+    ("nuc.4.4", include_str!("matrices/nuc-4-4.txt")),
+    ("pam30", include_str!("matrices/pam30.txt")),
+    ("pam70", include_str!("matrices/pam70.txt")),
+    ("pam250", include_str!("matrices/pam250.txt")),
+];
+
+/// The names of the matrices that the program carries.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
 /// A square matrix of scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
@@ -29,6 +48,16 @@ impl Matrix {
             alphabet,
             scores: (0..size * size).map(score).collect(),
         })
+    }
+
+    /// Returns the built-in matrix of a name, in any case, if there is one.
+    ///
+    /// # Errors
+    /// None that is known: the built-in matrices are read by the tests.
+    pub fn named(name: &str) -> Option<Result<Self, String>> {
+        let name = name.to_ascii_lowercase();
+        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(name, text))
     }
 
     /// Reads a matrix.
@@ -132,6 +161,23 @@ mod tests {
         assert_eq!(matrix.range(), (7, -1));
         let plain = Matrix::of_match(b"ACGT", 2, -3).unwrap();
         assert_eq!((plain.score(1, 1), plain.score(1, 3)), (2, -3));
+    }
+
+    #[test]
+    fn built_in_matrices_are_square_and_symmetric() {
+        assert_eq!(names().count(), 9);
+        for name in names() {
+            let matrix = Matrix::named(&name.to_uppercase()).unwrap().unwrap();
+            let size = matrix.alphabet.len() as u8;
+            assert!(size >= 15);
+            for (a, b) in (0..size).flat_map(|a| (0..size).map(move |b| (a, b))) {
+                assert_eq!(matrix.score(a, b), matrix.score(b, a), "{name} {a} {b}");
+            }
+        }
+        let blosum = Matrix::named("blosum62").unwrap().unwrap();
+        let code = |letter: &[u8]| blosum.alphabet.codes("a", letter).unwrap()[0];
+        assert_eq!(blosum.score(code(b"W"), code(b"W")), 11);
+        assert!(Matrix::named("blosum61").is_none());
     }
 
     #[test]
