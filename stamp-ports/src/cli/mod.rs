@@ -9,6 +9,7 @@
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `paper`, `sync` | the commands that measure more |
 //! | `generate` | `generate` |
+//! | `nw` | `nw`, alignments |
 //! | `faults`, `soak` | `faults` and `soak` |
 
 pub mod args;
@@ -19,6 +20,7 @@ mod generate;
 mod list;
 pub mod machine;
 pub mod memory_args;
+pub mod nw;
 pub mod one_line;
 mod paper;
 mod rows;
@@ -75,6 +77,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Device(args)) if args.measure => machine::machine(args),
         Some(Command::Device(args)) => list::device(args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
+        Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => faults::faults(args),
         Some(Command::Soak(args)) => soak::soak(args),

@@ -27,28 +27,23 @@ pub struct Alignment {
     pub ops: Vec<Op>,
 }
 
-/// Less than every score, with room to take costs off.
-const NEVER: i64 = i64::MIN / 4;
+/// The last row of the table of the alignments of a sequence A with all beginnings of a
+/// sequence B.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastRow {
+    /// The best score of all of A with the first `j` letters of B, `j` from 0.
+    pub best: Vec<i32>,
+    /// The best score of those that end in a gap below a letter of A. It need not be there
+    /// if gaps are linear.
+    pub in_gap: Vec<i32>,
+}
 
-/// Returns the score of the best alignment of two sequences of codes.
+/// Returns the score of the best alignment of two sequences of codes that
+/// [`Scoring::check`] admits.
 pub fn score(a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
-    let gap = scoring.gap;
-    let (open, extend) = (i64::from(gap.open), i64::from(gap.extend));
-    // The best that ends here, and the best that ends in a gap below a letter of A.
-    let mut best: Vec<i64> = (0..=b.len()).map(|j| -gap.cost(j)).collect();
-    let mut only_a = vec![NEVER; b.len() + 1];
-    for (i, &letter) in (1..).zip(a) {
-        let mut diagonal = std::mem::replace(&mut best[0], -gap.cost(i));
-        let mut only_b = NEVER;
-        for (j, &other) in (1..).zip(b) {
-            only_a[j] = only_a[j].max(best[j] - open) - extend;
-            only_b = only_b.max(best[j - 1] - open) - extend;
-            let pair = diagonal + i64::from(scoring.matrix.score(letter, other));
-            diagonal = best[j];
-            best[j] = pair.max(only_a[j]).max(only_b);
-        }
-    }
-    best[b.len()]
+    let mut row = LastRow::default();
+    last_row(a.iter(), &b.iter(), scoring, scoring.gap.open, &mut row);
+    i64::from(row.best[b.len()])
 }
 
 /// Returns the score of an alignment, which must be one of these sequences.
@@ -83,52 +78,49 @@ pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     sum
 }
 
-/// Returns a best alignment of two sequences of codes.
+/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits.
 pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
-    let mut aligner = Aligner {
-        scoring,
-        ops: Vec::with_capacity(a.len() + b.len()),
-        rows: Rows::default(),
-    };
-    let open = i64::from(scoring.gap.open);
-    aligner.between(a, b, [open, open]);
-    let ops = aligner.ops;
+    let open = scoring.gap.open;
+    let ops = align_part(a, b, scoring, [open, open]);
     Alignment {
         score: score_of(&ops, a, b, scoring),
         ops,
     }
 }
 
-/// The rows of one crossing: the best, and the best that ends in a gap below a letter of
-/// A, from the beginning and from the end.
-#[derive(Default)]
-struct Rows {
-    best: Vec<i64>,
-    in_gap: Vec<i64>,
-    best_back: Vec<i64>,
-    in_gap_back: Vec<i64>,
+/// Returns a best alignment of two parts of sequences. A gap below letters of A that
+/// touches the beginning costs `open[0]` to open, one that touches the end `open[1]`:
+/// nothing where it goes on beyond.
+pub(super) fn align_part(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> Vec<Op> {
+    let mut aligner = Aligner {
+        scoring,
+        ops: Vec::with_capacity(a.len() + b.len()),
+        rows: [LastRow::default(), LastRow::default()],
+    };
+    aligner.between(a, b, open);
+    aligner.ops
 }
 
 struct Aligner<'s> {
     scoring: &'s Scoring,
     ops: Vec<Op>,
-    rows: Rows,
+    rows: [LastRow; 2],
 }
 
 /// Fills the last row of the alignments of `a` and `b`, in the order of the iterators; a
 /// gap below letters of A that begins with the first letter costs `first` to open.
-fn last_row<'x>(
+pub(super) fn last_row<'x>(
     a: impl Iterator<Item = &'x u8>,
-    b: impl Iterator<Item = &'x u8> + Clone,
+    b: &(impl Iterator<Item = &'x u8> + Clone),
     scoring: &Scoring,
-    first: i64,
-    (best, in_gap): (&mut Vec<i64>, &mut Vec<i64>),
+    first: i32,
+    LastRow { best, in_gap }: &mut LastRow,
 ) {
     let Gap { open, extend } = scoring.gap;
-    let (open, extend) = (i64::from(open), i64::from(extend));
     let columns = b.clone().count();
     best.clear();
-    best.extend((0..=columns).map(|j| -scoring.gap.cost(j)));
+    // Costs fit 32 bits, as the scoring was checked.
+    best.extend((0..=columns).map(|j| -scoring.gap.cost(j) as i32));
     in_gap.clear();
     in_gap.extend(best.iter().map(|score| score - open));
     let mut edge = -first;
@@ -139,7 +131,7 @@ fn last_row<'x>(
         for (j, &other) in (1..).zip(b.clone()) {
             only_b = only_b.max(best[j - 1] - open) - extend;
             in_gap[j] = in_gap[j].max(best[j] - open) - extend;
-            let pair = diagonal + i64::from(scoring.matrix.score(letter, other));
+            let pair = diagonal + scoring.matrix.score(letter, other);
             diagonal = best[j];
             best[j] = pair.max(in_gap[j]).max(only_b);
         }
@@ -147,11 +139,52 @@ fn last_row<'x>(
     in_gap[0] = best[0];
 }
 
+/// Where a best alignment crosses from the upper part of A to the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Crossing {
+    /// The number of letters of B in the upper part.
+    pub(super) column: usize,
+    /// Whether a gap below letters of A goes through: the last of the upper part and the
+    /// first of the lower.
+    pub(super) through: bool,
+    /// The score of the whole.
+    pub(super) score: i64,
+}
+
+/// Finds a best crossing by the last rows of the upper part and, from the end, of the lower.
+pub(super) fn crossing(above: &LastRow, below: &LastRow, gap: Gap) -> Crossing {
+    let columns = above.best.len() - 1;
+    let mut found = Crossing {
+        column: 0,
+        through: false,
+        score: i64::MIN,
+    };
+    for column in 0..=columns {
+        let back = columns - column;
+        let sum = |a: &[i32], b: &[i32]| i64::from(a[column]) + i64::from(b[back]);
+        let apart = sum(&above.best, &below.best);
+        // One gap on both sides is opened once. A linear gap has nothing to open, and the
+        // best of each side is at least as good as the best in a gap.
+        let through = if gap.is_linear() {
+            apart
+        } else {
+            sum(&above.in_gap, &below.in_gap) + i64::from(gap.open)
+        };
+        let score = apart.max(through);
+        if score >= found.score {
+            found = Crossing {
+                column,
+                through: through > apart,
+                score,
+            };
+        }
+    }
+    found
+}
+
 impl Aligner<'_> {
-    /// Adds a best alignment of `a` and `b`. A gap below letters of A that touches the
-    /// beginning costs `open[0]` to open, one that touches the end `open[1]`: nothing
-    /// where it goes on beyond.
-    fn between(&mut self, a: &[u8], b: &[u8], open: [i64; 2]) {
+    /// Adds a best alignment of `a` and `b`, with gaps at its ends as in [`align_part`].
+    fn between(&mut self, a: &[u8], b: &[u8], open: [i32; 2]) {
         match (a, b) {
             (_, []) => self.ops.extend(a.iter().map(|_| Op::OnlyA)),
             ([], _) => self.ops.extend(b.iter().map(|_| Op::OnlyB)),
@@ -161,9 +194,9 @@ impl Aligner<'_> {
     }
 
     /// Adds a best alignment of one letter.
-    fn single(&mut self, letter: u8, b: &[u8], open: [i64; 2]) {
+    fn single(&mut self, letter: u8, b: &[u8], open: [i32; 2]) {
         let gap = self.scoring.gap;
-        let alone = -open[0].min(open[1]) - i64::from(gap.extend) - gap.cost(b.len());
+        let alone = -i64::from(open[0].min(open[1]) + gap.extend) - gap.cost(b.len());
         let paired = (0..b.len()).map(|j| {
             let score = i64::from(self.scoring.matrix.score(letter, b[j]));
             (score - gap.cost(j) - gap.cost(b.len() - 1 - j), j)
@@ -188,34 +221,23 @@ impl Aligner<'_> {
     }
 
     /// Adds a best alignment of two letters of A or more, of the halves above and below.
-    fn divide(&mut self, a: &[u8], b: &[u8], [first, last]: [i64; 2]) {
-        let open = i64::from(self.scoring.gap.open);
+    fn divide(&mut self, a: &[u8], b: &[u8], [first, last]: [i32; 2]) {
+        let gap = self.scoring.gap;
         let middle = a.len() / 2;
         let (above, below) = a.split_at(middle);
-        let rows = &mut self.rows;
-        let forward = (&mut rows.best, &mut rows.in_gap);
-        last_row(above.iter(), b.iter(), self.scoring, first, forward);
-        let backward = (&mut rows.best_back, &mut rows.in_gap_back);
+        let [forward, backward] = &mut self.rows;
+        last_row(above.iter(), &b.iter(), self.scoring, first, forward);
         let (below_back, b_back) = (below.iter().rev(), b.iter().rev());
-        last_row(below_back, b_back, self.scoring, last, backward);
-        let crossings = (0..=b.len()).map(|j| {
-            let back = b.len() - j;
-            let apart = rows.best[j] + rows.best_back[back];
-            // One gap on both sides is opened once.
-            let through = rows.in_gap[j] + rows.in_gap_back[back] + open;
-            (apart.max(through), through > apart, j)
-        });
-        let Some((_, through, j)) = crossings.max_by_key(|(score, ..)| *score) else {
-            return;
-        };
-        let (left, right) = b.split_at(j);
-        if through {
+        last_row(below_back, &b_back, self.scoring, last, backward);
+        let found = crossing(forward, backward, gap);
+        let (left, right) = b.split_at(found.column);
+        if found.through {
             self.between(&above[..middle - 1], left, [first, 0]);
             self.ops.extend([Op::OnlyA; 2]);
             self.between(&below[1..], right, [0, last]);
         } else {
-            self.between(above, left, [first, open]);
-            self.between(below, right, [open, last]);
+            self.between(above, left, [first, gap.open]);
+            self.between(below, right, [gap.open, last]);
         }
     }
 }
@@ -244,7 +266,7 @@ mod tests {
         if a.is_empty() && b.is_empty() {
             return score_of(ops, whole.0, whole.1, scoring);
         }
-        let mut best = NEVER;
+        let mut best = i64::MIN;
         for (op, i, j) in [(Op::Pair, 1, 1), (Op::OnlyA, 1, 0), (Op::OnlyB, 0, 1)] {
             if i <= a.len() && j <= b.len() {
                 ops.push(op);

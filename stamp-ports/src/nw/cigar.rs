@@ -28,12 +28,11 @@ fn write_run(text: &mut String, run: Option<(char, usize)>) {
     }
 }
 
-/// The columns of an alignment: the symbol, and a letter or a gap of each sequence.
-fn columns<'x>(
-    ops: &'x [Op],
-    a: &'x [u8],
-    b: &'x [u8],
-) -> impl Iterator<Item = (char, Option<u8>, Option<u8>)> + 'x {
+/// A column of an alignment: the symbol, and a letter or a gap of each sequence.
+type Column = (char, Option<u8>, Option<u8>);
+
+/// The columns of an alignment.
+fn columns<'x>(ops: &'x [Op], a: &'x [u8], b: &'x [u8]) -> impl Iterator<Item = Column> + 'x {
     let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
     ops.iter().map(move |op| match op {
         Op::Pair => {
@@ -59,7 +58,7 @@ pub fn lines(
     let (mut at_a, mut at_b) = (0, 0);
     let mut text = String::new();
     for chunk in columns.chunks(width.max(1)) {
-        let row = |side: fn(&(char, Option<u8>, Option<u8>)) -> Option<u8>| -> String {
+        let row = |side: fn(&Column) -> Option<u8>| -> String {
             chunk
                 .iter()
                 .map(|c| side(c).map_or('-', char::from))

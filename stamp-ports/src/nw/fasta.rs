@@ -60,7 +60,10 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
             // A stop codon is `*` in files of proteins.
             if !byte.is_ascii_alphabetic() && byte != b'*' {
                 return Err(format!(
-                    "line {number}, column {column}: {:?} is no letter of a sequence",
+                    "line {number}, column {column}: letter {} of {} is {:?}, which is no letter of \
+                     a sequence",
+                    record.letters.len() + 1,
+                    record.name,
                     char::from(byte)
                 ));
             }
@@ -107,7 +110,7 @@ mod tests {
             (b">\nACGT\n", "line 1: a record has no name"),
             (b">a\n>b\nA\n", "the sequence a is empty"),
             (b">a\nA\n>b\n", "the sequence b is empty"),
-            (b">a\nAC\nA-G\n", "line 3, column 2: '-'"),
+            (b">a\nAC\nA-G\n", "line 3, column 2: letter 4 of a is '-'"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(wrong), "{error}");

@@ -8,11 +8,17 @@
 //! | `matrix` | scores of pairs of letters: built in, or read from a file |
 //! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
 //! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
+//! | `scorer` | what fills large tables: a device, or the host |
+//! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
+//! | `pairs` | pairs of sequences, read and checked |
 //! | `cigar` | an alignment in short, and for people |
 
 pub mod align;
 pub mod alphabet;
 pub mod cigar;
+pub mod divide;
 pub mod fasta;
 pub mod matrix;
+pub mod pairs;
+pub mod scorer;
 pub mod scoring;

@@ -17,7 +17,9 @@ impl Gap {
     pub fn cost(self, letters: usize) -> i64 {
         match letters {
             0 => 0,
-            letters => i64::from(self.open) + letters as i64 * i64::from(self.extend),
+            letters => i64::from(self.extend)
+                .saturating_mul(letters as i64)
+                .saturating_add(i64::from(self.open)),
         }
     }
 
@@ -36,11 +38,13 @@ pub struct Scoring {
     pub gap: Gap,
 }
 
-/// Room left above and below all scores, so that the sum of two does not overflow.
-const ROOM: i64 = 1 << 28;
+/// All scores are less than this and more than its negative. So half of the range of 32
+/// bits is left, for a score that is less than all others and for the costs taken off it.
+pub const SCORE_LIMIT: i64 = 1 << 30;
 
 impl Scoring {
-    /// Refuses costs that are negative, and lengths whose scores 32 bits do not hold.
+    /// Refuses costs that are negative, and lengths whose scores do not stay below
+    /// [`SCORE_LIMIT`].
     ///
     /// # Errors
     /// One line that names the cost or the lengths.
@@ -53,12 +57,15 @@ impl Scoring {
         }
         let (most, least) = self.matrix.range();
         let pairs = a.min(b) as i64;
-        let highest = pairs * i64::from(most.max(0));
-        let lowest = self.gap.cost(a) + self.gap.cost(b) + pairs * i64::from(-least.min(0));
-        if highest.max(lowest) >= i64::from(i32::MAX) - ROOM {
+        let highest = pairs.saturating_mul(i64::from(most.max(0)));
+        let mismatches = pairs.saturating_mul(-i64::from(least.min(0)));
+        // One gap more is opened and extended before it is found to be worse.
+        let gaps = [self.gap.cost(a), self.gap.cost(b), self.gap.cost(1)];
+        let lowest = gaps.into_iter().fold(mismatches, i64::saturating_add);
+        if highest.max(lowest) >= SCORE_LIMIT {
             return Err(format!(
-                "the score of sequences of {a} and {b} letters does not fit 32 bits: give shorter \
-                 ones, or smaller scores"
+                "the score of sequences of {a} and {b} letters may exceed 2^30, which is the \
+                 limit of its type: give shorter sequences, smaller scores or smaller costs"
             ));
         }
         Ok(())
