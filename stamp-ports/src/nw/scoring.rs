@@ -38,9 +38,10 @@ pub struct Scoring {
     pub gap: Gap,
 }
 
-/// All scores are less than this and more than its negative. So half of the range of 32
-/// bits is left, for a score that is less than all others and for the costs taken off it.
-pub const SCORE_LIMIT: i64 = 1 << 30;
+/// All scores are less than this and more than its negative, also with the costs of both
+/// sequences in gaps added, as kernels compute them. So most of the range of 32 bits is
+/// left, for a score that is less than all others and for the costs taken off it.
+pub const SCORE_LIMIT: i64 = 1 << 29;
 
 impl Scoring {
     /// Refuses costs that are negative, and lengths whose scores do not stay below
@@ -62,9 +63,9 @@ impl Scoring {
         // One gap more is opened and extended before it is found to be worse.
         let gaps = [self.gap.cost(a), self.gap.cost(b), self.gap.cost(1)];
         let lowest = gaps.into_iter().fold(mismatches, i64::saturating_add);
-        if highest.max(lowest) >= SCORE_LIMIT {
+        if highest.saturating_add(lowest) >= SCORE_LIMIT {
             return Err(format!(
-                "the score of sequences of {a} and {b} letters may exceed 2^30, which is the \
+                "the score of sequences of {a} and {b} letters may exceed 2^29, which is the \
                  limit of its type: give shorter sequences, smaller scores or smaller costs"
             ));
         }
