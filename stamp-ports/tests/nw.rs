@@ -9,6 +9,7 @@ use stamp_ports::nw::align::{Op, score_of};
 use stamp_ports::nw::align::{align, score};
 use stamp_ports::nw::matrix::Matrix;
 use stamp_ports::nw::scoring::{Gap, Scoring};
+use stm_kernels::draw::{below, draw};
 
 /// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
 const CASES: &str = include_str!("data/nw-parasail.json");
@@ -252,6 +253,47 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     }
     let missing = files.path("missing.fa");
     refused(&["nw", &missing, &missing], &["missing.fa", "FASTA"]);
+}
+
+#[test]
+fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
+    // More than 4 M cells, of which the device fills the tables.
+    let letters = |seed: u64, len: u64| -> String {
+        let letter = |i| [b'A', b'C', b'G', b'T'][below(draw(seed, i, 0), 4) as usize];
+        (0..len).map(|i| char::from(letter(i))).collect()
+    };
+    let long = letters(1, 2200);
+    let other = format!("{}{}{}", &long[..900], letters(2, 70), &long[1000..]);
+    let files = Files::new(
+        &format!(">long\n{long}\n>short\nACGTA\n"),
+        &format!(">other\n{other}\n>other-short\nACTA\n"),
+    );
+    for gaps in [
+        &["--gap", "6"][..],
+        &["--gap-open", "10", "--gap-extend", "1"],
+    ] {
+        for only in [false, true] {
+            let options = |device| {
+                let mut all = vec!["--device", device];
+                all.extend(gaps);
+                all.extend(only.then_some("--score-only"));
+                all
+            };
+            let (host, mut cpu) = (files.json(&options("host")), files.json(&options("cpu")));
+            for (host, cpu) in host.iter().zip(&mut cpu) {
+                assert_eq!(
+                    (&host["device"], &cpu["device"]),
+                    (&"host".into(), &"cpu".into())
+                );
+                cpu["device"] = "host".into();
+                assert_eq!(host, cpu);
+            }
+        }
+    }
+    let wrong = ["--device", "gpu"];
+    files.with(&wrong, |arguments| {
+        refused(arguments, &["--device", "\"gpu\"", "host"])
+    });
 }
 
 #[test]

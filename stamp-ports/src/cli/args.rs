@@ -224,6 +224,9 @@ Examples:
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = super::sync::HELP)]
     Sync(super::sync::SyncArgs),
+    /// Scores of alignments by dataflow, by launches, by graphs and by transactions
+    #[command(after_help = super::nw_bench::HELP)]
+    Nw(super::nw_bench::NwBenchArgs),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),

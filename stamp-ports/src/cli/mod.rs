@@ -7,7 +7,7 @@
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows` | `run`, and no command at all; its table, row by row |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
-//! | `tune`, `floor`, `paper`, `sync` | the commands that measure more |
+//! | `tune`, `floor`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
 //! | `nw` | `nw`, alignments |
 //! | `faults`, `soak` | `faults` and `soak` |
@@ -21,6 +21,7 @@ mod list;
 pub mod machine;
 pub mod memory_args;
 pub mod nw;
+mod nw_bench;
 pub mod one_line;
 mod paper;
 mod rows;
@@ -84,6 +85,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
+        Some(Command::Bench(Bench::Nw(args))) => nw_bench::nw(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
     }
 }

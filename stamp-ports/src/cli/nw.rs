@@ -1,10 +1,12 @@
 //! The command `nw`.
 
 use super::console::told;
+use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::progress::Progress;
 use crate::nw::align::Alignment;
 use crate::nw::cigar::{cigar, lines};
+use crate::nw::diagonals::{Cut, Diagonals};
 use crate::nw::divide::{LARGE, align_all};
 use crate::nw::matrix::{Matrix, names};
 use crate::nw::pairs::{Pair, groups, read_pairs};
@@ -28,6 +30,10 @@ cost: a gap of k letters costs k x G (--gap), or O + k x E (--gap-open and
 (the letters A, C, G, T, U), or by a --matrix: a built-in one
 (blosum45, blosum50, blosum62, blosum80, blosum90, pam30, pam70, pam250,
 nuc.4.4), or a file in the format of the NCBI's.
+
+Sequences of any length are aligned in memory that is linear in it. Tables of more
+than 4 M cells are filled by --device, which is a GPU if there is one and there
+are more than 2 G cells, and the host's cores otherwise.
 
 Each pair is printed with the letters of A above those of B, `|` between equal
 ones and `-` in gaps. With --json it is one object on a line, with `score` and
@@ -71,12 +77,68 @@ pub struct NwArgs {
     /// What each letter of a gap costs as well [default: 1]
     #[arg(long, value_name = "E", value_parser = parse_cost, requires = "gap_open")]
     pub gap_extend: Option<i32>,
+    /// host (this machine's cores), cpu (kernels on threads), cuda, cuda:N, or auto
+    #[arg(long, value_name = "NAME", value_parser = parse_where, default_value = "auto")]
+    pub device: Where,
     /// Find the scores and no alignments, which is faster
     #[arg(long)]
     pub score_only: bool,
     /// Print one JSON object a pair, and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+/// What fills the tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Where {
+    /// A GPU where there is one and the tables are large, else the host.
+    Auto,
+    /// The host's cores.
+    Host,
+    /// A device.
+    Device(Choice),
+}
+
+/// Reads `auto`, `host`, or the name of a device.
+fn parse_where(text: &str) -> Result<Where, String> {
+    match text {
+        "auto" => Ok(Where::Auto),
+        "host" => Ok(Where::Host),
+        name => match parse_choice(name) {
+            Ok(choice) => Ok(Where::Device(choice)),
+            Err(error) => Err(error
+                .to_string()
+                .replace("known are auto,", "known are host, auto,")),
+        },
+    }
+}
+
+/// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
+/// host takes some seconds for so many.
+const CELLS_OF_GPU: u64 = 1 << 31;
+
+impl Where {
+    /// Returns what fills the tables of these pairs.
+    fn scorer(self, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
+        let choice = match self {
+            Self::Host => return Ok(Box::new(Host)),
+            Self::Device(choice) => choice,
+            Self::Auto => {
+                let cells = |pair: &Pair| pair.a.codes.len() as u64 * pair.b.codes.len() as u64;
+                if pairs.iter().map(cells).sum::<u64>() < CELLS_OF_GPU {
+                    return Ok(Box::new(Host));
+                }
+                Choice::Auto
+            }
+        };
+        let (device, _) = AnyDevice::open(choice)?;
+        if self == Self::Auto && device.kind() == DeviceKind::Cpu {
+            // The host does the same with less ado.
+            return Ok(Box::new(Host));
+        }
+        let cut = Cut::best(&device);
+        Ok(Box::new(Diagonals { device, cut }))
+    }
 }
 
 /// Reads points, which may be negative.
@@ -124,7 +186,8 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     progress.say("reading the sequences");
     let scoring = scoring(args)?;
     let pairs = read_pairs(&args.a, &args.b, &scoring)?;
-    let printed = align(args, &scoring, &pairs, &mut Host, &progress);
+    let mut scorer = args.device.scorer(&pairs)?;
+    let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
     told(true, printed)
 }
 

@@ -6,7 +6,7 @@ use super::scoring::Scoring;
 use crate::error::Result;
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Launch};
+use stm_core::host::{Buffer, Device, Launch, Replay};
 use stm_kernels::nw::frame::DiagonalParams;
 use stm_kernels::nw::layout::{Layout, Table, transformed_scores};
 use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
@@ -66,6 +66,43 @@ pub struct Cut {
     pub kernel: TileKernel,
     /// The side of a tile, a power of two, at least 4.
     pub side: u32,
+}
+
+impl Cut {
+    /// Returns how a device cuts tables whose size is not known: on a GPU with tiles of one
+    /// warp whose lanes have four rows each, and on the CPU with few threads.
+    pub fn best<D: Device>(device: &D) -> Self {
+        let warp_width = device.limits().warp_width;
+        let side = if warp_width == 1 { 64 } else { 128 };
+        Self {
+            kernel: TileKernel::tiles(side, warp_width),
+            side,
+        }
+    }
+}
+
+/// Evaluates `$body` with the type `$K` of the kernel of some [`Tables`].
+macro_rules! with_kernel {
+    ($tables:expr, $K:ident => $body:expr) => {
+        with_kernel!(@ $K $body; ($tables.cut.kernel, $tables.affine)
+            (TileKernel::Tiles(1), false) => Tiles1;
+            (TileKernel::Tiles(1), true) => AffineTiles1;
+            (TileKernel::Tiles(2), false) => Tiles2;
+            (TileKernel::Tiles(2), true) => AffineTiles2;
+            (TileKernel::Tiles(_), false) => Tiles4;
+            (TileKernel::Tiles(_), true) => AffineTiles4;
+            (TileKernel::Locks, _) => Locks;
+            (TileKernel::Cells, _) => Cells;
+        )
+    };
+    (@ $K:ident $body:expr; $of:tt $($kernel:pat => $type:ty;)*) => {
+        match $of {
+            $($kernel => {
+                type $K = $type;
+                $body
+            })*
+        }
+    };
 }
 
 /// Tables in a device's memory.
@@ -169,22 +206,45 @@ impl<D: Device> Tables<D> {
         Ok(laps.read()?.into_iter().sum())
     }
 
+    /// Records the launches of kernel `K`.
+    fn record<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Box<dyn Replay + '_>> {
+        // SAFETY: the parameters are views of buffers that live as long as what is
+        // returned, and which nothing changes meanwhile.
+        Ok(unsafe { self.device.record::<K>(&self.launches())? })
+    }
+
     /// Fills the tables, and returns the time from the beginning of the first launch to the
     /// end of the last.
     ///
     /// # Errors
     /// An error of the device.
-    pub fn fill(&mut self) -> Result<Duration> {
-        match (self.cut.kernel, self.affine) {
-            (TileKernel::Tiles(1), false) => self.enqueue::<Tiles1>(),
-            (TileKernel::Tiles(1), true) => self.enqueue::<AffineTiles1>(),
-            (TileKernel::Tiles(2), false) => self.enqueue::<Tiles2>(),
-            (TileKernel::Tiles(2), true) => self.enqueue::<AffineTiles2>(),
-            (TileKernel::Tiles(_), false) => self.enqueue::<Tiles4>(),
-            (TileKernel::Tiles(_), true) => self.enqueue::<AffineTiles4>(),
-            (TileKernel::Locks, _) => self.enqueue::<Locks>(),
-            (TileKernel::Cells, _) => self.enqueue::<Cells>(),
-        }
+    pub fn fill(&self) -> Result<Duration> {
+        with_kernel!(self, K => self.enqueue::<K>())
+    }
+
+    /// Records the launches, each replay of which fills the tables.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn recorded(&self) -> Result<Box<dyn Replay + '_>> {
+        with_kernel!(self, K => self.record::<K>())
+    }
+
+    /// Returns the number of launches.
+    pub const fn launch_count(&self) -> u32 {
+        self.layout.diagonals
+    }
+
+    /// Returns the bytes that the tables and the sequences take of the device's memory.
+    pub fn bytes(&self) -> u64 {
+        let words = [
+            &self.matrices,
+            &self.letters,
+            &self.scores,
+            &self.rows,
+            &self.columns,
+        ];
+        words.iter().map(|buffer| 4 * buffer.len() as u64).sum()
     }
 
     /// Returns the last rows of the tables, which have been filled; `passes` are those that
@@ -221,7 +281,7 @@ impl<D: Device> Scorer for Diagonals<D> {
         let whole: Vec<Pass<'_>> = passes.iter().copied().filter(|p| !is_empty(p)).collect();
         let mut filled = Vec::new();
         if !whole.is_empty() {
-            let mut tables = Tables::new(&self.device, self.cut, &whole, scoring)?;
+            let tables = Tables::new(&self.device, self.cut, &whole, scoring)?;
             tables.fill()?;
             filled = tables.last_rows(&whole)?;
         }

@@ -13,9 +13,11 @@
 //! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
 //! | `pairs` | pairs of sequences, read and checked |
 //! | `cigar` | an alignment in short, and for people |
+//! | `bench` | `stamp bench nw` |
 
 pub mod align;
 pub mod alphabet;
+pub mod bench;
 pub mod cigar;
 pub mod diagonals;
 pub mod divide;

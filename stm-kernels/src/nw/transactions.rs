@@ -1,8 +1,9 @@
 //! Alignment scores by transactions: a transaction computes a cell of the matrix, and waits
 //! by `retry` until its three neighbours are there. Gaps are linear.
 //!
-//! Threads take cells in the order of their diagonals. So what the first cell that is not
-//! there yet needs is there, and its thread is at it.
+//! Threads draw cells from a counter, in the order of their diagonals. So what the first cell
+//! that is not there yet needs is there, and the thread that drew it is running: no thread
+//! waits for a block that is not resident yet.
 
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
@@ -31,6 +32,8 @@ pub struct MatrixParams<A: Algorithm> {
     /// The transformed score of letter `i` of the rows with letter `j` of the columns, at
     /// `i * alphabet + j`; constant.
     pub scores: TArray<u32>,
+    /// One word, 0 before the launch: the next cell.
+    pub next: TArray<u64>,
     /// Transactions of the launch.
     pub transactions: u64,
     /// Letters of the rows.
@@ -71,8 +74,16 @@ impl<A: Algorithm> Matrix<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &MatrixParams<A>) {
         let stride = u64::from(p.columns) + 1;
+        let Some(next) = p.next.get(0) else { return };
+        // The transaction that the lane runs, and the cell that it has drawn for it. An attempt
+        // that is made again has the same.
+        let mut drawn = (u64::MAX, 0);
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let at = constant(lane, &p.order, i);
+            if drawn.0 != i {
+                // SAFETY: a live word. Relaxed: it only counts.
+                drawn = (i, unsafe { lane.fetch_add_relaxed_64(next, 1) });
+            }
+            let at = constant(lane, &p.order, drawn.1);
             let (row, column) = (u64::from(at >> 16), u64::from(at & 0xFFFF));
             let cell = row * stride + column;
             if row == 0 || column == 0 {
