@@ -5,7 +5,7 @@ use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Laps, Launch, Limits, Memory, StopAt};
+use stm_core::host::{self, Cpu, Cuda, Device, Laps, Launch, Limits, Memory, Replay, StopAt};
 use stm_core::observe::Observation;
 
 /// What `--device` asks for.
@@ -185,6 +185,14 @@ impl Device for AnyDevice {
     ) -> Result<(), host::Error> {
         // SAFETY: the caller's promise.
         either!(AnyDevice, self, d => unsafe { d.enqueue::<K>(launch, params) })
+    }
+
+    unsafe fn record<'d, K: Kernel>(
+        &'d self,
+        launches: &[(Launch, K::Params)],
+    ) -> Result<Box<dyn Replay + 'd>, host::Error> {
+        // SAFETY: the caller's promise.
+        either!(AnyDevice, self, d => unsafe { d.record::<K>(launches) })
     }
 
     fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, host::Error> {

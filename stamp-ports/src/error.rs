@@ -70,6 +70,14 @@ pub enum Error {
         /// What is there, and what was expected.
         what: String,
     },
+    /// Tables of alignments that contradict one another.
+    #[error("{scorer} filled tables that cannot be right: {what}")]
+    WrongTables {
+        /// What filled them.
+        scorer: String,
+        /// What is wrong with them.
+        what: String,
+    },
     /// Standard output that could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -146,6 +154,7 @@ impl Error {
                 | host::Error::BadPtx { .. },
             )
             | Self::File { .. }
+            | Self::WrongTables { .. }
             | Self::Output(_) => 1,
             _ => 2,
         }

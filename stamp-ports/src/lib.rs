@@ -9,9 +9,10 @@
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
-//! | [`sync`] | `bench sync`: locks, barriers and semaphores, its document and its page |
+//! | [`nw`] | `nw` and `bench nw`: alignments of sequences |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
+//! | [`points`] | points of a measurement |
 //! | [`store`] | a document of measurements on disk |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
@@ -27,9 +28,11 @@ pub mod error;
 pub mod faults;
 pub mod measure;
 pub mod numbers;
+pub mod nw;
 pub mod out_file;
 pub mod output;
 pub mod paper;
+pub mod points;
 pub mod report;
 pub mod soak;
 pub mod store;

@@ -25,6 +25,7 @@
 //! | [`list`] | ordered list: the same | |
 //! | [`pool`] | allocation and release of nodes alone | |
 //! | [`counter`] | counters that all threads increment | Grote 2020; Gattani and Anickode 2024 |
+//! | [`nw`] | alignment of sequences | Li et al. 2015 |
 //! | [`sorted`] | one sorted list with entry points, into which all threads insert | Grote 2020 |
 //!
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
@@ -74,6 +75,8 @@ pub mod locked;
 pub mod machine;
 pub mod map;
 pub mod mutants;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod nw;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod ordered;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]

@@ -47,6 +47,7 @@ Examples:
   stamp tune ra --out ra.json         find the best launch of every variant
   stamp bench paper --out results     the paper's figures, measured
   stamp bench sync --out sync         locks, barriers, semaphores, measured
+  stamp nw a.fa b.fa                  alignments of sequences
 
 Exit status: 0 if every result was verified, 1 if one was not or a run failed,
 2 if the command line cannot be carried out.",
@@ -108,6 +109,9 @@ Examples:
     /// Measure what a publication shows
     #[command(subcommand)]
     Bench(Bench),
+    /// Align sequences of two FASTA files, from end to end
+    #[command(allow_negative_numbers = true, after_help = super::nw::HELP)]
+    Nw(Box<super::nw::NwArgs>),
     /// Inject faults, and check what a user sees of them
     #[command(after_help = "\
 Each fault is injected in a process of its own: sets that are too small, bad
@@ -220,6 +224,9 @@ Examples:
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = super::sync::HELP)]
     Sync(super::sync::SyncArgs),
+    /// Scores of alignments by dataflow, by launches, by graphs and by transactions
+    #[command(after_help = super::nw_bench::HELP)]
+    Nw(super::nw_bench::NwBenchArgs),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),

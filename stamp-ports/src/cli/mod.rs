@@ -7,8 +7,9 @@
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows` | `run`, and no command at all; its table, row by row |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
-//! | `tune`, `floor`, `paper`, `sync` | the commands that measure more |
+//! | `tune`, `floor`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
+//! | `nw` | `nw`, alignments |
 //! | `faults`, `soak` | `faults` and `soak` |
 
 pub mod args;
@@ -19,6 +20,8 @@ mod generate;
 mod list;
 pub mod machine;
 pub mod memory_args;
+pub mod nw;
+mod nw_bench;
 pub mod one_line;
 mod paper;
 mod rows;
@@ -75,12 +78,14 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Device(args)) if args.measure => machine::machine(args),
         Some(Command::Device(args)) => list::device(args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
+        Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => faults::faults(args),
         Some(Command::Soak(args)) => soak::soak(args),
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
+        Some(Command::Bench(Bench::Nw(args))) => nw_bench::nw(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
     }
 }

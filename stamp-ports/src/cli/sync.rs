@@ -6,14 +6,12 @@ use crate::devices::{Choice, parse_choice};
 use crate::error::Result;
 use crate::numbers::{parse_count, short};
 use crate::output::align;
-use crate::store::Store;
-use crate::sync::bench::Bench;
-use crate::sync::document::Point;
+use crate::points::Point;
 use crate::sync::run::{self, SyncSpec, parse_parts};
 use crate::workloads::shared_options::SEED;
 use clap::Args;
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What `--help` says behind the options.
@@ -84,65 +82,86 @@ pub(super) fn sync(args: &SyncArgs, command: &str) -> Result<bool> {
     let store = run::sync(&device, &spec, command)?;
     let mut asked = store.document.points.iter();
     let wrong = asked.any(|p| spec.parts.contains(&p.part.as_str()) && is_wrong(p));
-    told(!wrong, summary(&mut stdout().lock(), &store, &spec))
+    let document = &store.document;
+    let found = Found {
+        points: &document.points,
+        parts: &spec.parts,
+        path: store.path(),
+        complete: document.complete,
+    };
+    told(!wrong, found.summary(&mut stdout().lock()))
+}
+
+/// What a command that measures points has found.
+pub(super) struct Found<'a> {
+    /// All points of the document.
+    pub(super) points: &'a [Point],
+    /// The parts that were asked for.
+    pub(super) parts: &'a [&'static str],
+    /// Where the document is.
+    pub(super) path: &'a Path,
+    /// Whether every point was measured.
+    pub(super) complete: bool,
 }
 
 /// Whether a point was measured and its result is wrong.
-fn is_wrong(point: &Point) -> bool {
+pub(super) fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
-/// The points of the parts that were asked for as a table, and what there is.
-fn summary(out: &mut impl Write, store: &Store<Bench>, spec: &SyncSpec) -> Result<()> {
-    let points = &store.document.points;
-    let head = [
-        "part",
-        "implementation",
-        "launch",
-        "parameters",
-        "a second",
-        "note",
-    ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for point in points
-        .iter()
-        .filter(|p| spec.parts.contains(&p.part.as_str()))
-    {
-        let parameters: Vec<String> = point
-            .parameters
+impl Found<'_> {
+    /// The points of the parts that were asked for as a table, and what there is.
+    pub(super) fn summary(&self, out: &mut impl Write) -> Result<()> {
+        let points = self.points;
+        let head = [
+            "part",
+            "implementation",
+            "launch",
+            "parameters",
+            "a second",
+            "note",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for point in points
             .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        let rate = match point.repeat {
-            0 => "-".into(),
-            _ => short(point.per_s),
-        };
-        let note = match (&point.note, is_wrong(point)) {
-            (Some(note), true) => format!("WRONG: {note}"),
-            (Some(note), false) => note.clone(),
-            (None, _) => String::new(),
-        };
-        rows.push(vec![
-            point.part.clone(),
-            point.implementation.clone(),
-            format!("{}x{}", point.blocks, point.threads),
-            parameters.join(", "),
-            rate,
-            note,
-        ]);
-    }
-    if rows.len() > 1 {
-        for line in align(&rows, 1, false) {
-            writeln!(out, "{}", line.trim_end())?;
+            .filter(|p| self.parts.contains(&p.part.as_str()))
+        {
+            let parameters: Vec<String> = point
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            let rate = match point.repeat {
+                0 => "-".into(),
+                _ => short(point.per_s),
+            };
+            let note = match (&point.note, is_wrong(point)) {
+                (Some(note), true) => format!("WRONG: {note}"),
+                (Some(note), false) => note.clone(),
+                (None, _) => String::new(),
+            };
+            rows.push(vec![
+                point.part.clone(),
+                point.implementation.clone(),
+                format!("{}x{}", point.blocks, point.threads),
+                parameters.join(", "),
+                rate,
+                note,
+            ]);
         }
-        writeln!(out)?;
+        if rows.len() > 1 {
+            for line in align(&rows, 1, false) {
+                writeln!(out, "{}", line.trim_end())?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "{} points: {}", points.len(), self.path.display())?;
+        if !self.complete {
+            writeln!(
+                out,
+                "Not all points are in it yet: the same command goes on, and see --only."
+            )?;
+        }
+        Ok(())
     }
-    writeln!(out, "{} points: {}", points.len(), store.path().display())?;
-    if !store.document.complete {
-        writeln!(
-            out,
-            "Not all points are in it yet: the same command goes on, and see --only."
-        )?;
-    }
-    Ok(())
 }

@@ -51,7 +51,7 @@ pub struct Bench {
 }
 
 /// The fields that a reader looks for first, in this order.
-const FIELDS: [&str; 12] = [
+pub(crate) const FIELDS: [&str; 12] = [
     "format", "version", "commit", "command", "quick", "seed", "started", "seconds", "complete",
     "device", "settings", "notes",
 ];

@@ -6,17 +6,13 @@ use super::document::{Asked, Point};
 use super::operations::{self, Effort};
 use super::peers::Peers;
 use super::{plan, sections};
-use crate::devices::{AnyDevice, Description};
-use crate::error::{Error, Result};
+use crate::devices::AnyDevice;
+use crate::error::Result;
 use crate::measure::machine;
 use crate::measure::machine::cache::Place;
 use crate::measure::machine::document::Measurement;
-use crate::measure::progress::Progress;
-use crate::numbers::short;
+use crate::points::{self, Meter, settings};
 use crate::store::{Header, Store, published};
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -64,24 +60,8 @@ pub const OPERATIONS: [(&str, &str); 4] = [
 /// # Errors
 /// An unknown name, with those that there are.
 pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
-    let known = || OPERATIONS.iter().chain(&sections::PARTS).map(|part| part.0);
-    if text == "all" {
-        return Ok(known().collect());
-    }
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        let part = known().find(|part| *part == name).ok_or_else(|| {
-            let all: Vec<&str> = known().collect();
-            Error::Usage(format!(
-                "there is no part {name:?}: known are {} and all",
-                all.join(", ")
-            ))
-        })?;
-        if !found.contains(&part) {
-            found.push(part);
-        }
-    }
-    Ok(found)
+    let known = OPERATIONS.iter().chain(&sections::PARTS);
+    points::parse_parts(text, &known.map(|part| part.0).collect::<Vec<_>>())
 }
 
 /// Measures what the document lacks; `command` is how the program was called.
@@ -102,7 +82,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         command: &published(command, &spec.out),
         quick: spec.quick,
         seed: spec.seed,
-        settings: settings(device, spec, &description)?,
+        settings: settings(device, &description, spec.quick, spec.seed)?,
         device: description,
         notes: notes.clone(),
     };
@@ -111,7 +91,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     store.document.notes = notes;
     let began = Instant::now();
     let time_left = || spec.time.is_none_or(|time| began.elapsed() < time);
-    let everything = points(device, spec, &peers)?;
+    let everything = all_points(device, spec, &peers)?;
     let here = |part: &str| spec.parts.contains(&part);
     // What was not verified, or could not be measured, is tried again.
     let there = |p: &Point, asked: &Asked| p.verified && p.answers(asked);
@@ -175,75 +155,10 @@ const fn effort(spec: &SyncSpec) -> Effort {
 }
 
 /// All points of a device.
-fn points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
+fn all_points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
     let mut all = operations::points(device, effort(spec), peers)?;
     all.extend(plan::sections(device, spec.quick));
     Ok(all)
-}
-
-/// What two commands must agree on to share a document: the program to its last byte, so that
-/// no kernel is another one, the device and its driver, and what was asked for.
-fn settings(
-    device: &AnyDevice,
-    spec: &SyncSpec,
-    description: &Description,
-) -> Result<BTreeMap<String, String>> {
-    let mut program = DefaultHasher::new();
-    std::fs::read(std::env::current_exe()?)?.hash(&mut program);
-    let name = format!("{}: {}", description.id, description.name);
-    Ok(BTreeMap::from([
-        ("version".into(), env!("CARGO_PKG_VERSION").into()),
-        ("program".into(), format!("{:016x}", program.finish())),
-        ("device".into(), name),
-        ("driver".into(), machine::driver(device)),
-        ("--quick".into(), spec.quick.to_string()),
-        ("--seed".into(), spec.seed.to_string()),
-    ]))
-}
-
-/// Says on standard error what was measured: on a terminal in a line that changes, else in a
-/// line for each point.
-struct Meter {
-    progress: Progress,
-    lines: bool,
-    points: usize,
-}
-
-impl Meter {
-    fn new(points: usize) -> Self {
-        Self {
-            progress: Progress::new(),
-            lines: !stderr().is_terminal(),
-            points,
-        }
-    }
-
-    fn done(&self, number: usize, point: &Point) {
-        let parameters: Vec<String> = point
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        let found = match &point.note {
-            Some(note) if !point.verified => note.clone(),
-            _ => format!("{}/s", short(point.per_s)),
-        };
-        let line = format!(
-            "{number}/{} {} {} at {}x{} {}: {found}",
-            self.points,
-            point.part,
-            point.implementation,
-            point.blocks,
-            point.threads,
-            parameters.join(" ")
-        );
-        if self.lines {
-            // The measurement is the same whether somebody reads this or not.
-            let _ = writeln!(stderr(), "{line}");
-        } else {
-            self.progress.say(line);
-        }
-    }
 }
 
 #[cfg(test)]

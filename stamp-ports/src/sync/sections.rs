@@ -132,22 +132,6 @@ pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     }
 }
 
-/// Returns a point of sorted times.
-fn point(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Point {
-    let median = ms[ms.len() / 2];
-    Point {
-        operations,
-        repeat: ms.len() as u32,
-        ms: median,
-        ms_min: ms[0],
-        ms_max: ms[ms.len() - 1],
-        per_s: operations as f64 / (median * 1e-3).max(1e-9),
-        verified: wrong.is_none(),
-        ..Point::without_time(asked, String::new())
-    }
-    .noted(wrong)
-}
-
 /// The checks of the launches of a point: each launch is judged, until that has taken as
 /// long as a point may; of those with the most data, the first and the last.
 #[derive(Default)]
@@ -206,7 +190,7 @@ fn excluding(
         Some(wrong) => Some(wrong),
         None => data.verify(operations)?,
     };
-    let found = point(asked, operations, &ms, wrong);
+    let found = Point::timed(asked, operations, &ms, wrong);
     let note = if found.verified { data.note()? } else { None };
     Ok(if note.is_some() {
         found.noted(note)
@@ -216,7 +200,10 @@ fn excluding(
 }
 
 /// Measures an algorithm of the transactional memory.
-fn transactions(
+///
+/// # Errors
+/// The errors of its launches.
+pub fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,
     asked: &Asked,
@@ -250,7 +237,7 @@ fn transactions(
         return Ok(Point::without_time(asked, why));
     }
     let wrong = report.error.filter(|_| !report.verified);
-    let mut found = point(asked, operations, &[time.min, time.median, time.max], wrong);
+    let mut found = Point::timed(asked, operations, &[time.min, time.median, time.max], wrong);
     found.repeat = spec.repeat;
     Ok(found)
 }

@@ -220,6 +220,29 @@ impl<W> Contender<W> {
     }
 }
 
+impl<W> Contender<W> {
+    /// Makes a contender whose launches are its own business: `prepare` returns its data,
+    /// and `entry` is the entry point of its first kernel.
+    pub fn of_launches<T: PreparedContender + 'static>(
+        kind: ContenderKind,
+        name: &'static str,
+        entry: &'static str,
+        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
+        prepare: impl Fn(&W, &AnyDevice, u64) -> Result<T> + 'static,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            entry,
+            operations,
+            operations_a_transaction,
+            prepare: Box::new(move |of, device, seed, _transactions| {
+                Ok(Box::new(prepare(of, device, seed)?))
+            }),
+        }
+    }
+}
+
 /// A contender of a workload whose input is known.
 #[derive(Debug)]
 pub struct BoundContender<'a> {

@@ -43,6 +43,7 @@ macro_rules! for_each_workload {
             pool: Pool(Pool), "nodes allocated and freed, and nothing else";
             counter: Counter(Counter), "counters that all threads increment";
             sorted: Sorted(Sorted), "one sorted list with entry points, keys inserted";
+            nw: Nw(Nw), "alignment score: each transaction computes a cell, and waits for its neighbours";
         }
     };
 }
@@ -56,6 +57,7 @@ pub mod kmeans;
 pub mod labyrinth;
 pub mod list;
 pub mod map;
+pub mod nw;
 pub mod ordered;
 pub mod pool;
 pub mod queue;

@@ -120,6 +120,20 @@ pub(crate) trait Driver: Send + Sync {
     ) -> Call<i32>;
     /// `cuLaunchKernel` or `cuLaunchCooperativeKernel`.
     unsafe fn launch(&self, launch: DriverLaunch) -> Call;
+
+    /// `cuStreamBeginCapture`, without a limit to what this or other threads may call
+    /// meanwhile.
+    unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call;
+    /// `cuStreamEndCapture`.
+    unsafe fn end_capture(&self, stream: sys::CUstream) -> Call<sys::CUgraph>;
+    /// `cuGraphInstantiateWithFlags`.
+    unsafe fn instantiate(&self, graph: sys::CUgraph) -> Call<sys::CUgraphExec>;
+    /// `cuGraphDestroy`.
+    unsafe fn destroy_graph(&self, graph: sys::CUgraph) -> Call;
+    /// `cuGraphLaunch`.
+    unsafe fn launch_graph(&self, ready: sys::CUgraphExec, stream: sys::CUstream) -> Call;
+    /// `cuGraphExecDestroy`.
+    unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call;
 }
 
 /// Returns whether an error ends the context: every later call then returns it
@@ -322,5 +336,27 @@ impl Driver for Nvidia {
                 &mut parameters,
             )
         }
+    }
+
+    unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        unsafe { result::stream::begin_capture(stream, mode) }
+    }
+    unsafe fn end_capture(&self, stream: sys::CUstream) -> Call<sys::CUgraph> {
+        unsafe { result::stream::end_capture(stream) }
+    }
+    unsafe fn instantiate(&self, graph: sys::CUgraph) -> Call<sys::CUgraphExec> {
+        let mut ready = core::ptr::null_mut();
+        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut ready, graph, 0) }.result()?;
+        Ok(ready)
+    }
+    unsafe fn destroy_graph(&self, graph: sys::CUgraph) -> Call {
+        unsafe { result::graph::destroy(graph) }
+    }
+    unsafe fn launch_graph(&self, ready: sys::CUgraphExec, stream: sys::CUstream) -> Call {
+        unsafe { result::graph::launch(ready, stream) }
+    }
+    unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call {
+        unsafe { result::graph::exec_destroy(ready) }
     }
 }

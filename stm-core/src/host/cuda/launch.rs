@@ -2,10 +2,12 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
+use crate::host::cuda::graph::Graph;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
 use crate::host::device::{Device, Laps, Launch, Limits, Memory, StopAt};
 use crate::host::error::Error;
+use crate::host::replay::Replay;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
 use cudarc::driver::{DriverError, sys};
@@ -18,18 +20,18 @@ use std::time::{Duration, Instant};
 use std::vec::Vec;
 
 /// An event, destroyed when dropped.
-struct Event<'a> {
+pub(super) struct Event<'a> {
     cuda: &'a Cuda,
     event: sys::CUevent,
 }
 
 impl<'a> Event<'a> {
-    fn new(cuda: &'a Cuda) -> Result<Self, Error> {
+    pub(super) fn new(cuda: &'a Cuda) -> Result<Self, Error> {
         let event = cuda.done("cuEventCreate", cuda.driver().create_event())?;
         Ok(Self { cuda, event })
     }
 
-    fn record(&self) -> Result<(), Error> {
+    pub(super) fn record(&self) -> Result<(), Error> {
         let stream = self.cuda.stream();
         // SAFETY: both are live.
         let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
@@ -37,7 +39,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the time from this event to a later one; both have been reached.
-    fn until(&self, later: &Self) -> Result<Duration, Error> {
+    pub(super) fn until(&self, later: &Self) -> Result<Duration, Error> {
         // SAFETY: both are live.
         let elapsed = unsafe { self.cuda.driver().elapsed(self.event, later.event) };
         let ms = self.cuda.done("cuEventElapsedTime", elapsed)?;
@@ -158,12 +160,8 @@ impl Device for Cuda {
         // SAFETY: the caller promises it, and the copy is waited for below.
         let copied = unsafe { self.driver().copy_within(to, from, bytes, self.stream()) };
         self.done("cuMemcpyDtoDAsync", copied)?;
-        // SAFETY: both are live.
-        let recorded = unsafe { self.driver().record_event(after.event, self.stream()) };
         // After an error here the copy may still run, as a kernel may.
-        recorded
-            .and_then(|()| self.wait_for(&after, None))
-            .map_err(|error| self.lose("a copy on the device", error))?;
+        self.wait_after(&after, "a copy on the device")?;
         before.until(&after)
     }
 
@@ -179,9 +177,16 @@ impl Device for Cuda {
     }
 
     unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
-        let params = core::ptr::from_ref(params).cast::<c_void>();
-        // SAFETY: as above.
-        unsafe { self.start_entry(Entry::of::<K>(), launch, params) }
+        // SAFETY: the caller promises it.
+        unsafe { self.start::<K>(launch, params) }
+    }
+
+    unsafe fn record<'d, K: Kernel>(
+        &'d self,
+        launches: &[(Launch, K::Params)],
+    ) -> Result<Box<dyn Replay + 'd>, Error> {
+        // SAFETY: the caller promises it.
+        Ok(Box::new(unsafe { Graph::record::<K>(self, launches) }?))
     }
 
     fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, Error> {
@@ -197,12 +202,7 @@ impl Device for Cuda {
     fn wait(&self, stop: Option<StopAt>) -> Result<(), Error> {
         self.alive()?;
         let reached = Event::new(self)?;
-        // SAFETY: both are live.
-        let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
-        // After an error here a kernel may still run (`launch_entry`).
-        recorded
-            .and_then(|()| self.wait_for(&reached, stop))
-            .map_err(|error| self.lose("a kernel in order", error))
+        self.wait_until(&reached, stop, "a kernel in order")
     }
 }
 
@@ -219,6 +219,49 @@ fn pause_between_polls(elapsed: Duration) {
 }
 
 impl Cuda {
+    /// Records an event behind all that has been launched, and waits for it. After an
+    /// error kernels may still run, so the context is lost whatever the error: nothing
+    /// that they use may be freed.
+    fn wait_until(
+        &self,
+        reached: &Event<'_>,
+        stop: Option<StopAt>,
+        what: &str,
+    ) -> Result<(), Error> {
+        // SAFETY: both are live.
+        let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
+        recorded
+            .and_then(|()| self.wait_for(reached, stop))
+            .map_err(|error| self.lose(what, error))
+    }
+
+    /// Does the same without a time limit.
+    pub(super) fn wait_after(&self, reached: &Event<'_>, what: &str) -> Result<(), Error> {
+        self.wait_until(reached, None, what)
+    }
+
+    /// Makes a kernel ready for launches of this shape, and checks the shape.
+    pub(super) fn ready<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+        launch.check(&self.limits())?;
+        let loaded = self.function(Entry::of::<K>(), launch.probe.observation())?;
+        self.check_function(loaded, launch)
+    }
+
+    /// Launches a kernel and does not wait for it.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::enqueue`].
+    pub(super) unsafe fn start<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<(), Error> {
+        let params = core::ptr::from_ref(params).cast::<c_void>();
+        // SAFETY: the entry point takes one parameter, K::Params by value; its validity
+        // is the caller's promise.
+        unsafe { self.start_entry(Entry::of::<K>(), launch, params) }
+    }
+
     /// Launches an entry point and waits for it.
     ///
     /// # Safety
@@ -237,13 +280,7 @@ impl Cuda {
         before.record()?;
         // SAFETY: the caller promises it.
         unsafe { self.start_entry(kernel, launch, params) }?;
-        // SAFETY: both are live.
-        let recorded = unsafe { (self.driver()).record_event(after.event, self.stream()) };
-        // After an error here the kernel may still run, so the context is lost
-        // whatever the error: nothing that the kernel uses may be freed.
-        recorded
-            .and_then(|()| self.wait_for(&after, launch.stop))
-            .map_err(|e| self.lose(&format!("kernel {}", kernel.name), e))?;
+        self.wait_until(&after, launch.stop, &format!("kernel {}", kernel.name))?;
         before.until(&after)
     }
 

@@ -13,6 +13,7 @@
 //! | `context` | `Cuda`: the context, and the errors that end it |
 //! | `borrow` | memory of the caller's `cudarc` |
 //! | `driver` | the driver's calls, and the errors that end a context |
+//! | `graph` | recorded launches |
 //! | `memory` | allocations and copies |
 //! | `module` | PTX modules, and their compilation by the driver |
 //! | `launch` | launches, and the time limit |
@@ -20,6 +21,7 @@
 mod borrow;
 pub(crate) mod context;
 mod driver;
+mod graph;
 mod launch;
 mod memory;
 mod module;

@@ -31,6 +31,10 @@ pub(crate) struct State {
     pub(crate) free: usize,
     pub(crate) streams: usize,
     pub(crate) events: usize,
+    /// Graphs, and graphs that are ready to be launched.
+    pub(crate) graphs: usize,
+    /// Whether the stream records launches.
+    pub(crate) capturing: bool,
     pub(crate) contexts: usize,
     /// The message that the compiler writes if loading a module fails.
     pub(crate) log: &'static str,
@@ -42,13 +46,13 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Returns what has not been given back: allocations, streams, events,
-    /// contexts.
+    /// Returns what has not been given back: allocations, streams, events and graphs,
+    /// contexts, and whether the stream still records.
     pub(crate) fn left(&self) -> [usize; 4] {
         [
             self.allocations.len(),
             self.streams,
-            self.events,
+            self.events + self.graphs + usize::from(self.capturing),
             self.contexts,
         ]
     }
@@ -281,5 +285,32 @@ impl Driver for StandIn {
     }
     unsafe fn launch(&self, _launch: DriverLaunch) -> Call {
         self.enter("cuLaunchKernel")
+    }
+
+    unsafe fn begin_capture(&self, _stream: sys::CUstream) -> Call {
+        self.enter("cuStreamBeginCapture")?;
+        self.state().capturing = true;
+        Ok(())
+    }
+    unsafe fn end_capture(&self, _stream: sys::CUstream) -> Call<sys::CUgraph> {
+        // The capture ends even if it has failed.
+        self.state().capturing = false;
+        self.enter("cuStreamEndCapture")?;
+        self.state().graphs += 1;
+        Ok(handle())
+    }
+    unsafe fn instantiate(&self, _graph: sys::CUgraph) -> Call<sys::CUgraphExec> {
+        self.enter("cuGraphInstantiate")?;
+        self.state().graphs += 1;
+        Ok(handle())
+    }
+    unsafe fn destroy_graph(&self, _graph: sys::CUgraph) -> Call {
+        self.give_back("cuGraphDestroy", |state| state.graphs -= 1)
+    }
+    unsafe fn launch_graph(&self, _ready: sys::CUgraphExec, _stream: sys::CUstream) -> Call {
+        self.enter("cuGraphLaunch")
+    }
+    unsafe fn destroy_ready(&self, _ready: sys::CUgraphExec) -> Call {
+        self.give_back("cuGraphExecDestroy", |state| state.graphs -= 1)
     }
 }

@@ -85,6 +85,13 @@ fn session(driver: &StandIn) -> Result<(), Error> {
     array.copy_from(&foreign)?;
     array.copy_to(&mut foreign)?;
     assert_eq!(buffer.download()?, [4, 5, 6]);
+    drop(buffer);
+    let params = Params { stm: stm.handle() };
+    let launches = [1, 2].map(|blocks| (Launch::new(blocks, 64), params));
+    // SAFETY: the kernel does nothing.
+    let mut recorded = unsafe { cuda.record::<Nothing>(&launches) }?;
+    recorded.replay()?;
+    recorded.replay()?;
     Ok(())
 }
 

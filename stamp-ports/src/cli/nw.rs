@@ -1,0 +1,328 @@
+//! The command `nw`.
+
+use super::console::told;
+use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
+use crate::error::{Error, Result};
+use crate::measure::progress::Progress;
+use crate::nw::align::Alignment;
+use crate::nw::cigar::{cigar, lines};
+use crate::nw::diagonals::{Cut, Diagonals};
+use crate::nw::divide::{LARGE, align_all};
+use crate::nw::matrix::{Matrix, names};
+use crate::nw::pairs::{Pair, groups, read_pairs};
+use crate::nw::scorer::{Host, Scorer};
+use crate::nw::scoring::{Gap, Scoring};
+use crate::variants::suggestion;
+use clap::Args;
+use serde::Serialize;
+use std::fs;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+
+/// What `--help` says behind the options.
+pub(super) const HELP: &str = "\
+A.fa and B.fa are FASTA files: a line `>NAME`, then letters on any number of
+lines. The i-th sequence of A is aligned with the i-th of B, from end to end.
+
+An alignment's score is the sum over its pairs of letters, less what its gaps
+cost: a gap of k letters costs k x G (--gap), or O + k x E (--gap-open and
+--gap-extend). Costs are positive numbers. Pairs score by --match and --mismatch
+(the letters A, C, G, T, U), or by a --matrix: a built-in one
+(blosum45, blosum50, blosum62, blosum80, blosum90, pam30, pam70, pam250,
+nuc.4.4), or a file in the format of the NCBI's.
+
+Sequences of any length are aligned in memory that is linear in it. Tables of more
+than 4 M cells are filled by --device, which is a GPU if there is one and there
+are more than 2 G cells, and the host's cores otherwise.
+
+Each pair is printed with the letters of A above those of B, `|` between equal
+ones and `-` in gaps. With --json it is one object on a line, with `score` and
+`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone.
+
+Examples:
+  printf '>one\\nGATTACA\\n' > a.fa
+  printf '>two\\nGCATGCA\\n' > b.fa
+  stamp nw a.fa b.fa --match 1 --mismatch 1 --gap 1
+  stamp nw a.fa b.fa --match 2 --mismatch 3 --gap-open 5 --gap-extend 2 --json
+  stamp nw p.fa q.fa --matrix blosum62 --gap-open 11 --gap-extend 1
+  stamp nw p.fa q.fa --matrix my-matrix.txt --gap 8 --score-only";
+
+/// The options of `nw`.
+#[derive(Args, Debug, Clone)]
+pub struct NwArgs {
+    /// The sequences whose letters `I` names
+    #[arg(value_name = "A.fa")]
+    pub a: PathBuf,
+    /// The sequences whose letters `D` names, as many
+    #[arg(value_name = "B.fa")]
+    pub b: PathBuf,
+    /// A substitution matrix: the name of a built-in one, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub matrix: Option<PathBuf>,
+    /// What a pair of equal letters scores [default: 5]
+    #[arg(long = "match", value_name = "M", value_parser = parse_points,
+          requires = "mismatch", conflicts_with = "matrix")]
+    pub same: Option<i32>,
+    /// What a pair of other letters costs; -X is the same as X [default: 4]
+    #[arg(long, value_name = "X", value_parser = parse_points,
+          requires = "same", conflicts_with = "matrix")]
+    pub mismatch: Option<i32>,
+    /// What each letter of a gap costs, if gaps cost nothing to open
+    #[arg(long, value_name = "G", value_parser = parse_cost,
+          conflicts_with_all = ["gap_open", "gap_extend"])]
+    pub gap: Option<i32>,
+    /// What a gap costs whatever its length [default: 10]
+    #[arg(long, value_name = "O", value_parser = parse_cost, requires = "gap_extend")]
+    pub gap_open: Option<i32>,
+    /// What each letter of a gap costs as well [default: 1]
+    #[arg(long, value_name = "E", value_parser = parse_cost, requires = "gap_open")]
+    pub gap_extend: Option<i32>,
+    /// host (this machine's cores), cpu (kernels on threads), cuda, cuda:N, or auto
+    #[arg(long, value_name = "NAME", value_parser = parse_where, default_value = "auto")]
+    pub device: Where,
+    /// Find the scores and no alignments, which is faster
+    #[arg(long)]
+    pub score_only: bool,
+    /// Print one JSON object a pair, and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What fills the tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Where {
+    /// A GPU where there is one and the tables are large, else the host.
+    Auto,
+    /// The host's cores.
+    Host,
+    /// A device.
+    Device(Choice),
+}
+
+/// Reads `auto`, `host`, or the name of a device.
+fn parse_where(text: &str) -> Result<Where, String> {
+    match text {
+        "auto" => Ok(Where::Auto),
+        "host" => Ok(Where::Host),
+        name => match parse_choice(name) {
+            Ok(choice) => Ok(Where::Device(choice)),
+            Err(error) => Err(error
+                .to_string()
+                .replace("known are auto,", "known are host, auto,")),
+        },
+    }
+}
+
+/// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
+/// host takes some seconds for so many.
+const CELLS_OF_GPU: u64 = 1 << 31;
+
+impl Where {
+    /// Returns what fills the tables of these pairs.
+    fn scorer(self, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
+        let choice = match self {
+            Self::Host => return Ok(Box::new(Host)),
+            Self::Device(choice) => choice,
+            Self::Auto => {
+                let cells = |pair: &Pair| pair.a.codes.len() as u64 * pair.b.codes.len() as u64;
+                if pairs.iter().map(cells).sum::<u64>() < CELLS_OF_GPU {
+                    return Ok(Box::new(Host));
+                }
+                Choice::Auto
+            }
+        };
+        let (device, _) = AnyDevice::open(choice)?;
+        if self == Self::Auto && device.kind() == DeviceKind::Cpu {
+            // The host does the same with less ado.
+            return Ok(Box::new(Host));
+        }
+        let cut = Cut::best(&device);
+        Ok(Box::new(Diagonals { device, cut }))
+    }
+}
+
+/// Reads points, which may be negative.
+fn parse_points(text: &str) -> Result<i32, String> {
+    text.parse().map_err(|_| {
+        format!("{text:?} is no score: give a whole number of up to nine digits, such as 5")
+    })
+}
+
+/// Reads a cost, which is not negative.
+fn parse_cost(text: &str) -> Result<i32, String> {
+    match parse_points(text) {
+        Ok(cost) if cost < 0 => Err(format!(
+            "{text:?} is negative: costs are given as positive numbers, and taken off the score"
+        )),
+        Err(_) => Err(format!(
+            "{text:?} is no cost: give a whole number of up to nine digits, such as 2"
+        )),
+        right => right,
+    }
+}
+
+/// Columns of an alignment on a line.
+const COLUMNS: usize = 60;
+
+/// A pair, as JSON.
+#[derive(Serialize)]
+struct Shown<'p> {
+    a: &'p str,
+    b: &'p str,
+    a_length: usize,
+    b_length: usize,
+    score: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cigar: Option<String>,
+    matrix: &'p str,
+    gap_open: i32,
+    gap_extend: i32,
+    device: &'p str,
+}
+
+/// Aligns the pairs of two files.
+pub(super) fn nw(args: &NwArgs) -> Result<bool> {
+    let progress = Progress::new();
+    progress.say("reading the sequences");
+    let scoring = scoring(args)?;
+    let pairs = read_pairs(&args.a, &args.b, &scoring)?;
+    let mut scorer = args.device.scorer(&pairs)?;
+    let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
+    told(true, printed)
+}
+
+/// Makes the scoring of the options.
+fn scoring(args: &NwArgs) -> Result<Scoring> {
+    let matrix = if let Some(named) = &args.matrix {
+        matrix(named)?
+    } else {
+        let (same, mismatch) = (args.same.unwrap_or(5), args.mismatch.unwrap_or(4));
+        let other = mismatch.saturating_abs().saturating_neg();
+        Matrix::of_match(b"ACGTU", same, other).map_err(Error::Usage)?
+    };
+    let gap = match args.gap {
+        Some(extend) => Gap { open: 0, extend },
+        None => Gap {
+            open: args.gap_open.unwrap_or(10),
+            extend: args.gap_extend.unwrap_or(1),
+        },
+    };
+    Ok(Scoring { matrix, gap })
+}
+
+/// Returns the built-in matrix of this name, or reads the file.
+fn matrix(named: &Path) -> Result<Matrix> {
+    let shown = named.to_string_lossy();
+    if let Some(matrix) = Matrix::named(&shown) {
+        return matrix.map_err(Error::Usage);
+    }
+    let text = fs::read(named).map_err(|error| {
+        let known: Vec<&str> = names().collect();
+        let suggestion = suggestion(&shown, &known);
+        Error::Usage(format!(
+            "--matrix {shown}: it is no built-in matrix ({suggestion}), and as a file it cannot be \
+             read: {error}"
+        ))
+    })?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Error::Usage(format!("--matrix {shown}: the file is no text")))?;
+    Matrix::parse(&shown, &text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
+}
+
+/// Aligns all pairs, group by group, and prints each.
+fn align(
+    args: &NwArgs,
+    scoring: &Scoring,
+    pairs: &[Pair],
+    scorer: &mut dyn Scorer,
+    progress: &Progress,
+) -> Result<()> {
+    let mut done = 0;
+    let device = scorer.name();
+    for group in groups(pairs) {
+        progress.say(match group {
+            [pair] => format!(
+                "{} and {} on {device}",
+                pair.a.record.name, pair.b.record.name
+            ),
+            _ => format!("{done} of {} pairs done, on {device}", pairs.len()),
+        });
+        let codes: Vec<_> = group.iter().map(Pair::codes).collect();
+        let found: Vec<(i64, Option<Alignment>)> = if args.score_only {
+            let scores = scorer.scores(&codes, scoring)?;
+            scores.into_iter().map(|score| (score, None)).collect()
+        } else {
+            let found = align_all(&codes, scoring, scorer, LARGE)?;
+            found.into_iter().map(|a| (a.score, Some(a))).collect()
+        };
+        progress.suspend(|| {
+            let mut out = stdout().lock();
+            for (number, (pair, (score, alignment))) in (done..).zip(group.iter().zip(&found)) {
+                let shown = Shown::new(pair, *score, alignment.as_ref(), scoring, &device);
+                if args.json {
+                    let line = serde_json::to_string(&shown).map_err(std::io::Error::from)?;
+                    writeln!(out, "{line}")?;
+                } else {
+                    if number > 0 && alignment.is_some() {
+                        writeln!(out)?;
+                    }
+                    shown.write(&mut out, pair, alignment.as_ref())?;
+                }
+            }
+            out.flush()
+        })?;
+        done += group.len();
+    }
+    Ok(())
+}
+
+impl<'p> Shown<'p> {
+    fn new(
+        pair: &'p Pair,
+        score: i64,
+        alignment: Option<&Alignment>,
+        scoring: &'p Scoring,
+        device: &'p str,
+    ) -> Self {
+        let (a, b) = (&pair.a.record, &pair.b.record);
+        Self {
+            a: &a.name,
+            b: &b.name,
+            a_length: a.letters.len(),
+            b_length: b.letters.len(),
+            score,
+            cigar: alignment.map(|found| cigar(&found.ops, &a.letters, &b.letters)),
+            matrix: &scoring.matrix.name,
+            gap_open: scoring.gap.open,
+            gap_extend: scoring.gap.extend,
+            device,
+        }
+    }
+
+    /// Writes it for a person.
+    fn write(
+        &self,
+        out: &mut impl Write,
+        pair: &Pair,
+        alignment: Option<&Alignment>,
+    ) -> std::io::Result<()> {
+        let Self {
+            a,
+            b,
+            a_length,
+            b_length,
+            score,
+            ..
+        } = self;
+        writeln!(
+            out,
+            "{a} ({a_length} letters) and {b} ({b_length} letters): score {score}"
+        )?;
+        let Some(found) = alignment else {
+            return Ok(());
+        };
+        let (of_a, of_b) = (&pair.a.record.letters[..], &pair.b.record.letters[..]);
+        writeln!(out)?;
+        write!(out, "{}", lines(&found.ops, (a, of_a), (b, of_b), COLUMNS))
+    }
+}

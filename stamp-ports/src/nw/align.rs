@@ -1,0 +1,329 @@
+//! The best global alignment on the host, which judges what a device finds.
+//!
+//! [`score`] keeps two rows (Gotoh 1982). [`align`] finds where the best alignment crosses the
+//! middle row, by a pass from each end, and does the same above and below (Hirschberg 1975; with
+//! affine gaps Myers and Miller 1988), so it takes twice the time of the score, and memory for
+//! a few rows.
+
+use super::scoring::{Gap, Scoring};
+
+/// What an alignment does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Puts a letter of A above a letter of B.
+    Pair,
+    /// Puts a letter of A above a gap.
+    OnlyA,
+    /// Puts a gap above a letter of B.
+    OnlyB,
+}
+
+/// An alignment of two whole sequences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    /// Its score.
+    pub score: i64,
+    /// What it does, from the beginning.
+    pub ops: Vec<Op>,
+}
+
+/// The last row of the table of the alignments of a sequence A with all beginnings of a
+/// sequence B.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastRow {
+    /// The best score of all of A with the first `j` letters of B, `j` from 0.
+    pub best: Vec<i32>,
+    /// The best score of those that end in a gap below a letter of A. It need not be there
+    /// if gaps are linear.
+    pub in_gap: Vec<i32>,
+}
+
+/// Returns the score of the best alignment of two sequences of codes that
+/// [`Scoring::check`] admits.
+pub fn score(a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
+    let mut row = LastRow::default();
+    last_row(a.iter(), &b.iter(), scoring, scoring.gap.open, &mut row);
+    i64::from(row.best[b.len()])
+}
+
+/// Returns the score of an alignment, which must be one of these sequences.
+///
+/// # Panics
+/// It panics if the alignment has another number of letters.
+pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0);
+    for run in ops.chunk_by(|x, y| x == y) {
+        match run[0] {
+            Op::Pair => {
+                for _ in run {
+                    sum += i64::from(scoring.matrix.score(a[i], b[j]));
+                    (i, j) = (i + 1, j + 1);
+                }
+            }
+            Op::OnlyA => {
+                sum -= scoring.gap.cost(run.len());
+                i += run.len();
+            }
+            Op::OnlyB => {
+                sum -= scoring.gap.cost(run.len());
+                j += run.len();
+            }
+        }
+    }
+    assert_eq!(
+        (i, j),
+        (a.len(), b.len()),
+        "an alignment of other sequences"
+    );
+    sum
+}
+
+/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits.
+pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
+    let open = scoring.gap.open;
+    let ops = align_part(a, b, scoring, [open, open]);
+    Alignment {
+        score: score_of(&ops, a, b, scoring),
+        ops,
+    }
+}
+
+/// Returns a best alignment of two parts of sequences. A gap below letters of A that
+/// touches the beginning costs `open[0]` to open, one that touches the end `open[1]`:
+/// nothing where it goes on beyond.
+pub(super) fn align_part(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> Vec<Op> {
+    let mut aligner = Aligner {
+        scoring,
+        ops: Vec::with_capacity(a.len() + b.len()),
+        rows: [LastRow::default(), LastRow::default()],
+    };
+    aligner.between(a, b, open);
+    aligner.ops
+}
+
+struct Aligner<'s> {
+    scoring: &'s Scoring,
+    ops: Vec<Op>,
+    rows: [LastRow; 2],
+}
+
+/// Fills the last row of the alignments of `a` and `b`, in the order of the iterators; a
+/// gap below letters of A that begins with the first letter costs `first` to open.
+pub(super) fn last_row<'x>(
+    a: impl Iterator<Item = &'x u8>,
+    b: &(impl Iterator<Item = &'x u8> + Clone),
+    scoring: &Scoring,
+    first: i32,
+    LastRow { best, in_gap }: &mut LastRow,
+) {
+    let Gap { open, extend } = scoring.gap;
+    let columns = b.clone().count();
+    best.clear();
+    // Costs fit 32 bits, as the scoring was checked.
+    best.extend((0..=columns).map(|j| -scoring.gap.cost(j) as i32));
+    in_gap.clear();
+    in_gap.extend(best.iter().map(|score| score - open));
+    let mut edge = -first;
+    for &letter in a {
+        edge -= extend;
+        let mut diagonal = std::mem::replace(&mut best[0], edge);
+        let mut only_b = edge - open;
+        for (j, &other) in (1..).zip(b.clone()) {
+            only_b = only_b.max(best[j - 1] - open) - extend;
+            in_gap[j] = in_gap[j].max(best[j] - open) - extend;
+            let pair = diagonal + scoring.matrix.score(letter, other);
+            diagonal = best[j];
+            best[j] = pair.max(in_gap[j]).max(only_b);
+        }
+    }
+    in_gap[0] = best[0];
+}
+
+/// Where a best alignment crosses from the upper part of A to the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Crossing {
+    /// The number of letters of B in the upper part.
+    pub(super) column: usize,
+    /// Whether a gap below letters of A goes through: the last of the upper part and the
+    /// first of the lower.
+    pub(super) through: bool,
+    /// The score of the whole.
+    pub(super) score: i64,
+}
+
+/// Finds a best crossing by the last rows of the upper part and, from the end, of the lower.
+pub(super) fn crossing(above: &LastRow, below: &LastRow, gap: Gap) -> Crossing {
+    let columns = above.best.len() - 1;
+    let mut found = Crossing {
+        column: 0,
+        through: false,
+        score: i64::MIN,
+    };
+    for column in 0..=columns {
+        let back = columns - column;
+        let sum = |a: &[i32], b: &[i32]| i64::from(a[column]) + i64::from(b[back]);
+        let apart = sum(&above.best, &below.best);
+        // One gap on both sides is opened once. A linear gap has nothing to open, and the
+        // best of each side is at least as good as the best in a gap.
+        let through = if gap.is_linear() {
+            apart
+        } else {
+            sum(&above.in_gap, &below.in_gap) + i64::from(gap.open)
+        };
+        let score = apart.max(through);
+        if score >= found.score {
+            found = Crossing {
+                column,
+                through: through > apart,
+                score,
+            };
+        }
+    }
+    found
+}
+
+impl Aligner<'_> {
+    /// Adds a best alignment of `a` and `b`, with gaps at its ends as in [`align_part`].
+    fn between(&mut self, a: &[u8], b: &[u8], open: [i32; 2]) {
+        match (a, b) {
+            (_, []) => self.ops.extend(a.iter().map(|_| Op::OnlyA)),
+            ([], _) => self.ops.extend(b.iter().map(|_| Op::OnlyB)),
+            ([letter], _) => self.single(*letter, b, open),
+            _ => self.divide(a, b, open),
+        }
+    }
+
+    /// Adds a best alignment of one letter.
+    fn single(&mut self, letter: u8, b: &[u8], open: [i32; 2]) {
+        let gap = self.scoring.gap;
+        let alone = -i64::from(open[0].min(open[1]) + gap.extend) - gap.cost(b.len());
+        let paired = (0..b.len()).map(|j| {
+            let score = i64::from(self.scoring.matrix.score(letter, b[j]));
+            (score - gap.cost(j) - gap.cost(b.len() - 1 - j), j)
+        });
+        let best = paired.max().filter(|(score, _)| *score >= alone);
+        let only_b = |n: usize| std::iter::repeat_n(Op::OnlyB, n);
+        match best {
+            Some((_, j)) => {
+                self.ops.extend(only_b(j));
+                self.ops.push(Op::Pair);
+                self.ops.extend(only_b(b.len() - 1 - j));
+            }
+            None if open[0] <= open[1] => {
+                self.ops.push(Op::OnlyA);
+                self.ops.extend(only_b(b.len()));
+            }
+            None => {
+                self.ops.extend(only_b(b.len()));
+                self.ops.push(Op::OnlyA);
+            }
+        }
+    }
+
+    /// Adds a best alignment of two letters of A or more, of the halves above and below.
+    fn divide(&mut self, a: &[u8], b: &[u8], [first, last]: [i32; 2]) {
+        let gap = self.scoring.gap;
+        let middle = a.len() / 2;
+        let (above, below) = a.split_at(middle);
+        let [forward, backward] = &mut self.rows;
+        last_row(above.iter(), &b.iter(), self.scoring, first, forward);
+        let (below_back, b_back) = (below.iter().rev(), b.iter().rev());
+        last_row(below_back, &b_back, self.scoring, last, backward);
+        let found = crossing(forward, backward, gap);
+        let (left, right) = b.split_at(found.column);
+        if found.through {
+            self.between(&above[..middle - 1], left, [first, 0]);
+            self.ops.extend([Op::OnlyA; 2]);
+            self.between(&below[1..], right, [0, last]);
+        } else {
+            self.between(above, left, [first, gap.open]);
+            self.between(below, right, [gap.open, last]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nw::matrix::Matrix;
+    use stm_kernels::draw::{below, draw};
+
+    fn scoring(open: i32, extend: i32) -> Scoring {
+        Scoring {
+            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
+            gap: Gap { open, extend },
+        }
+    }
+
+    /// The best score, by trying everything.
+    fn tried(
+        a: &[u8],
+        b: &[u8],
+        scoring: &Scoring,
+        ops: &mut Vec<Op>,
+        whole: (&[u8], &[u8]),
+    ) -> i64 {
+        if a.is_empty() && b.is_empty() {
+            return score_of(ops, whole.0, whole.1, scoring);
+        }
+        let mut best = i64::MIN;
+        for (op, i, j) in [(Op::Pair, 1, 1), (Op::OnlyA, 1, 0), (Op::OnlyB, 0, 1)] {
+            if i <= a.len() && j <= b.len() {
+                ops.push(op);
+                best = best.max(tried(&a[i..], &b[j..], scoring, ops, whole));
+                ops.pop();
+            }
+        }
+        best
+    }
+
+    fn drawn(seed: u64, len: usize) -> Vec<u8> {
+        (0..len as u64)
+            .map(|i| below(draw(seed, i, 0), 4) as u8)
+            .collect()
+    }
+
+    #[test]
+    fn short_sequences_have_the_best_of_all_alignments() {
+        for seed in 0..200 {
+            let lengths = [below(draw(seed, 0, 1), 6), below(draw(seed, 1, 1), 6)];
+            let (a, b) = (
+                drawn(seed, lengths[0] as usize),
+                drawn(seed + 1000, lengths[1] as usize),
+            );
+            for gap in [(0, 3), (6, 1), (2, 2), (0, 0), (12, 0)] {
+                let scoring = scoring(gap.0, gap.1);
+                let best = tried(&a, &b, &scoring, &mut Vec::new(), (&a, &b));
+                assert_eq!(score(&a, &b, &scoring), best, "{a:?} {b:?} {gap:?}");
+                assert_eq!(align(&a, &b, &scoring).score, best, "{a:?} {b:?} {gap:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_alignment_in_linear_memory_has_the_score_of_the_whole() {
+        for seed in 0..60 {
+            let (a, mut b) = (
+                drawn(seed, 90 + seed as usize),
+                drawn(seed, 90 + seed as usize),
+            );
+            // Some letters lost, some changed, some new.
+            b.drain(20..20 + seed as usize % 17);
+            b[40] ^= 1;
+            b.splice(50..50, drawn(seed + 5, 11));
+            for gap in [(0, 3), (10, 1), (3, 0)] {
+                let scoring = scoring(gap.0, gap.1);
+                let found = align(&a, &b, &scoring);
+                assert_eq!(found.score, score(&a, &b, &scoring), "{seed} {gap:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_empty_sequence_is_one_gap() {
+        let scoring = scoring(10, 2);
+        assert_eq!(align(&[], &[1, 2], &scoring).ops, [Op::OnlyB; 2]);
+        assert_eq!(align(&[1, 2, 3], &[], &scoring).score, -16);
+        assert_eq!(score(&[], &[], &scoring), 0);
+    }
+}

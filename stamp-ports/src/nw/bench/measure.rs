@@ -1,0 +1,218 @@
+//! One point, measured and verified.
+
+use super::inputs::Inputs;
+use super::plan::{Case, GRAPH, cut};
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::numbers::bytes;
+use crate::nw::align::LastRow;
+use crate::nw::diagonals::{Cut, Tables, TileKernel};
+use crate::nw::scorer::{Host, Scorer};
+use crate::points::{Asked, Point};
+use crate::sync::sections::transactions;
+use crate::variants::parse_variants;
+use crate::workloads::AnyWorkload;
+use crate::workloads::nw::Nw;
+use std::time::Duration;
+use stm_core::host::Device;
+
+/// The launches that are timed, after one that is not.
+const REPEAT: usize = 5;
+/// A point that takes longer is measured once.
+const ONCE: Duration = Duration::from_secs(2);
+/// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
+const HOST_CELLS_MAX: u64 = 1 << 30;
+
+/// Measures points, and keeps what the last case must come to, as several points have it.
+#[derive(Debug)]
+pub struct Measuring<'d> {
+    device: &'d AnyDevice,
+    seed: u64,
+    kept: Option<Kept>,
+}
+
+/// A case, its sequences, and its last rows by another implementation.
+#[derive(Debug)]
+struct Kept {
+    case: Case,
+    inputs: Inputs,
+    expected: Vec<LastRow>,
+    /// What filled those tables: `None` for the host.
+    by: Option<Cut>,
+}
+
+impl<'d> Measuring<'d> {
+    /// Begins to measure on a device.
+    pub const fn new(device: &'d AnyDevice, seed: u64) -> Self {
+        Self {
+            device,
+            seed,
+            kept: None,
+        }
+    }
+
+    /// Measures a point. What this point alone cannot do is in its note.
+    ///
+    /// # Errors
+    /// An error after which nothing can run on the device, or a point of an implementation
+    /// that there is not.
+    pub fn measure(&mut self, asked: &Asked) -> Result<Point> {
+        match self.measured(asked) {
+            Ok(point) => Ok(point),
+            // A launch that the device refuses, or data that it has no room for.
+            Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
+                Ok(Point::without_time(asked, error.to_string()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn measured(&mut self, asked: &Asked) -> Result<Point> {
+        let case = Case::of(asked);
+        if let Some(variant) = asked.implementation.strip_prefix("stm:") {
+            let variants = parse_variants(variant)?;
+            let of = Nw {
+                letters: u32::try_from(case.letters).unwrap_or(u32::MAX),
+            };
+            let workload = AnyWorkload::from(of);
+            let seeded = (self.seed, case.cells());
+            return transactions(self.device, &workload, asked, seeded, variants[0]);
+        }
+        let width = self.device.limits().warp_width;
+        let Some(cut) = cut(asked, width) else {
+            return Err(Error::Usage(format!(
+                "there is no implementation {:?} of nw",
+                asked.implementation
+            )));
+        };
+        self.tiled(asked, cut, asked.implementation == GRAPH)
+    }
+
+    /// Measures tables that are cut so.
+    fn tiled(&mut self, asked: &Asked, cut: Cut, recorded: bool) -> Result<Point> {
+        let case = Case::of(asked);
+        let device = self.device;
+        let kept = self.kept(&case, cut)?;
+        let passes = kept.inputs.passes();
+        let tables = Tables::new(device, cut, &passes, &kept.inputs.scoring)?;
+        let mut times = if recorded {
+            let mut graph = tables.recorded()?;
+            timed(|| Ok(graph.replay()?))?
+        } else {
+            timed(|| tables.fill())?
+        };
+        times.sort_unstable();
+        let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        let wrong = wrong(&tables.last_rows(&passes)?, &kept.expected);
+        let right = format!(
+            "{} launches, {} of memory, the same rows as {}",
+            tables.launch_count(),
+            bytes(tables.bytes()),
+            kept.by.map_or_else(
+                || "the host's".into(),
+                |by| format!("with tiles of {}", by.side)
+            )
+        );
+        let mut found = Point::timed(asked, case.cells(), &ms, wrong);
+        if found.verified {
+            found.note = Some(right);
+        }
+        Ok(found)
+    }
+
+    /// Returns the sequences of a case and what its tables must come to, by the host or by
+    /// tiles that are cut in another way than these.
+    fn kept(&mut self, case: &Case, cut: Cut) -> Result<&Kept> {
+        let fits = |kept: &Kept| kept.case == *case && kept.by != Some(cut);
+        if !self.kept.as_ref().is_some_and(fits) {
+            let inputs = Inputs::new(case, self.seed)?;
+            let passes = inputs.passes();
+            let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
+                (Host.last_rows(&passes, &inputs.scoring)?, None)
+            } else {
+                let width = self.device.limits().warp_width;
+                let of = |side| Cut {
+                    kernel: TileKernel::tiles(side, width),
+                    side,
+                };
+                let other = if cut == of(64) { of(128) } else { of(64) };
+                let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
+                tables.fill()?;
+                (tables.last_rows(&passes)?, Some(other))
+            };
+            self.kept = Some(Kept {
+                case: *case,
+                inputs,
+                expected,
+                by,
+            });
+        }
+        self.kept
+            .as_ref()
+            .ok_or_else(|| Error::Usage("there is no case".into()))
+    }
+}
+
+/// Returns the times of launches: of one, if it takes long, else of several after it.
+fn timed(mut launch: impl FnMut() -> Result<Duration>) -> Result<Vec<Duration>> {
+    let first = launch()?;
+    if first > ONCE {
+        return Ok(vec![first]);
+    }
+    (0..REPEAT).map(|_| launch()).collect()
+}
+
+/// Returns what is wrong with last rows, if anything.
+fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
+    let pairs = (1..).zip(found.iter().zip(expected));
+    let mut wrong = pairs.filter(|(_, (found, expected))| found.best != expected.best);
+    let (pair, (found, expected)) = wrong.next()?;
+    let more = wrong.count();
+    let score = |row: &LastRow| row.best.last().copied().unwrap_or(0);
+    Some(format!(
+        "the last row of pair {pair} is wrong, whose score is {} and not {}, and {more} more pairs are",
+        score(found),
+        score(expected)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan;
+    use super::*;
+
+    #[test]
+    fn every_point_of_a_small_run_is_verified() {
+        let device = AnyDevice::cpu();
+        let mut measuring = Measuring::new(&device, 3);
+        for asked in plan::points(&device, true) {
+            let point = measuring.measure(&asked).expect("no error");
+            assert!(point.verified, "{asked:?}: {:?}", point.note);
+            assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
+            assert_eq!(point.operations, Case::of(&asked).cells());
+        }
+    }
+
+    #[test]
+    fn rows_that_differ_are_told_with_their_pair_and_scores() {
+        let row = |last: i32| LastRow {
+            best: vec![0, last],
+            in_gap: Vec::new(),
+        };
+        assert_eq!(wrong(&[row(1), row(2)], &[row(1), row(2)]), None);
+        let told = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();
+        assert!(
+            told.contains("pair 2") && told.contains("2 and not 3"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_implementation_is_named() {
+        let device = AnyDevice::cpu();
+        let mut asked = plan::points(&device, true)[0].clone();
+        asked.implementation = "grap".into();
+        let point = Measuring::new(&device, 3).measure(&asked).expect("a note");
+        assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
+    }
+}

@@ -1,0 +1,16 @@
+//! `stamp bench nw`: scores of alignments by every implementation, in one run that can be
+//! interrupted and gone on with.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `document` | `nw.json`: all points |
+//! | `plan` | the points of a device, in the order in which they are measured |
+//! | `inputs` | the sequences and the scorings of a point |
+//! | `measure` | one point, verified |
+//! | `run` | all of them, one after the other |
+
+pub mod document;
+pub mod inputs;
+pub mod measure;
+pub mod plan;
+pub mod run;

@@ -1,0 +1,259 @@
+//! The points of a device, in the order in which they are measured: those of the paper
+//! first, and last what takes long.
+
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::nw::diagonals::{Cut, TileKernel};
+use crate::points::Asked;
+use std::collections::BTreeMap;
+use stm_core::host::Device;
+
+/// The parts of the measurement, and what each shows.
+pub const PARTS: [(&str, &str); 6] = [
+    (
+        "table3",
+        "one pair of 31 to 1,984 letters (Li et al. 2015, Table 3)",
+    ),
+    ("sizes", "one pair of 4 K to 100 K letters"),
+    (
+        "tiles",
+        "the graph at 32 K letters, with tiles of 32 to 1,024",
+    ),
+    ("affine", "one pair with affine gaps"),
+    (
+        "protein",
+        "one pair of proteins, with linear and affine gaps",
+    ),
+    ("batch", "10 K pairs of 300 letters"),
+];
+
+/// A launch for each diagonal of tiles.
+pub const DIAGONALS: &str = "diagonals";
+/// The same launches, as a CUDA graph.
+pub const GRAPH: &str = "graph";
+/// A thread for each cell, which waits for locks.
+pub const LOCKS: &str = "locks";
+/// A thread for each cell, which waits for tagged words.
+pub const CELLS: &str = "cells";
+/// A transaction for each cell.
+pub const STM: &str = "stm:fast";
+
+/// What a point aligns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Letters of each sequence.
+    pub letters: u64,
+    /// Pairs.
+    pub pairs: u64,
+    /// Whether gaps are affine.
+    pub affine: bool,
+    /// Whether letters are those of proteins, and not of nucleotides.
+    pub protein: bool,
+}
+
+impl Case {
+    /// One pair of nucleotides with linear gaps.
+    pub const fn nucleotides(letters: u64) -> Self {
+        Self {
+            letters,
+            pairs: 1,
+            affine: false,
+            protein: false,
+        }
+    }
+
+    /// Reads the case of a point.
+    pub fn of(asked: &Asked) -> Self {
+        let number = |name: &str| asked.parameters.get(name).copied().unwrap_or(0);
+        Self {
+            letters: number("letters"),
+            pairs: number("pairs"),
+            affine: number("affine") != 0,
+            protein: number("protein") != 0,
+        }
+    }
+
+    /// Returns the cells of all tables.
+    pub const fn cells(&self) -> u64 {
+        self.letters * self.letters * self.pairs
+    }
+}
+
+/// Returns how the tables of a point are cut, if tiles compute them.
+pub fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
+    let side = asked.parameters.get("side")?;
+    let side = u32::try_from(*side).ok()?;
+    let kernel = match asked.implementation.as_str() {
+        DIAGONALS | GRAPH => TileKernel::tiles(side, warp_width),
+        LOCKS => TileKernel::Locks,
+        CELLS => TileKernel::Cells,
+        _ => return None,
+    };
+    Some(Cut { kernel, side })
+}
+
+/// Makes the points of a device.
+struct Plan {
+    warp_width: u32,
+    /// The launch of transactions.
+    stm: (u32, u32),
+    all: Vec<Asked>,
+}
+
+impl Plan {
+    /// Adds a point; `side` is that of a tile, or 0 where there are none.
+    fn add(&mut self, part: &str, implementation: &str, case: Case, side: u64) {
+        let mut asked = Asked {
+            part: part.into(),
+            implementation: implementation.into(),
+            blocks: self.stm.0,
+            threads: self.stm.1,
+            parameters: BTreeMap::from([
+                ("letters".to_owned(), case.letters),
+                ("pairs".to_owned(), case.pairs),
+                ("affine".to_owned(), u64::from(case.affine)),
+                ("protein".to_owned(), u64::from(case.protein)),
+            ]),
+        };
+        if side != 0 {
+            asked.parameters.insert("side".to_owned(), side);
+        }
+        if let Some(cut) = cut(&asked, self.warp_width) {
+            // Those of the largest launch.
+            let tiles = case.letters.div_ceil(side);
+            let blocks = match case.pairs {
+                1 => tiles,
+                pairs => pairs * tiles.next_power_of_two(),
+            };
+            asked.blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+            asked.threads = cut.kernel.threads(cut.side);
+        }
+        self.all.push(asked);
+    }
+}
+
+/// Lengths and sides of a run.
+struct Sizes {
+    table3: &'static [u64],
+    long: &'static [u64],
+    /// The most letters of implementations with a thread for each cell.
+    points_max: u64,
+    /// Where tiles, gaps and proteins are compared.
+    compared: u64,
+    sides: &'static [u64],
+    /// The side of tiles of dataflow with a thread for each cell.
+    points_side: u64,
+    batch: (u64, u64),
+}
+
+const FULL: Sizes = Sizes {
+    table3: &[31, 62, 124, 248, 496, 992, 1984],
+    long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
+    points_max: 8192,
+    compared: 32_768,
+    sides: &[32, 64, 128, 256, 512, 1024],
+    points_side: 32,
+    batch: (10_000, 300),
+};
+
+const QUICK: Sizes = Sizes {
+    table3: &[31, 62],
+    long: &[200],
+    points_max: 62,
+    compared: 150,
+    sides: &[32, 64],
+    points_side: 4,
+    batch: (20, 30),
+};
+
+/// The sides of tiles that are measured with every long length: the paper's, and the ones among
+/// which the best is found to be.
+const SIDES_LONG: [u64; 4] = [32, 128, 256, 512];
+
+/// How many sides, from the smallest on, are compared with other gaps and letters.
+const SIDES_COMPARED: usize = 4;
+
+/// The points of a device.
+pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+    let on_cpu = device.kind() == DeviceKind::Cpu;
+    let sizes = if quick || on_cpu { QUICK } else { FULL };
+    let limits = device.limits();
+    let mut plan = Plan {
+        warp_width: limits.warp_width,
+        stm: if on_cpu {
+            (1, 2)
+        } else {
+            (limits.processors, 32)
+        },
+        all: Vec::new(),
+    };
+    for &letters in sizes.table3 {
+        let case = Case::nucleotides(letters);
+        plan.add("table3", DIAGONALS, case, 32);
+        plan.add("table3", GRAPH, case, 32);
+        plan.add("table3", LOCKS, case, sizes.points_side);
+        plan.add("table3", CELLS, case, sizes.points_side);
+        plan.add("table3", STM, case, 0);
+    }
+    let compared = Case::nucleotides(sizes.compared);
+    for &side in sizes.sides {
+        plan.add("tiles", GRAPH, compared, side);
+    }
+    for &letters in sizes.long {
+        let case = Case::nucleotides(letters);
+        for side in SIDES_LONG {
+            if sizes.sides.contains(&side) {
+                plan.add("sizes", GRAPH, case, side);
+            }
+        }
+        plan.add("sizes", DIAGONALS, case, 32);
+        if letters <= sizes.points_max {
+            plan.add("sizes", LOCKS, case, sizes.points_side);
+            plan.add("sizes", CELLS, case, sizes.points_side);
+        }
+    }
+    compare(&mut plan, &sizes, compared);
+    plan.all
+}
+
+/// Adds the points of other gaps and letters, and of many pairs.
+fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
+    let (pairs, letters) = sizes.batch;
+    let batch = Case {
+        pairs,
+        ..Case::nucleotides(letters)
+    };
+    for &side in &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)] {
+        let affine = Case {
+            affine: true,
+            ..compared
+        };
+        plan.add("affine", GRAPH, affine, side);
+        for case in [compared, affine] {
+            let protein = Case {
+                protein: true,
+                ..case
+            };
+            plan.add("protein", GRAPH, protein, side);
+        }
+        plan.add("batch", GRAPH, batch, side);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_has_points_and_no_point_is_twice() {
+        let cpu = AnyDevice::cpu();
+        let all = points(&cpu, true);
+        for (part, _) in PARTS {
+            assert!(all.iter().any(|asked| asked.part == part), "{part}");
+        }
+        for (i, one) in all.iter().enumerate() {
+            assert!(PARTS.iter().any(|(part, _)| *part == one.part));
+            assert!(!all[..i].contains(one), "{one:?}");
+            assert!(Case::of(one).cells() > 0);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Tables filled on a device by a launch for each diagonal of tiles.
+
+use super::align::{LastRow, last_row};
+use super::scorer::{Pass, Scorer};
+use super::scoring::Scoring;
+use crate::error::Result;
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{Buffer, Device, Launch, Replay};
+use stm_kernels::nw::frame::DiagonalParams;
+use stm_kernels::nw::layout::{Layout, Table, transformed_scores};
+use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
+use stm_kernels::nw::tiles::{
+    AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4, shared_words,
+};
+
+/// What computes a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileKernel {
+    /// Lanes with so many rows each: 1, 2 or 4.
+    Tiles(u32),
+    /// A thread for each cell, which waits for locks; linear gaps only.
+    Locks,
+    /// A thread for each cell, which waits for tagged words; linear gaps only.
+    Cells,
+}
+
+impl TileKernel {
+    /// Returns the kernel of tiles that suits a side: as many rows a lane as let one warp
+    /// compute a tile, up to 4.
+    pub const fn tiles(side: u32, warp_width: u32) -> Self {
+        Self::Tiles(match side / warp_width {
+            0 | 1 => 1,
+            2 | 3 => 2,
+            _ => 4,
+        })
+    }
+
+    /// Returns the threads of a block.
+    pub const fn threads(self, side: u32) -> u32 {
+        match self {
+            Self::Tiles(rows) => side / rows,
+            Self::Locks | Self::Cells => side * side,
+        }
+    }
+
+    /// Returns the words of shared memory that a block needs.
+    const fn shared_words(self, alphabet: u32, side: u32, affine: bool) -> u32 {
+        match self {
+            Self::Tiles(_) => shared_words(alphabet, side, affine),
+            Self::Locks => shared_words_of_locks(side),
+            Self::Cells => shared_words_of_cells(side),
+        }
+    }
+
+    /// Returns whether it computes affine gaps.
+    pub const fn has_affine(self) -> bool {
+        matches!(self, Self::Tiles(_))
+    }
+}
+
+/// How tables are cut, and what computes the tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The kernel.
+    pub kernel: TileKernel,
+    /// The side of a tile, a power of two, at least 4.
+    pub side: u32,
+}
+
+impl Cut {
+    /// Returns how a device cuts tables whose size is not known: on a GPU with tiles of one
+    /// warp whose lanes have four rows each, and on the CPU with few threads.
+    pub fn best<D: Device>(device: &D) -> Self {
+        let warp_width = device.limits().warp_width;
+        let side = if warp_width == 1 { 64 } else { 128 };
+        Self {
+            kernel: TileKernel::tiles(side, warp_width),
+            side,
+        }
+    }
+}
+
+/// Evaluates `$body` with the type `$K` of the kernel of some [`Tables`].
+macro_rules! with_kernel {
+    ($tables:expr, $K:ident => $body:expr) => {
+        with_kernel!(@ $K $body; ($tables.cut.kernel, $tables.affine)
+            (TileKernel::Tiles(1), false) => Tiles1;
+            (TileKernel::Tiles(1), true) => AffineTiles1;
+            (TileKernel::Tiles(2), false) => Tiles2;
+            (TileKernel::Tiles(2), true) => AffineTiles2;
+            (TileKernel::Tiles(_), false) => Tiles4;
+            (TileKernel::Tiles(_), true) => AffineTiles4;
+            (TileKernel::Locks, _) => Locks;
+            (TileKernel::Cells, _) => Cells;
+        )
+    };
+    (@ $K:ident $body:expr; $of:tt $($kernel:pat => $type:ty;)*) => {
+        match $of {
+            $($kernel => {
+                type $K = $type;
+                $body
+            })*
+        }
+    };
+}
+
+/// Tables in a device's memory.
+pub struct Tables<D: Device> {
+    device: D,
+    cut: Cut,
+    affine: bool,
+    extend: i32,
+    layout: Layout,
+    matrices: Buffer<D, u32>,
+    letters: Buffer<D, u32>,
+    scores: Buffer<D, u32>,
+    rows: Buffer<D, u32>,
+    columns: Buffer<D, u32>,
+    alphabet: u32,
+    open: i32,
+}
+
+/// Returns the table of a pass.
+fn table<'s>(pass: &Pass<'s>) -> Table<'s> {
+    Table {
+        a: pass.a,
+        b: pass.b,
+        backward: pass.backward,
+        first: pass.first,
+    }
+}
+
+impl<D: Device> Tables<D> {
+    /// Makes the tables of passes, none of which has an empty sequence.
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    pub fn new(device: &D, cut: Cut, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
+        let affine = !scoring.gap.is_linear();
+        let tables: Vec<Table<'_>> = passes.iter().map(table).collect();
+        let layout = Layout::new(&tables, cut.side, affine);
+        let alphabet = scoring.matrix.alphabet.len();
+        let extend = scoring.gap.extend;
+        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        Ok(Self {
+            matrices: Buffer::from_slice(device, &layout.matrices, "matrices")?,
+            letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
+            scores: Buffer::from_slice(device, &scores, "scores of letters")?,
+            rows: Buffer::zeroed(device, layout.row_words, "rows of scores")?,
+            columns: Buffer::zeroed(device, layout.column_words, "columns of scores")?,
+            device: device.clone(),
+            cut,
+            affine,
+            extend,
+            alphabet: alphabet as u32 + 1,
+            open: -scoring.gap.open,
+            layout,
+        })
+    }
+
+    /// Returns the launches, in order, and their parameters.
+    pub fn launches(&self) -> Vec<(Launch, DiagonalParams)> {
+        let Cut { kernel, side } = self.cut;
+        let shared = kernel.shared_words(self.alphabet, side, self.affine);
+        let on_cpu = self.device.limits().warp_width == 1;
+        let params = DiagonalParams {
+            matrices: self.matrices.tarray(),
+            letters: self.letters.tarray(),
+            scores: self.scores.tarray(),
+            rows: self.rows.tarray(),
+            columns: self.columns.tarray(),
+            count: self.layout.count,
+            alphabet: self.alphabet,
+            blocks_log2: self.layout.blocks_log2,
+            side_log2: side.trailing_zeros(),
+            open: self.open,
+            diagonal: 0,
+            // Threads of the CPU are more than its cores, so they must yield.
+            pause_ns: u32::from(on_cpu),
+        };
+        let launches = (0..self.layout.diagonals).map(|diagonal| {
+            let launch = Launch {
+                shared_bytes: 4 * shared,
+                ..Launch::new(self.layout.blocks(diagonal), kernel.threads(side))
+            };
+            (launch, DiagonalParams { diagonal, ..params })
+        });
+        launches.collect()
+    }
+
+    /// Makes the launches of kernel `K` one after the other, without a wait in between.
+    fn enqueue<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Duration> {
+        let launches = self.launches();
+        self.device
+            .prepare::<K>(launches[0].0.probe.observation())?;
+        let mut laps = self.device.laps(2)?;
+        laps.lap()?;
+        for (launch, params) in &launches {
+            // SAFETY: the parameters are views of buffers that live until the launches
+            // have been waited for, which nothing else uses meanwhile.
+            unsafe { self.device.enqueue::<K>(launch, params)? };
+        }
+        laps.lap()?;
+        self.device.wait(None)?;
+        Ok(laps.read()?.into_iter().sum())
+    }
+
+    /// Records the launches of kernel `K`.
+    fn record<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Box<dyn Replay + '_>> {
+        // SAFETY: the parameters are views of buffers that live as long as what is
+        // returned, and which nothing changes meanwhile.
+        Ok(unsafe { self.device.record::<K>(&self.launches())? })
+    }
+
+    /// Fills the tables, and returns the time from the beginning of the first launch to the
+    /// end of the last.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn fill(&self) -> Result<Duration> {
+        with_kernel!(self, K => self.enqueue::<K>())
+    }
+
+    /// Records the launches, each replay of which fills the tables.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn recorded(&self) -> Result<Box<dyn Replay + '_>> {
+        with_kernel!(self, K => self.record::<K>())
+    }
+
+    /// Returns the number of launches.
+    pub const fn launch_count(&self) -> u32 {
+        self.layout.diagonals
+    }
+
+    /// Returns the bytes that the tables and the sequences take of the device's memory.
+    pub fn bytes(&self) -> u64 {
+        let words = [
+            &self.matrices,
+            &self.letters,
+            &self.scores,
+            &self.rows,
+            &self.columns,
+        ];
+        words.iter().map(|buffer| 4 * buffer.len() as u64).sum()
+    }
+
+    /// Returns the last rows of the tables, which have been filled; `passes` are those that
+    /// they were made of.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
+        let rows = self.rows.download()?;
+        let last = |(i, pass): (usize, &Pass<'_>)| {
+            let [best, in_gap] = self.layout.last_row(i, &table(pass), &rows, self.extend);
+            LastRow { best, in_gap }
+        };
+        Ok(passes.iter().enumerate().map(last).collect())
+    }
+}
+
+/// A device that fills tables by diagonals of tiles.
+#[derive(Clone, Debug)]
+pub struct Diagonals<D> {
+    /// The device.
+    pub device: D,
+    /// How tables are cut.
+    pub cut: Cut,
+}
+
+impl<D: Device> Scorer for Diagonals<D> {
+    fn name(&self) -> String {
+        self.device.id()
+    }
+
+    fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+        let is_empty = |pass: &Pass<'_>| pass.a.is_empty() || pass.b.is_empty();
+        let whole: Vec<Pass<'_>> = passes.iter().copied().filter(|p| !is_empty(p)).collect();
+        let mut filled = Vec::new();
+        if !whole.is_empty() {
+            let tables = Tables::new(&self.device, self.cut, &whole, scoring)?;
+            tables.fill()?;
+            filled = tables.last_rows(&whole)?;
+        }
+        let mut filled = filled.into_iter();
+        let rows = passes.iter().map(|pass| {
+            let mut row = LastRow::default();
+            if is_empty(pass) {
+                // Nothing is to be computed, and the order of the letters is all the same.
+                last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
+            } else if let Some(next) = filled.next() {
+                row = next;
+            }
+            row
+        });
+        Ok(rows.collect())
+    }
+}

@@ -1,0 +1,265 @@
+//! Alignments of batches of pairs, of which a [`Scorer`] fills the large tables.
+//!
+//! As on the host alone, a part is divided where its best alignment crosses the middle row
+//! (Hirschberg 1975; Myers and Miller 1988). The parts of all pairs are divided together, in
+//! rounds: in a round the scorer gets two tables of half the size for each part that is
+//! large. What is small enough is aligned by the host, on all cores.
+
+use super::align::{Alignment, LastRow, Op, align_part, crossing, score_of};
+use super::scorer::{Pass, Scorer, on_all_cores};
+use super::scoring::Scoring;
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// A part with more cells than this goes to the scorer: 4 M, which take the host some
+/// milliseconds.
+pub const LARGE: u64 = 4 << 20;
+
+/// A piece of an alignment.
+#[derive(Clone, Debug)]
+enum Piece {
+    /// A part to align.
+    Part(Part),
+    /// Two letters of A alone, at which parts were divided.
+    Gap(usize),
+}
+
+/// A part to align: of which pair, and which letters.
+#[derive(Clone, Debug)]
+struct Part {
+    pair: usize,
+    a: Range<usize>,
+    b: Range<usize>,
+    /// What gaps that touch its ends cost to open, as in [`align_part`].
+    open: [i32; 2],
+}
+
+impl Part {
+    fn is_large(&self, limit: u64) -> bool {
+        self.a.len() > 1 && self.a.len() as u64 * self.b.len() as u64 > limit
+    }
+
+    fn middle(&self) -> usize {
+        self.a.start + self.a.len() / 2
+    }
+
+    /// Returns the tables above and below the middle.
+    fn passes<'s>(&self, (a, b): (&'s [u8], &'s [u8])) -> [Pass<'s>; 2] {
+        let b = &b[self.b.clone()];
+        let pass = |a, backward, first| Pass {
+            a,
+            b,
+            backward,
+            first,
+        };
+        [
+            pass(&a[self.a.start..self.middle()], false, self.open[0]),
+            pass(&a[self.middle()..self.a.end], true, self.open[1]),
+        ]
+    }
+
+    /// Returns its pieces, by the last rows of its tables, and its score.
+    fn divided(&self, rows: &[LastRow], scoring: &Scoring) -> ([Piece; 3], i64) {
+        let found = crossing(&rows[0], &rows[1], scoring.gap);
+        let middle = self.middle();
+        let column = self.b.start + found.column;
+        // A gap through the crossing was opened once, by neither part.
+        let (kept, open) = if found.through {
+            (1, 0)
+        } else {
+            (0, scoring.gap.open)
+        };
+        let above = Self {
+            pair: self.pair,
+            a: self.a.start..middle - kept,
+            b: self.b.start..column,
+            open: [self.open[0], open],
+        };
+        let below = Self {
+            pair: self.pair,
+            a: middle + kept..self.a.end,
+            b: column..self.b.end,
+            open: [open, self.open[1]],
+        };
+        let gap = Piece::Gap(2 * kept);
+        let pieces = [Piece::Part(above), gap, Piece::Part(below)];
+        (pieces, found.score)
+    }
+}
+
+/// Returns a best alignment of each pair of sequences of codes; tables of more than `limit`
+/// cells go to the scorer. The scoring admits all pairs ([`Scoring::check`]).
+///
+/// # Errors
+/// Those of the scorer; and a result of it that cannot be right, because the alignment has
+/// another score than its tables.
+pub fn align_all(
+    pairs: &[(&[u8], &[u8])],
+    scoring: &Scoring,
+    scorer: &mut dyn Scorer,
+    limit: u64,
+) -> Result<Vec<Alignment>> {
+    let open = scoring.gap.open;
+    let whole = |(pair, (a, b)): (usize, &(&[u8], &[u8]))| {
+        Piece::Part(Part {
+            pair,
+            a: 0..a.len(),
+            b: 0..b.len(),
+            open: [open, open],
+        })
+    };
+    let mut pieces: Vec<Piece> = pairs.iter().enumerate().map(whole).collect();
+    let mut told: Vec<Option<i64>> = vec![None; pairs.len()];
+    loop {
+        let large = pieces.iter().filter_map(|piece| match piece {
+            Piece::Part(part) if part.is_large(limit) => Some(part.passes(pairs[part.pair])),
+            _ => None,
+        });
+        let passes: Vec<Pass<'_>> = large.flatten().collect();
+        if passes.is_empty() {
+            break;
+        }
+        let rows = scorer.last_rows(&passes, scoring)?;
+        let mut rows = rows.chunks_exact(2);
+        let mut next = Vec::with_capacity(pieces.len() + passes.len());
+        for piece in pieces {
+            match &piece {
+                Piece::Part(part) if part.is_large(limit) => {
+                    let Some(two) = rows.next() else {
+                        return Err(wrong(scorer, "a table has no last row"));
+                    };
+                    let (parts, score) = part.divided(two, scoring);
+                    told[part.pair].get_or_insert(score);
+                    next.extend(parts);
+                }
+                _ => next.push(piece),
+            }
+        }
+        pieces = next;
+    }
+    joined(&pieces, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
+}
+
+/// Aligns all parts on the host, and joins the pieces of each pair.
+fn joined(
+    pieces: &[Piece],
+    pairs: &[(&[u8], &[u8])],
+    scoring: &Scoring,
+    told: &[Option<i64>],
+) -> Result<Vec<Alignment>, String> {
+    let aligned = on_all_cores(pieces, |piece| match piece {
+        Piece::Gap(letters) => vec![Op::OnlyA; *letters],
+        Piece::Part(part) => {
+            let (a, b) = pairs[part.pair];
+            let (a, b) = (&a[part.a.clone()], &b[part.b.clone()]);
+            align_part(a, b, scoring, part.open)
+        }
+    });
+    let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
+    let mut of = 0;
+    for (piece, mut aligned) in pieces.iter().zip(aligned) {
+        // The pieces of a pair follow its first part, and a gap is between two of them.
+        if let Piece::Part(part) = piece {
+            of = part.pair;
+        }
+        ops[of].append(&mut aligned);
+    }
+    let mut alignments = Vec::with_capacity(pairs.len());
+    for (((a, b), ops), told) in pairs.iter().zip(ops).zip(told) {
+        let score = score_of(&ops, a, b, scoring);
+        if let Some(told) = told
+            && *told != score
+        {
+            return Err(format!(
+                "its tables have score {told}, and the alignment by them {score}"
+            ));
+        }
+        alignments.push(Alignment { score, ops });
+    }
+    Ok(alignments)
+}
+
+/// The error of a scorer whose result cannot be right.
+fn wrong(scorer: &dyn Scorer, what: &str) -> Error {
+    Error::WrongTables {
+        scorer: scorer.name(),
+        what: what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nw::align::align;
+    use crate::nw::matrix::Matrix;
+    use crate::nw::scorer::Host;
+    use crate::nw::scoring::Gap;
+    use stm_kernels::draw::{below, draw};
+
+    fn scoring(open: i32, extend: i32) -> Scoring {
+        Scoring {
+            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
+            gap: Gap { open, extend },
+        }
+    }
+
+    fn drawn(seed: u64, len: u64) -> Vec<u8> {
+        (0..len).map(|i| below(draw(seed, i, 0), 4) as u8).collect()
+    }
+
+    #[test]
+    fn divided_alignments_have_the_scores_of_whole_ones() {
+        let drawn: Vec<(Vec<u8>, Vec<u8>)> = (0..12)
+            .map(|seed| {
+                let a = drawn(seed, 1 + 13 * seed);
+                let mut b = a.clone();
+                b.splice(a.len() / 2..a.len() / 2, drawn_gap(seed));
+                b.drain(0..b.len() / 5);
+                (a, b)
+            })
+            .collect();
+        let pairs: Vec<(&[u8], &[u8])> = drawn.iter().map(|(a, b)| (&a[..], &b[..])).collect();
+        for (open, extend) in [(0, 3), (11, 1), (4, 0), (0, 0)] {
+            let scoring = scoring(open, extend);
+            for limit in [0, 1, 16, 300, LARGE] {
+                let found = align_all(&pairs, &scoring, &mut Host, limit).unwrap();
+                for ((a, b), found) in pairs.iter().zip(found) {
+                    let whole = align(a, b, &scoring);
+                    assert_eq!(
+                        found.score, whole.score,
+                        "{open} {extend} {limit} {a:?} {b:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn drawn_gap(seed: u64) -> Vec<u8> {
+        drawn(seed + 100, 3 * seed)
+    }
+
+    /// A scorer whose tables are too good by one.
+    struct Wrong;
+
+    impl Scorer for Wrong {
+        fn name(&self) -> String {
+            "wrong".to_owned()
+        }
+
+        fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+            let mut rows = Host.last_rows(passes, scoring)?;
+            for best in rows.iter_mut().flat_map(|row| &mut row.best) {
+                *best += 1;
+            }
+            Ok(rows)
+        }
+    }
+
+    #[test]
+    fn tables_that_cannot_be_right_are_an_error() {
+        let a = drawn(1, 50);
+        let error = align_all(&[(&a, &a)], &scoring(0, 3), &mut Wrong, 100).unwrap_err();
+        assert!(error.to_string().contains("score 252"), "{error}");
+        assert_eq!(error.status(), 1);
+    }
+}

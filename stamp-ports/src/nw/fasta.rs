@@ -1,0 +1,119 @@
+//! Sequences in FASTA: a line `>NAME what else` begins a record, and the letters of its
+//! sequence follow, on any number of lines.
+
+use crate::error::{Error, Result};
+use std::fs;
+use std::path::Path;
+
+/// A sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The first word behind `>`.
+    pub name: String,
+    /// Its letters, in upper case.
+    pub letters: Vec<u8>,
+}
+
+/// Reads all records of a file.
+///
+/// # Errors
+/// The file cannot be read, or the errors of [`parse`], with the file's name.
+pub fn read(path: &Path) -> Result<Vec<Record>> {
+    let shown = path.display();
+    let bytes = fs::read(path).map_err(|error| {
+        Error::Usage(format!("cannot read {shown}: {error}: give a FASTA file"))
+    })?;
+    parse(&bytes).map_err(|wrong| Error::Usage(format!("{shown}: {wrong}")))
+}
+
+/// Reads records.
+///
+/// # Errors
+/// One line: letters before the first record, a record without a name or letters, a
+/// character that is no letter, with its line; or no record at all.
+pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
+    let mut records: Vec<Record> = Vec::new();
+    let lines = text.split(|&byte| byte == b'\n');
+    for (number, line) in (1..).zip(lines) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Some(header) = line.strip_prefix(b">") {
+            whole(records.last())?;
+            let name = String::from_utf8_lossy(header);
+            let Some(name) = name.split_whitespace().next() else {
+                return Err(format!("line {number}: a record has no name behind `>`"));
+            };
+            records.push(Record {
+                name: name.to_owned(),
+                letters: Vec::new(),
+            });
+            continue;
+        }
+        for (column, &byte) in (1..).zip(line) {
+            if byte.is_ascii_whitespace() {
+                continue;
+            }
+            let Some(record) = records.last_mut() else {
+                return Err(format!(
+                    "line {number} is before the first record: a FASTA file begins with `>NAME`"
+                ));
+            };
+            // A stop codon is `*` in files of proteins.
+            if !byte.is_ascii_alphabetic() && byte != b'*' {
+                return Err(format!(
+                    "line {number}, column {column}: letter {} of {} is {:?}, which is no letter of \
+                     a sequence",
+                    record.letters.len() + 1,
+                    record.name,
+                    char::from(byte)
+                ));
+            }
+            record.letters.push(byte.to_ascii_uppercase());
+        }
+    }
+    whole(records.last())?;
+    if records.is_empty() {
+        return Err("there is no record: a FASTA file begins with `>NAME`".to_owned());
+    }
+    Ok(records)
+}
+
+/// Refuses a record without letters.
+fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
+    match record {
+        Some(record) if record.letters.is_empty() => {
+            Err(format!("the sequence {} is empty", record.name))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_over_lines_blanks_and_carriage_returns() {
+        let text = b">a first one\r\nAC gt\r\n\r\nT*\r\n>b\nGG\n";
+        let records = parse(text).unwrap();
+        let found: Vec<_> = records
+            .iter()
+            .map(|r| (&r.name[..], &r.letters[..]))
+            .collect();
+        assert_eq!(found, [("a", &b"ACGTT*"[..]), ("b", b"GG")]);
+    }
+
+    #[test]
+    fn what_is_no_fasta_is_refused_with_its_place() {
+        for (text, wrong) in [
+            (&b""[..], "no record"),
+            (b"ACGT\n", "line 1 is before the first record"),
+            (b">\nACGT\n", "line 1: a record has no name"),
+            (b">a\n>b\nA\n", "the sequence a is empty"),
+            (b">a\nA\n>b\n", "the sequence b is empty"),
+            (b">a\nAC\nA-G\n", "line 3, column 2: letter 4 of a is '-'"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(wrong), "{error}");
+        }
+    }
+}

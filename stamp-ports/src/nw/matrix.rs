@@ -1,0 +1,200 @@
+//! Scores of pairs of letters, in the format in which substitution matrices are published:
+//! a line of column letters, and a line for each letter with its scores; `#` begins a
+//! comment.
+
+use super::alphabet::Alphabet;
+
+/// The matrices that the program carries: those of Henikoff and Henikoff 1992 and of
+/// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them.
+const BUILT_IN: [(&str, &str); 9] = [
+    ("blosum45", include_str!("matrices/blosum45.txt")),
+    ("blosum50", include_str!("matrices/blosum50.txt")),
+    ("blosum62", include_str!("matrices/blosum62.txt")),
+    ("blosum80", include_str!("matrices/blosum80.txt")),
+    ("blosum90", include_str!("matrices/blosum90.txt")),
+    ("nuc.4.4", include_str!("matrices/nuc-4-4.txt")),
+    ("pam30", include_str!("matrices/pam30.txt")),
+    ("pam70", include_str!("matrices/pam70.txt")),
+    ("pam250", include_str!("matrices/pam250.txt")),
+];
+
+/// The names of the matrices that the program carries.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// A square matrix of scores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// What it is called.
+    pub name: String,
+    /// The letters, in the order of rows and columns.
+    pub alphabet: Alphabet,
+    scores: Vec<i32>,
+}
+
+impl Matrix {
+    /// Makes the matrix of letters that score `same` with themselves and `other` with
+    /// others.
+    ///
+    /// # Errors
+    /// A letter that is there twice.
+    pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
+        let alphabet = Alphabet::new(letters)?;
+        let size = alphabet.len();
+        let score = |i: usize| if i / size == i % size { same } else { other };
+        Ok(Self {
+            name: format!("match {same}, mismatch {other}"),
+            alphabet,
+            scores: (0..size * size).map(score).collect(),
+        })
+    }
+
+    /// Returns the built-in matrix of a name, in any case, if there is one.
+    ///
+    /// # Errors
+    /// None that is known: the built-in matrices are read by the tests.
+    pub fn named(name: &str) -> Option<Result<Self, String>> {
+        let name = name.to_ascii_lowercase();
+        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(name, text))
+    }
+
+    /// Reads a matrix.
+    ///
+    /// # Errors
+    /// One line: no columns, a row of another letter or length, a score that is no number,
+    /// rows that are missing or too many.
+    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
+        let lines = (1..).zip(text.lines());
+        let mut lines = lines.filter(|(_, line)| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#')
+        });
+        let Some((number, columns)) = lines.next() else {
+            return Err(format!("{name} is empty: its first line names the letters"));
+        };
+        let mut letters = Vec::new();
+        for word in columns.split_whitespace() {
+            match word.as_bytes() {
+                &[letter] => letters.push(letter.to_ascii_uppercase()),
+                _ => return Err(format!("{name}, line {number}: {word:?} is no letter")),
+            }
+        }
+        let alphabet = Alphabet::new(&letters).map_err(|why| format!("{name}: {why}"))?;
+        let size = alphabet.len();
+        let mut scores = Vec::with_capacity(size * size);
+        for &letter in &letters {
+            let shown = char::from(letter);
+            let Some((number, line)) = lines.next() else {
+                return Err(format!("{name} is not square: it has no row of {shown:?}"));
+            };
+            let mut words = line.split_whitespace();
+            let row = words.next().unwrap_or_default();
+            if row.to_ascii_uppercase().as_bytes() != [letter] {
+                return Err(format!(
+                    "{name}, line {number}: a row of {row:?} where that of {shown:?} is to be"
+                ));
+            }
+            for word in words {
+                let score = word.parse::<i32>();
+                scores.push(
+                    score.map_err(|_| {
+                        format!("{name}, line {number}: {word:?} is no whole number")
+                    })?,
+                );
+            }
+            if scores.len() % size != 0 || scores.is_empty() {
+                return Err(format!(
+                    "{name}, line {number}: the row of {shown:?} has not {size} scores"
+                ));
+            }
+        }
+        if scores.len() != size * size {
+            return Err(format!(
+                "{name} has {} scores, and {size} letters have {}",
+                scores.len(),
+                size * size
+            ));
+        }
+        if let Some((number, line)) = lines.next() {
+            return Err(format!(
+                "{name} is not square: line {number} is one too many: {:?}",
+                line.trim()
+            ));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            alphabet,
+            scores,
+        })
+    }
+
+    /// Returns the score of two letters by their codes, which are below the number of
+    /// letters.
+    pub fn score(&self, a: u8, b: u8) -> i32 {
+        self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
+    }
+
+    /// Returns all scores, row by row.
+    pub fn scores(&self) -> &[i32] {
+        &self.scores
+    }
+
+    /// Returns the largest and the smallest score.
+    pub fn range(&self) -> (i32, i32) {
+        let scores = self.scores.iter().copied();
+        (scores.clone().max().unwrap_or(0), scores.min().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# made up\n   A  C G\nA  5 -1 0\nC -1  6 1\nG  0  1 7\n";
+
+    #[test]
+    fn a_published_format_is_read() {
+        let matrix = Matrix::parse("m", TEXT).unwrap();
+        assert_eq!((matrix.score(0, 1), matrix.score(2, 2)), (-1, 7));
+        assert_eq!(matrix.range(), (7, -1));
+        let plain = Matrix::of_match(b"ACGT", 2, -3).unwrap();
+        assert_eq!((plain.score(1, 1), plain.score(1, 3)), (2, -3));
+    }
+
+    #[test]
+    fn built_in_matrices_are_square_and_symmetric() {
+        assert_eq!(names().count(), 9);
+        for name in names() {
+            let matrix = Matrix::named(&name.to_uppercase()).unwrap().unwrap();
+            let size = matrix.alphabet.len() as u8;
+            assert!(size >= 15);
+            for (a, b) in (0..size).flat_map(|a| (0..size).map(move |b| (a, b))) {
+                assert_eq!(matrix.score(a, b), matrix.score(b, a), "{name} {a} {b}");
+            }
+        }
+        let blosum = Matrix::named("blosum62").unwrap().unwrap();
+        let code = |letter: &[u8]| blosum.alphabet.codes("a", letter).unwrap()[0];
+        assert_eq!(blosum.score(code(b"W"), code(b"W")), 11);
+        assert!(Matrix::named("blosum61").is_none());
+    }
+
+    #[test]
+    fn what_is_no_square_matrix_is_refused() {
+        let changed = |from: &str, to: &str| Matrix::parse("m", &TEXT.replacen(from, to, 1));
+        for (from, to, wrong) in [
+            (TEXT, "", "empty"),
+            ("A  C G", "A  CC G", "\"CC\" is no letter"),
+            ("A  C G", "A  A G", "'A' is there twice"),
+            ("G  0  1 7\n", "", "no row of 'G'"),
+            ("C -1", "T -1", "a row of \"T\""),
+            ("6 1", "6 x", "\"x\" is no whole number"),
+            ("5 -1 0", "5 -1", "the row of 'A' has not 3"),
+            ("1 7\n", "1 7\nT 1 1 1\n", "one too many"),
+        ] {
+            let error = changed(from, to).unwrap_err();
+            assert!(error.contains(wrong), "{error}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Needleman-Wunsch: the best global alignment of two sequences (Needleman and Wunsch
+//! 1970), with linear and affine gaps (Gotoh 1982).
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `fasta` | sequences, read from FASTA |
+//! | `alphabet` | letters, and the codes that kernels use for them |
+//! | `matrix` | scores of pairs of letters: built in, or read from a file |
+//! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
+//! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
+//! | `scorer` | what fills large tables: a device, or the host |
+//! | `diagonals` | tables filled on a device by diagonals of tiles |
+//! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
+//! | `pairs` | pairs of sequences, read and checked |
+//! | `cigar` | an alignment in short, and for people |
+//! | `bench` | `stamp bench nw` |
+
+pub mod align;
+pub mod alphabet;
+pub mod bench;
+pub mod cigar;
+pub mod diagonals;
+pub mod divide;
+pub mod fasta;
+pub mod matrix;
+pub mod pairs;
+pub mod scorer;
+pub mod scoring;

@@ -1,0 +1,142 @@
+//! What fills the tables of alignments: a device, or the host.
+
+use super::align::{LastRow, last_row};
+use super::scoring::Scoring;
+use crate::error::Result;
+use std::thread;
+
+/// A table to fill.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'s> {
+    /// The codes of A, whose letters are the rows.
+    pub a: &'s [u8],
+    /// The codes of B, whose letters are the columns.
+    pub b: &'s [u8],
+    /// Whether both are read from their ends.
+    pub backward: bool,
+    /// What it costs to open a gap below letters of A that begins with the first row.
+    pub first: i32,
+}
+
+/// Something that fills tables.
+pub trait Scorer {
+    /// Returns what it is, for a document: `host`, or the device's identifier.
+    fn name(&self) -> String;
+
+    /// Returns the last row of each table. The scoring admits all of them
+    /// ([`Scoring::check`]).
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
+
+    /// Returns the score of each pair of sequences.
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    fn scores(&mut self, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Result<Vec<i64>> {
+        let passes: Vec<_> = pairs
+            .iter()
+            .map(|(a, b)| Pass {
+                a,
+                b,
+                backward: false,
+                first: scoring.gap.open,
+            })
+            .collect();
+        let rows = self.last_rows(&passes, scoring)?;
+        let last = |row: &LastRow| row.best.last().copied().unwrap_or(0);
+        Ok(rows.iter().map(|row| i64::from(last(row))).collect())
+    }
+}
+
+/// The host, with a thread for each core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host;
+
+impl Scorer for Host {
+    fn name(&self) -> String {
+        "host".to_owned()
+    }
+
+    fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+        Ok(on_all_cores(passes, |pass| {
+            let mut row = LastRow::default();
+            if pass.backward {
+                let (a, b) = (pass.a.iter().rev(), pass.b.iter().rev());
+                last_row(a, &b, scoring, pass.first, &mut row);
+            } else {
+                last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
+            }
+            row
+        }))
+    }
+}
+
+/// Applies a function to each item, on all cores, and returns the results in the order of
+/// the items.
+pub(super) fn on_all_cores<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let workers = cores.min(items.len());
+    if workers < 2 {
+        return items.iter().map(of).collect();
+    }
+    // Every worker takes one item of `workers`, as neighbours are often alike.
+    let mut shares: Vec<_> = thread::scope(|scope| {
+        let of = &of;
+        let running: Vec<_> = (0..workers)
+            .map(|first| {
+                scope.spawn(move || {
+                    let mine = items.iter().skip(first).step_by(workers);
+                    mine.map(of).collect::<Vec<R>>().into_iter()
+                })
+            })
+            .collect();
+        let joined = running.into_iter().map(|worker| match worker.join() {
+            Ok(share) => share,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.collect()
+    });
+    (0..items.len())
+        .filter_map(|i| shares[i % workers].next())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nw::align::score;
+    use crate::nw::matrix::Matrix;
+    use crate::nw::scoring::Gap;
+
+    #[test]
+    fn results_keep_the_order_of_the_items() {
+        for count in [0, 1, 2, 3, 100] {
+            let items: Vec<u64> = (0..count).collect();
+            let squares: Vec<u64> = items.iter().map(|i| i * i).collect();
+            assert_eq!(on_all_cores(&items, |i| i * i), squares);
+        }
+    }
+
+    #[test]
+    fn scores_are_the_ends_of_last_rows_and_backward_is_the_same() {
+        let scoring = Scoring {
+            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
+            gap: Gap { open: 4, extend: 2 },
+        };
+        let pairs: [(&[u8], &[u8]); 3] = [(&[0, 1, 2], &[0, 2]), (&[], &[3]), (&[1; 40], &[1; 9])];
+        let scores = Host.scores(&pairs, &scoring).unwrap();
+        for ((a, b), found) in pairs.iter().zip(scores) {
+            assert_eq!(found, score(a, b, &scoring));
+            let pass = Pass {
+                a,
+                b,
+                backward: true,
+                first: 4,
+            };
+            let rows = Host.last_rows(&[pass], &scoring).unwrap();
+            assert_eq!(rows[0].best.last().map(|&s| i64::from(s)), Some(found));
+        }
+    }
+}

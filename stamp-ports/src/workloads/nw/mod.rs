@@ -1,0 +1,12 @@
+//! Alignment of two sequences: a transaction for each cell of the matrix, which waits for its
+//! neighbours, and the same by tiles.
+
+mod driver;
+mod input;
+mod options;
+mod tiles;
+
+pub use driver::NwData;
+pub use input::{Nw, linear_nucleotides, random_codes};
+pub use options::Options;
+pub use tiles::cut_of_paper;

@@ -1,0 +1,158 @@
+//! The alignment by diagonals of tiles: what data-parallel programs do, and the dataflow of
+//! Li et al. 2015 inside of tiles.
+
+use super::input::{Nw, linear_nucleotides};
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::nw::align::LastRow;
+use crate::nw::diagonals::{Cut, Tables, TileKernel};
+use crate::nw::scorer::{Host, Pass, Scorer};
+use crate::workloads::compare::Difference;
+use crate::workloads::contender::ContenderKind::Excluding;
+use crate::workloads::contender::{Contender, PreparedContender};
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::Device;
+use stm_kernels::nw::points::{Cells, Locks};
+use stm_kernels::nw::tiles::Tiles1;
+
+/// The two sequences, and their table.
+struct Tiled {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    tables: Tables<AnyDevice>,
+    /// Whether the launches are recorded.
+    recorded: bool,
+    expected: LastRow,
+}
+
+/// Returns the pass over two sequences.
+fn pass<'s>(a: &'s [u8], b: &'s [u8]) -> Pass<'s> {
+    Pass {
+        a,
+        b,
+        backward: false,
+        first: 0,
+    }
+}
+
+/// Returns how a device cuts tables, given what computes a tile: with 32 x 32 cells as in the
+/// paper, and on the CPU, where each thread is one of the system, with few threads.
+pub fn cut_of_paper(device: &AnyDevice, kernel: TileKernel) -> Cut {
+    let width = device.limits().warp_width;
+    let side = match kernel {
+        TileKernel::Locks | TileKernel::Cells if width == 1 => 4,
+        _ => 32,
+    };
+    let kernel = match kernel {
+        TileKernel::Tiles(_) => TileKernel::tiles(side, width),
+        dataflow => dataflow,
+    };
+    Cut { kernel, side }
+}
+
+impl PreparedContender for Tiled {
+    fn transactions(&self, _asked: u64) -> u64 {
+        self.a.len() as u64 * self.b.len() as u64
+    }
+
+    /// Launches blocks as the tiles have it, whatever the shape.
+    fn launch(
+        &mut self,
+        _: &AnyDevice,
+        _shape: (u32, u32),
+        _transactions: u64,
+    ) -> Result<Duration> {
+        if self.recorded {
+            return Ok(self.tables.recorded()?.replay()?);
+        }
+        self.tables.fill()
+    }
+
+    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+        let found = self.tables.last_rows(&[pass(&self.a, &self.b)])?;
+        let wrong = Difference::first(&found[0].best, &self.expected.best);
+        Ok(wrong.map(|wrong| {
+            format!(
+                "column {} of the last row has {}, not {}",
+                wrong.at, wrong.found, wrong.expected
+            )
+        }))
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        Ok(Some(format!("{} launches", self.tables.launch_count())))
+    }
+}
+
+/// The contenders.
+pub(super) fn contenders() -> Vec<Contender<Nw>> {
+    let contender = |name, entry, kernel, recorded| {
+        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64| {
+            let [a, b] = of.sequences(seed);
+            let scoring = linear_nucleotides();
+            let passes = [pass(&a, &b)];
+            let tables = Tables::new(device, cut_of_paper(device, kernel), &passes, &scoring)?;
+            let mut rows = Host.last_rows(&passes, &scoring)?;
+            Ok(Tiled {
+                tables,
+                recorded,
+                expected: rows.remove(0),
+                a,
+                b,
+            })
+        };
+        Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
+    };
+    let tiles = TileKernel::Tiles(1);
+    vec![
+        contender("diagonals", Tiles1::ENTRY, tiles, false),
+        contender("graph", Tiles1::ENTRY, tiles, true),
+        contender("locks", Locks::ENTRY, TileKernel::Locks, false),
+        contender("cells", Cells::ENTRY, TileKernel::Cells, false),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::contender;
+
+    #[test]
+    fn every_contender_fills_the_table_and_another_seeds_table_is_wrong() {
+        let device = AnyDevice::cpu();
+        let of = Nw { letters: 50 };
+        let all = contender::bind(&of, contenders());
+        assert_eq!(all.len(), 4);
+        for one in &all {
+            let mut made = one.prepare(&device, 7, 0).unwrap();
+            assert_eq!(made.transactions(1), 2500);
+            made.launch(&device, (1, 1), 2500).unwrap();
+            assert_eq!(made.verify(2500).unwrap(), None, "{}", one.name);
+        }
+        let prepare = |seed| {
+            let [a, b] = of.sequences(seed);
+            let cut = cut_of_paper(&device, TileKernel::Tiles(1));
+            let scoring = linear_nucleotides();
+            let tables = Tables::new(&device, cut, &[pass(&a, &b)], &scoring).unwrap();
+            let expected = Host.last_rows(&[pass(&a, &b)], &scoring).unwrap().remove(0);
+            Tiled {
+                a,
+                b,
+                tables,
+                recorded: true,
+                expected,
+            }
+        };
+        let (mut first, second) = (prepare(1), prepare(2));
+        first.launch(&device, (1, 1), 0).unwrap();
+        first.expected = second.expected;
+        assert!(
+            first
+                .verify(0)
+                .unwrap()
+                .unwrap()
+                .contains("of the last row")
+        );
+    }
+}

@@ -1,0 +1,306 @@
+//! Scores and alignments of Needleman-Wunsch against another library's, and the command
+//! `nw`.
+
+mod common;
+
+use common::{refused, right, stamp, text};
+use serde_json::Value;
+use stamp_ports::nw::align::{Op, score_of};
+use stamp_ports::nw::align::{align, score};
+use stamp_ports::nw::matrix::Matrix;
+use stamp_ports::nw::scoring::{Gap, Scoring};
+use stm_kernels::draw::{below, draw};
+
+/// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
+const CASES: &str = include_str!("data/nw-parasail.json");
+
+#[test]
+fn scores_are_those_of_parasail() {
+    let document: Value = serde_json::from_str(CASES).expect("JSON");
+    let cases = document["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), 192);
+    for case in cases {
+        let text = |field: &str| case[field].as_str().expect("a string");
+        let number = |field: &str| case[field].as_i64().expect("a number");
+        let matrix = match Matrix::named(text("matrix")) {
+            Some(matrix) => matrix.expect("a matrix"),
+            None => Matrix::of_match(b"ACGT", 5, -4).expect("a matrix"),
+        };
+        let codes = |field: &str| matrix.alphabet.codes(field, text(field).as_bytes());
+        let (a, b) = (codes("a").expect("letters"), codes("b").expect("letters"));
+        let gap = Gap {
+            open: number("open") as i32,
+            extend: number("extend") as i32,
+        };
+        let scoring = Scoring { matrix, gap };
+        scoring.check(a.len(), b.len()).expect("it fits");
+        assert_eq!(score(&a, &b, &scoring), number("score"), "{case}");
+        assert_eq!(align(&a, &b, &scoring).score, number("score"), "{case}");
+    }
+}
+
+/// Two files in a folder of their own.
+struct Files {
+    folder: tempfile::TempDir,
+}
+
+impl Files {
+    fn new(a: &str, b: &str) -> Self {
+        let files = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        files.write("a.fa", a);
+        files.write("b.fa", b);
+        files
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).expect("a file");
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path = self.folder.path().join(name);
+        path.to_str().expect("UTF-8").to_owned()
+    }
+
+    /// Calls the program with both files and more.
+    fn with<R>(&self, more: &[&str], call: impl FnOnce(&[&str]) -> R) -> R {
+        let (a, b) = (self.path("a.fa"), self.path("b.fa"));
+        call(&[&["nw", &a, &b], more].concat())
+    }
+
+    fn json(&self, more: &[&str]) -> Vec<Value> {
+        let lines = self.with(&[&["--json"], more].concat(), right);
+        let parsed = lines.lines().map(serde_json::from_str);
+        parsed.map(|line| line.expect("JSON")).collect()
+    }
+}
+
+/// What an alignment does, from its CIGAR.
+fn ops(cigar: &str) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let mut rest = cigar;
+    while let Some(at) = rest.find(|c: char| !c.is_ascii_digit()) {
+        let count: usize = rest[..at].parse().expect("a number");
+        let op = match &rest[at..=at] {
+            "=" | "X" => Op::Pair,
+            "I" => Op::OnlyA,
+            "D" => Op::OnlyB,
+            other => panic!("{other} in {cigar}"),
+        };
+        ops.extend(std::iter::repeat_n(op, count));
+        rest = &rest[at + 1..];
+    }
+    assert!(rest.is_empty(), "{cigar}");
+    ops
+}
+
+const LINEAR: [&str; 6] = ["--match", "1", "--mismatch", "1", "--gap", "1"];
+
+#[test]
+fn batches_pair_records_in_order_and_cigars_have_their_scores() {
+    let case = |a: &str, b: &str| Files::new(a, b);
+    let files = case(">x one\nGATT\nACA\n>y\naaaa\n", ">u\nGCATGCA\n>v\nAA\n");
+    let found = files.json(&LINEAR);
+    assert_eq!(found.len(), 2);
+    let first = &found[0];
+    assert_eq!(
+        (&first["a"], &first["b"], &first["a_length"]),
+        (&"x".into(), &"u".into(), &7.into())
+    );
+    assert_eq!(
+        (&found[1]["score"], &found[1]["b"]),
+        (&0.into(), &"v".into())
+    );
+    let scoring = Scoring {
+        matrix: Matrix::of_match(b"ACGT", 1, -1).expect("a matrix"),
+        gap: Gap { open: 0, extend: 1 },
+    };
+    let codes = |letters: &[u8]| {
+        scoring
+            .matrix
+            .alphabet
+            .codes("a", letters)
+            .expect("letters")
+    };
+    let (a, b) = (codes(b"GATTACA"), codes(b"GCATGCA"));
+    let score = score_of(
+        &ops(first["cigar"].as_str().expect("text")),
+        &a,
+        &b,
+        &scoring,
+    );
+    assert_eq!(first["score"], score);
+    assert_eq!(score, stamp_ports::nw::align::score(&a, &b, &scoring));
+    // Letters of A alone are insertions, and -X costs what X does.
+    let negative = ["--match", "1", "--mismatch", "-1", "--gap", "1"];
+    assert_eq!(files.json(&negative), found);
+    let ends = case(">x\nAAAACCCC\n", ">y\nCCCC\n").json(&[]);
+    assert_eq!(
+        (&ends[0]["cigar"], &ends[0]["score"]),
+        (&"4I4=".into(), &6.into())
+    );
+    let ends = case(">x\nAAAA\n", ">y\nAAAACC\n").json(&LINEAR);
+    assert_eq!(ends[0]["cigar"], "4=2D");
+}
+
+#[test]
+fn people_see_the_alignment_or_the_score_alone() {
+    let a = "ACGTACGTAC".repeat(7);
+    let b = a.replacen("ACG", "A", 1);
+    let files = Files::new(&format!(">first\n{a}\n"), &format!(">second\n{b}\n"));
+    let shown = files.with(&LINEAR, right);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        lines[0],
+        "first (70 letters) and second (68 letters): score 66"
+    );
+    assert!(lines[2].starts_with("first   1 ACGTACGTAC") && lines[2].ends_with(" 60"));
+    assert!(lines[4].starts_with("second  1 A") && lines[4].ends_with(" 58"));
+    assert_eq!(lines[2].split(' ').nth(4).map(str::len), Some(60));
+    assert!(lines[6].ends_with(" 70") && lines.len() == 9);
+    let only = files.with(&[&LINEAR[..], &["--score-only"]].concat(), right);
+    assert_eq!(only.lines().collect::<Vec<_>>(), [lines[0]]);
+    let only = files.json(&["--score-only"]);
+    assert!(only[0].get("cigar").is_none() && only[0]["score"].is_i64());
+}
+
+#[test]
+fn matrices_are_named_or_read() {
+    let files = Files::new(">p\nMKWVW\n", ">q\nMKVW*\n");
+    let named = files.json(&[
+        "--matrix",
+        "BLOSUM62",
+        "--gap-open",
+        "11",
+        "--gap-extend",
+        "1",
+    ]);
+    assert_eq!(
+        (&named[0]["matrix"], &named[0]["gap_open"]),
+        (&"blosum62".into(), &11.into())
+    );
+    files.write("m.txt", "   A C\nA  7 -2\nC -2 9\n");
+    files.write("a.fa", ">p\nACC\n");
+    files.write("b.fa", ">q\nAC\n");
+    let read = files.json(&["--matrix", &files.path("m.txt"), "--gap", "3"]);
+    assert_eq!(read[0]["score"], 13);
+}
+
+#[test]
+fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
+    let good = ">a\nACGT\n";
+    for (a, b, parts) in [
+        ("", good, &["a.fa", "no record"][..]),
+        ("ACGT\n", good, &["a.fa", "line 1", ">NAME"]),
+        (good, ">b\n", &["b.fa", "the sequence b is empty"]),
+        (good, ">b\n>c\nA\n", &["the sequence b is empty"]),
+        (good, ">b\nAC\nA7\n", &["line 3", "letter 4 of b", "'7'"]),
+        (
+            good,
+            ">bee\nAC\nXA\n",
+            &["b.fa", "letter 3 of bee", "'X'", "--matrix"],
+        ),
+        (
+            good,
+            ">b\nA\n>c\nA\n",
+            &["a.fa has 1 sequence and", "b.fa has 2 sequences"],
+        ),
+    ] {
+        Files::new(a, b).with(&[], |arguments| refused(arguments, parts));
+    }
+    let files = Files::new(good, good);
+    for (options, parts) in [
+        (&["--match", "1"][..], &["--mismatch"][..]),
+        (&["--gap", "-2"], &["--gap", "\"-2\"", "positive"]),
+        (&["--gap", "1.5"], &["--gap", "\"1.5\"", "whole number"]),
+        (&["--gap-open", "2"], &["--gap-extend"]),
+        (
+            &["--gap", "2", "--gap-open", "2", "--gap-extend", "1"],
+            &["--gap"],
+        ),
+        (
+            &["--matrix", "blosum61"],
+            &["blosum61", "blosum62", "no built-in"],
+        ),
+        (
+            &["--match", "600000000", "--mismatch", "1"],
+            &["a and a", "2^29", "smaller"],
+        ),
+        (&["--gap", "400000000"], &["2^29", "smaller costs"]),
+        (
+            &["--match", "1", "--mismatch", "1", "--matrix", "pam30"],
+            &["--matrix"],
+        ),
+    ] {
+        files.with(options, |arguments| refused(arguments, parts));
+    }
+    for (text, parts) in [
+        ("A C\nA 1 2\n", &["not square", "'C'"][..]),
+        ("A C\nA 1 2\nC 1\n", &["line 3", "'C'"]),
+        ("A C\nA 1 2\nC 2 1\nG 1 1\n", &["not square", "line 4"]),
+        ("", &["empty"]),
+        (
+            "A C\nA 1 2\nC 2 1\n",
+            &["letter 3 of a", "'G'", "none of AC"],
+        ),
+    ] {
+        files.write("m.txt", text);
+        let matrix = files.path("m.txt");
+        files.with(&["--matrix", &matrix], |arguments| {
+            refused(arguments, parts);
+        });
+    }
+    let missing = files.path("missing.fa");
+    refused(&["nw", &missing, &missing], &["missing.fa", "FASTA"]);
+}
+
+#[test]
+fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
+    // More than 4 M cells, of which the device fills the tables.
+    let letters = |seed: u64, len: u64| -> String {
+        let letter = |i| [b'A', b'C', b'G', b'T'][below(draw(seed, i, 0), 4) as usize];
+        (0..len).map(|i| char::from(letter(i))).collect()
+    };
+    let long = letters(1, 2100);
+    let other = format!("{}{}{}", &long[..900], letters(2, 70), &long[1000..]);
+    let files = Files::new(
+        &format!(">long\n{long}\n>short\nACGTA\n"),
+        &format!(">other\n{other}\n>other-short\nACTA\n"),
+    );
+    for options in [&["--gap", "6"][..], &["--score-only"]] {
+        let on = |device| files.json(&[&["--device", device], options].concat());
+        let (host, mut cpu) = (on("host"), on("cpu"));
+        for (host, cpu) in host.iter().zip(&mut cpu) {
+            assert_eq!(
+                (&host["device"], &cpu["device"]),
+                (&"host".into(), &"cpu".into())
+            );
+            cpu["device"] = "host".into();
+            assert_eq!(host, cpu);
+        }
+    }
+    let wrong = ["--device", "gpu"];
+    files.with(&wrong, |arguments| {
+        refused(arguments, &["--device", "\"gpu\"", "host"]);
+    });
+}
+
+#[test]
+fn the_help_shows_an_example_that_runs() {
+    let help = right(&["nw", "--help"]);
+    assert!(
+        help.contains("k x G") && help.contains("O + k x E"),
+        "{help}"
+    );
+    assert!(
+        help.lines().all(|line| line.chars().count() <= 80),
+        "{help}"
+    );
+    let files = Files::new(">one\nGATTACA\n", ">two\nGCATGCA\n");
+    let example = "--match 1 --mismatch 1 --gap 1";
+    assert!(help.contains(&format!("stamp nw a.fa b.fa {example}")));
+    let words: Vec<&str> = example.split(' ').collect();
+    let output = files.with(&words, stamp);
+    assert!(output.status.success() && text(&output.stdout).contains("score 2"));
+}

@@ -1,0 +1,87 @@
+//! Launches recorded as a CUDA graph.
+
+use crate::host::cuda::context::Cuda;
+use crate::host::cuda::launch::Event;
+use crate::host::device::Launch;
+use crate::host::error::Error;
+use crate::host::replay::Replay;
+use crate::kernel::Kernel;
+use cudarc::driver::sys;
+use std::time::Duration;
+
+/// A graph ready to be launched, destroyed when dropped.
+pub(super) struct Graph<'a> {
+    cuda: &'a Cuda,
+    ready: sys::CUgraphExec,
+}
+
+impl<'a> Graph<'a> {
+    /// Records the launches of a kernel.
+    ///
+    /// # Errors
+    /// An error of the device; then the stream records no more.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::record`](crate::host::Device::record).
+    pub(super) unsafe fn record<K: Kernel>(
+        cuda: &'a Cuda,
+        launches: &[(Launch, K::Params)],
+    ) -> Result<Self, Error> {
+        let (driver, stream) = (cuda.driver(), cuda.stream());
+        // What loads a module or sets an attribute of it comes before.
+        for (launch, _) in launches {
+            cuda.ready::<K>(launch)?;
+        }
+        // SAFETY: the stream is live.
+        let begun = unsafe { driver.begin_capture(stream) };
+        cuda.done("cuStreamBeginCapture", begun)?;
+        let recorded = launches.iter().try_for_each(|(launch, params)| {
+            // SAFETY: nothing runs yet; the caller promises the rest for what will.
+            unsafe { cuda.start::<K>(launch, params) }
+        });
+        // SAFETY: the stream is live, and capturing.
+        let ended = unsafe { driver.end_capture(stream) };
+        if let Err(error) = recorded {
+            if let Ok(graph) = ended {
+                // SAFETY: the graph was made by this call, and is destroyed once. The first
+                // error is the one to report.
+                let _ = unsafe { driver.destroy_graph(graph) };
+            }
+            return Err(error);
+        }
+        let graph = cuda.done("cuStreamEndCapture", ended)?;
+        // SAFETY: the graph is live, and destroyed once; what was instantiated does not
+        // need it.
+        let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
+        let made = Self {
+            cuda,
+            ready: cuda.done("cuGraphInstantiate", made)?,
+        };
+        cuda.done("cuGraphDestroy", destroyed)?;
+        Ok(made)
+    }
+}
+
+impl Replay for Graph<'_> {
+    fn replay(&mut self) -> Result<Duration, Error> {
+        let cuda = self.cuda;
+        cuda.alive()?;
+        let (before, after) = (Event::new(cuda)?, Event::new(cuda)?);
+        before.record()?;
+        // SAFETY: both are live, and what the kernels use is until the graph is dropped
+        // (`record`).
+        let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
+        cuda.done("cuGraphLaunch", launched)?;
+        // After an error here kernels may still run, so the context is lost whatever it is.
+        cuda.wait_after(&after, "a recorded kernel")?;
+        before.until(&after)
+    }
+}
+
+impl Drop for Graph<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made once, destroyed once, and it does not run. An error here changes
+        // nothing.
+        let _ = unsafe { self.cuda.driver().destroy_ready(self.ready) };
+    }
+}

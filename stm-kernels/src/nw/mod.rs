@@ -1,0 +1,38 @@
+//! Needleman-Wunsch: the scores of the best global alignments of sequences (Needleman and
+//! Wunsch 1970), with linear gaps and with affine ones (Gotoh 1982).
+//!
+//! | module | computes the matrix |
+//! | --- | --- |
+//! | [`tiles`] | tile after tile, by a launch for each diagonal of tiles |
+//! | [`points`] | by the same launches, and within a tile a thread for each cell, which waits for its neighbours (Li et al. 2015) |
+//! | [`transactions`] | a transaction for each cell, which waits for its neighbours |
+//!
+//! [`frame`] is what the first two have in common, and `layout` what the host prepares for
+//! them.
+//!
+//! # Transformed scores
+//!
+//! A cell holds its score plus `extend` for each row and each column, where a gap of `k`
+//! letters costs `open + k * extend`. Then an extension costs nothing and a gap `open`
+//! when it begins; with `open` 0 (linear gaps) cells outside the matrix are all 0. The
+//! letters' scores are given with `2 * extend` added.
+//!
+//! # Cells outside the matrix
+//!
+//! A matrix that is no whole number of tiles has *rows of padding* above it and columns of
+//! padding behind it. Padding is a letter of its own, [`PADDING`], whose score is 0 with
+//! itself and [`NEVER`] with all others. So the same code computes it, and what enters
+//! the matrix from there is what the recurrence says: row 0 is `-open`, column 0 is
+//! `-left`, their common cell 0. What is behind the matrix enters nothing.
+
+pub mod frame;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod layout;
+pub mod points;
+pub mod tiles;
+pub mod transactions;
+
+/// The letter of cells outside the matrix.
+pub const PADDING: u32 = 0;
+/// A score that no alignment takes, far from overflow.
+pub const NEVER: i32 = -(1 << 29);

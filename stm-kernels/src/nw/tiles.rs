@@ -1,0 +1,316 @@
+//! Alignment scores by wavefronts: a launch for each diagonal of tiles, as data-parallel
+//! programs do it.
+//!
+//! A block computes a tile, and a lane some rows of it. In one step a lane computes a
+//! square block of as many columns as it has rows. Lane `l` of a warp is `l` steps behind
+//! lane 0, so the values above its block are what the lane before it computed last, and
+//! come by a shuffle. The first lane of a warp takes them from a row in shared memory,
+//! the *edge*: at first it holds the values above the tile, and the last lane of each warp
+//! leaves there the values below its rows, of the columns that its warp has done with.
+//! The next warp begins when enough of them are there; warps advance in phases of some
+//! steps with a barrier of the block in between.
+//!
+//! | kernel | rows of a lane | smallest tile on a GPU |
+//! | --- | --- | --- |
+//! | [`Tiles1`], [`AffineTiles1`] | 1 | 32 x 32, as in Li et al. 2015, by one warp |
+//! | [`Tiles2`], [`AffineTiles2`] | 2 | 64 x 64 |
+//! | [`Tiles4`], [`AffineTiles4`] | 4 | 128 x 128 |
+
+use super::frame::{DiagonalParams, Tile};
+use stm_core::{Lane, kernel_alone};
+
+/// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
+/// as many threads as a tile has rows, over `ROWS`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles<const ROWS: usize, const AFFINE: bool>;
+
+/// Returns the words of shared memory that a block needs for tiles of this side and so
+/// many letters.
+pub const fn shared_words(alphabet: u32, side: u32, affine: bool) -> u32 {
+    let edges = if affine { 2 } else { 1 };
+    side * (edges + alphabet) + side.div_ceil(4)
+}
+
+/// The words of shared memory where its parts begin.
+#[derive(Clone, Copy)]
+struct Shared {
+    /// The scores of the edge; it begins at word 0.
+    edge: u32,
+    /// The best scores in vertical gaps of the edge.
+    gaps: u32,
+    /// The letters of the columns, four a word.
+    letters: u32,
+    /// The scores of each thread's rows with each letter: those of the first row of
+    /// all threads with the first letter, those of the second row, and so on, so that
+    /// lanes with different letters access different banks.
+    profile: u32,
+}
+
+/// Steps of a phase.
+#[inline(always)]
+const fn phase_steps(width: u32) -> u32 {
+    if width >= 16 { 16 } else { 8 }
+}
+
+/// What a lane carries from block to block.
+#[derive(Clone, Copy)]
+struct Carried<const ROWS: usize> {
+    /// The scores of its rows in the last column, and the best in a horizontal gap.
+    left: [i32; ROWS],
+    gap_left: [i32; ROWS],
+    /// The score of the row above its rows in that column.
+    corner: i32,
+    /// The scores of its last row in the columns of the block, and the best in a vertical
+    /// gap.
+    below: [[i32; 2]; ROWS],
+}
+
+impl<const ROWS: usize> Carried<ROWS> {
+    /// Computes a block, given the values above it and the scores of its letters, by
+    /// column and row.
+    #[inline(always)]
+    fn advance<const AFFINE: bool>(
+        &mut self,
+        edge: [[i32; 2]; ROWS],
+        scores: [[u32; ROWS]; ROWS],
+        open: i32,
+    ) {
+        let mut c = 0;
+        while c < ROWS {
+            let [mut up, mut gap] = edge[c];
+            let mut diagonal = self.corner;
+            self.corner = up;
+            let mut r = 0;
+            while r < ROWS {
+                let matched = diagonal + scores[c][r].cast_signed();
+                diagonal = self.left[r];
+                up = if AFFINE {
+                    self.gap_left[r] = self.gap_left[r].max(self.left[r] + open);
+                    gap = gap.max(up + open);
+                    matched.max(self.gap_left[r]).max(gap)
+                } else {
+                    matched.max(self.left[r]).max(up)
+                };
+                self.left[r] = up;
+                r += 1;
+            }
+            self.below[c] = [up, gap];
+            c += 1;
+        }
+    }
+}
+
+impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &DiagonalParams) {
+        let Some(tile) = Tile::of::<L, AFFINE>(lane, p) else {
+            return;
+        };
+        let (threads, me) = (lane.block_dim(), lane.thread_index());
+        let side = tile.side();
+        let edges = if AFFINE { 2 } else { 1 };
+        let shared = Shared {
+            edge: 0,
+            gaps: side,
+            letters: side * edges,
+            profile: side * edges + side.div_ceil(4),
+        };
+        Self::fill(lane, p, &tile, shared);
+        let row = me * ROWS as u32;
+        let of_row = |r: usize| row + r as u32;
+        let mut carried = Carried::<ROWS> {
+            left: core::array::from_fn(|r| tile.left(lane, of_row(r))),
+            gap_left: core::array::from_fn(|r| {
+                if AFFINE {
+                    tile.gap_left(lane, of_row(r))
+                } else {
+                    0
+                }
+            }),
+            corner: tile.corner(lane, row),
+            below: [[0; 2]; ROWS],
+        };
+        let above_last = tile.above(lane, side - 1);
+        // SAFETY: all threads of the block come here.
+        unsafe { lane.barrier() };
+        Self::sweep(lane, p, shared, &mut carried);
+        // SAFETY: as above.
+        unsafe { lane.barrier() };
+        if me == 0 {
+            tile.put_right(lane, 0, above_last);
+        }
+        let mut r = 0;
+        while r < ROWS {
+            tile.put_right(lane, of_row(r) + 1, carried.left[r]);
+            if AFFINE {
+                tile.put_gap_right(lane, of_row(r) + 1, carried.gap_left[r]);
+            }
+            r += 1;
+        }
+        let mut c = me;
+        while c < side {
+            // SAFETY: words of the block's shared memory (`shared_words`).
+            unsafe {
+                let score = lane.shared_load_32(shared.edge + c);
+                tile.put_below(lane, c, score.cast_signed());
+                if AFFINE {
+                    let gap = lane.shared_load_32(shared.gaps + c);
+                    tile.put_gap_below(lane, c, gap.cast_signed());
+                }
+            }
+            c += threads;
+        }
+    }
+
+    /// Fills the shared memory of the block, each thread a part of it.
+    #[inline(always)]
+    fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile<'_>, shared: Shared) {
+        let (threads, me) = (lane.block_dim(), lane.thread_index());
+        let side = tile.side();
+        // SAFETY: words of the block's shared memory (`shared_words`); each is of one
+        // thread until the barrier.
+        let store = |at, v| unsafe { lane.shared_store_32(at, v) };
+        let mut c = me;
+        while c < side {
+            store(shared.edge + c, tile.above(lane, c).cast_unsigned());
+            if AFFINE {
+                store(shared.gaps + c, tile.gap_above(lane, c).cast_unsigned());
+            }
+            c += threads;
+        }
+        let mut word = me;
+        while word < side.div_ceil(4) {
+            store(shared.letters + word, tile.column_letters(lane, word));
+            word += threads;
+        }
+        let mut r = 0;
+        while r < ROWS as u32 {
+            let of_row = tile.row_letter(lane, me * ROWS as u32 + r);
+            let mut letter = 0;
+            while letter < p.alphabet {
+                let at = shared.profile + letter * side + r * threads + me;
+                store(at, tile.score(lane, of_row, letter));
+                letter += 1;
+            }
+            r += 1;
+        }
+    }
+
+    /// Computes the tile.
+    #[inline(always)]
+    fn sweep<L: Lane>(lane: &L, p: &DiagonalParams, shared: Shared, carried: &mut Carried<ROWS>) {
+        let (threads, width) = (lane.block_dim(), lane.warp_width());
+        let lanes = lane.warp_mask().count_ones();
+        let steps = phase_steps(width);
+        // The last lane of a warp puts a block `width - 1` steps after the first has taken it.
+        let delay = (width - 1).div_ceil(steps) + 1;
+        let warps = threads.div_ceil(width);
+        let phases = (warps - 1) * delay + (threads + width - 1).div_ceil(steps);
+        let begins = lane.warp_index() * delay;
+        let mut phase = 0;
+        while phase < phases {
+            if phase >= begins {
+                let mut step = (phase - begins) * steps;
+                let end = (step + steps).min(threads + lanes - 1);
+                while step < end {
+                    Self::step(lane, p, shared, carried, step);
+                    step += 1;
+                }
+            }
+            if warps > 1 {
+                // SAFETY: all threads of the block come here, in each phase.
+                unsafe { lane.barrier() };
+            }
+            phase += 1;
+        }
+    }
+
+    /// Lets the lanes of a warp compute a block each, if they have one in this step.
+    #[inline(always)]
+    fn step<L: Lane>(
+        lane: &L,
+        p: &DiagonalParams,
+        shared: Shared,
+        carried: &mut Carried<ROWS>,
+        step: u32,
+    ) {
+        let (threads, me) = (lane.block_dim(), lane.lane_index());
+        let rows = ROWS as u32;
+        // SAFETY: words of the block's shared memory (`shared_words`).
+        let load = |at| unsafe { lane.shared_load_32(at) };
+        // A lane before its first block or behind its last one reads the letters of that.
+        let block = step.saturating_sub(me).min(threads - 1);
+        let column = block * rows;
+        let letters = load(shared.letters + (column >> 2)) >> (8 * (column & 3));
+        let profile = shared.profile + lane.thread_index();
+        let scores: [[u32; ROWS]; ROWS] = core::array::from_fn(|c| {
+            // Letters are below the number of letters; the host makes them so.
+            let of_letter = profile + ((letters >> (8 * c)) & 0xFF) * (threads * rows);
+            core::array::from_fn(|r| load(of_letter + r as u32 * threads))
+        });
+        let (warp, source) = (lane.warp_mask(), me.saturating_sub(1));
+        // SAFETY: all lanes of the warp come here.
+        let shuffle = |v: i32| unsafe { lane.shuffle_32(warp, v.cast_unsigned(), source) };
+        let mut edge: [[i32; 2]; ROWS] = core::array::from_fn(|c| {
+            let [score, gap] = carried.below[c];
+            let score = shuffle(score).cast_signed();
+            [
+                score,
+                if AFFINE {
+                    shuffle(gap).cast_signed()
+                } else {
+                    0
+                },
+            ]
+        });
+        if step < me || step - me >= threads {
+            return;
+        }
+        if me == 0 {
+            edge = core::array::from_fn(|c| {
+                let at = column + c as u32;
+                let score = load(shared.edge + at).cast_signed();
+                let gap = if AFFINE {
+                    load(shared.gaps + at).cast_signed()
+                } else {
+                    0
+                };
+                [score, gap]
+            });
+        }
+        carried.advance::<AFFINE>(edge, scores, p.open);
+        if me + 1 == warp.count_ones() {
+            let mut c = 0;
+            while c < ROWS {
+                let at = column + c as u32;
+                // SAFETY: as above. This warp has taken the word, and the next one takes
+                // it in a later phase.
+                unsafe {
+                    lane.shared_store_32(shared.edge + at, carried.below[c][0].cast_unsigned());
+                    if AFFINE {
+                        lane.shared_store_32(shared.gaps + at, carried.below[c][1].cast_unsigned());
+                    }
+                }
+                c += 1;
+            }
+        }
+    }
+}
+
+/// Makes the entry points.
+macro_rules! entries {
+    ($($name:ident $rows:literal $affine:literal $entry:literal $file:literal;)*) => {$(
+        #[doc = concat!("[`Tiles`] with ", stringify!($rows), " rows a lane.")]
+        pub type $name = Tiles<$rows, $affine>;
+        kernel_alone!($name, DiagonalParams, $entry, "nw" / $file);
+    )*};
+}
+
+entries! {
+    Tiles1 1 false "nw_tiles_1" "tiles-1";
+    Tiles2 2 false "nw_tiles_2" "tiles-2";
+    Tiles4 4 false "nw_tiles_4" "tiles-4";
+    AffineTiles1 1 true "nw_tiles_1_affine" "tiles-1-affine";
+    AffineTiles2 2 true "nw_tiles_2_affine" "tiles-2-affine";
+    AffineTiles4 4 true "nw_tiles_4_affine" "tiles-4-affine";
+}

@@ -1,0 +1,170 @@
+//! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, on
+//! the CPU and under every schedule of the simulator.
+
+use stamp_ports::nw::diagonals::{Cut, Diagonals, TileKernel};
+use stamp_ports::nw::matrix::Matrix;
+use stamp_ports::nw::scorer::{Host, Pass, Scorer};
+use stamp_ports::nw::scoring::{Gap, Scoring};
+use stm_core::host::{Cpu, Device};
+use stm_kernels::draw::{below, draw};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+fn drawn(seed: u64, len: u64) -> Vec<u8> {
+    (0..len).map(|i| below(draw(seed, i, 0), 4) as u8).collect()
+}
+
+/// A sequence with some letters of another lost, changed and added.
+fn like(a: &[u8], seed: u64) -> Vec<u8> {
+    let mut b: Vec<u8> = Vec::new();
+    for (i, &letter) in (0..).zip(a) {
+        match below(draw(seed, i, 1), 10) {
+            0 => {}
+            1 => b.push(letter ^ 1),
+            2 => b.extend([letter, 3, 3]),
+            _ => b.push(letter),
+        }
+    }
+    b
+}
+
+/// Computes passes over sequences of these lengths, forward and backward, and compares their
+/// last rows with the host's.
+fn same_as_host<D: Device>(device: &D, cut: Cut, lengths: &[(u64, u64)], gap: Gap, what: &str) {
+    let scoring = Scoring {
+        matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
+        gap,
+    };
+    let pairs: Vec<(Vec<u8>, Vec<u8>)> = (1..)
+        .zip(lengths)
+        .map(|(seed, &(rows, columns))| {
+            let a = drawn(seed, rows);
+            let mut b = like(&a, seed);
+            b.extend(drawn(seed + 50, columns));
+            b.truncate(columns as usize);
+            (a, b)
+        })
+        .collect();
+    let passes: Vec<Pass<'_>> = pairs
+        .iter()
+        .flat_map(|(a, b)| {
+            [(false, gap.open), (true, 0)].map(|(backward, first)| Pass {
+                a,
+                b,
+                backward,
+                first,
+            })
+        })
+        .collect();
+    let mut diagonals = Diagonals {
+        device: device.clone(),
+        cut,
+    };
+    let expected = Host.last_rows(&passes, &scoring).unwrap();
+    // All in one series of launches, and one alone, which has other numbers of blocks.
+    for some in [&passes[..], &passes[passes.len() - 1..]] {
+        let found = diagonals.last_rows(some, &scoring).unwrap();
+        assert_eq!(found.len(), some.len());
+        let expected = &expected[passes.len() - some.len()..];
+        for ((pass, found), expected) in some.iter().zip(found).zip(expected) {
+            let what = format!("{what} {cut:?} {gap:?} {} x {}", pass.a.len(), pass.b.len());
+            assert_eq!(found.best, expected.best, "{what}");
+            if !gap.is_linear() {
+                assert_eq!(found.in_gap, expected.in_gap, "{what}");
+            }
+        }
+    }
+}
+
+const LENGTHS: [(u64, u64); 6] = [(1, 1), (7, 30), (33, 9), (0, 5), (4, 0), (32, 16)];
+
+const GAPS: [Gap; 3] = [
+    Gap { open: 0, extend: 3 },
+    Gap { open: 6, extend: 1 },
+    Gap { open: 4, extend: 0 },
+];
+
+fn cut(kernel: TileKernel, side: u32) -> Cut {
+    Cut { kernel, side }
+}
+
+#[test]
+fn the_cpu_fills_the_same_tables_with_every_kernel_and_side() {
+    let cpu = Cpu::new();
+    for rows in [1, 2, 4] {
+        for side in [4, 8, 32] {
+            for gap in GAPS {
+                same_as_host(&cpu, cut(TileKernel::Tiles(rows), side), &LENGTHS, gap, "");
+            }
+        }
+    }
+    for kernel in [TileKernel::Locks, TileKernel::Cells] {
+        for side in [4, 8] {
+            same_as_host(&cpu, cut(kernel, side), &LENGTHS, GAPS[0], "");
+        }
+    }
+}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::Lockstep,
+    Schedule::Stack,
+    Schedule::Its {
+        bound: 64,
+        starve: false,
+    },
+    Schedule::Its {
+        bound: 64,
+        starve: true,
+    },
+    Schedule::Random,
+];
+
+/// Runs the kernels in simulations with warps of this width.
+fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
+    for (seed, schedule) in (0..).zip(SCHEDULES) {
+        let config = SimConfig {
+            warp_width: width,
+            schedule,
+            memory: MemoryModel::Weak { stale_percent: 50 },
+            ..SimConfig::default()
+        };
+        for &cut in cuts {
+            for gap in GAPS {
+                if gap.is_linear() || cut.kernel.has_affine() {
+                    let sim = Sim::new(config.with_seed(seed));
+                    same_as_host(&sim, cut, lengths, gap, &format!("w{width} {schedule:?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tiles_are_right_under_every_schedule_with_one_warp_and_several() {
+    let short = [(5, 11), (17, 8)];
+    for width in [1, 3, 4, 16] {
+        let cuts = [
+            cut(TileKernel::Tiles(1), 8),
+            cut(TileKernel::Tiles(2), 16),
+            cut(TileKernel::Tiles(4), 32),
+        ];
+        simulated(width, &cuts, &short);
+    }
+}
+
+#[test]
+fn threads_that_wait_for_one_another_in_a_warp_are_not_stuck() {
+    let cuts = [cut(TileKernel::Locks, 4), cut(TileKernel::Cells, 4)];
+    for width in [1, 4, 16] {
+        simulated(width, &cuts, &[(5, 9), (8, 4)]);
+    }
+}
+
+#[test]
+fn the_kernel_follows_from_the_side_and_the_width_of_a_warp() {
+    for (side, rows, threads) in [(32, 1, 32), (64, 2, 32), (128, 4, 32), (1024, 4, 256)] {
+        let kernel = TileKernel::tiles(side, 32);
+        assert_eq!(kernel, TileKernel::Tiles(rows));
+        assert_eq!(kernel.threads(side), threads);
+    }
+    assert_eq!(TileKernel::Locks.threads(32), 1024);
+}
