@@ -1,6 +1,7 @@
 //! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, on
 //! the CPU and under every schedule of the simulator.
 
+use stamp_ports::nw::dataflow::Dataflow;
 use stamp_ports::nw::diagonals::{Cut, Diagonals, TileKernel};
 use stamp_ports::nw::matrix::Matrix;
 use stamp_ports::nw::scorer::{Host, Pass, Scorer};
@@ -30,6 +31,15 @@ fn like(a: &[u8], seed: u64) -> Vec<u8> {
 /// Computes passes over sequences of these lengths, forward and backward, and compares their
 /// last rows with the host's.
 fn same_as_host<D: Device>(device: &D, cut: Cut, lengths: &[(u64, u64)], gap: Gap, what: &str) {
+    let mut diagonals = Diagonals {
+        device: device.clone(),
+        cut,
+    };
+    scorer_is_right(&mut diagonals, lengths, gap, &format!("{what} {cut:?}"));
+}
+
+/// The same for a scorer.
+fn scorer_is_right(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, what: &str) {
     let scoring = Scoring {
         matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
         gap,
@@ -55,18 +65,14 @@ fn same_as_host<D: Device>(device: &D, cut: Cut, lengths: &[(u64, u64)], gap: Ga
             })
         })
         .collect();
-    let mut diagonals = Diagonals {
-        device: device.clone(),
-        cut,
-    };
     let expected = Host.last_rows(&passes, &scoring).unwrap();
     // All in one series of launches, and one alone, which has other numbers of blocks.
     for some in [&passes[..], &passes[passes.len() - 1..]] {
-        let found = diagonals.last_rows(some, &scoring).unwrap();
+        let found = scorer.last_rows(some, &scoring).unwrap();
         assert_eq!(found.len(), some.len());
         let expected = &expected[passes.len() - some.len()..];
         for ((pass, found), expected) in some.iter().zip(found).zip(expected) {
-            let what = format!("{what} {cut:?} {gap:?} {} x {}", pass.a.len(), pass.b.len());
+            let what = format!("{what} {gap:?} {} x {}", pass.a.len(), pass.b.len());
             assert_eq!(found.best, expected.best, "{what}");
             if !gap.is_linear() {
                 assert_eq!(found.in_gap, expected.in_gap, "{what}");
@@ -133,6 +139,51 @@ fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
                     let sim = Sim::new(config.with_seed(seed));
                     same_as_host(&sim, cut, lengths, gap, &format!("w{width} {schedule:?}"));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn dataflow_is_right_on_the_cpu_with_strips_of_many_and_of_few_columns() {
+    let mut dataflow = Dataflow { device: Cpu::new() };
+    for gap in GAPS {
+        scorer_is_right(&mut dataflow, &LENGTHS, gap, "dataflow");
+        scorer_is_right(
+            &mut dataflow,
+            &[(150, 3), (2, 170), (99, 101)],
+            gap,
+            "dataflow",
+        );
+    }
+}
+
+/// Strips wait for values of others, which lanes of another warp put, and warps wait while
+/// others have not begun.
+#[test]
+fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
+    for (width, lengths) in [
+        (1, [(9, 7), (5, 14)]),
+        (2, [(17, 7), (8, 9)]),
+        (3, [(29, 14), (12, 5)]),
+        (4, [(40, 14), (33, 5)]),
+        (8, [(70, 20), (33, 9)]),
+        (16, [(130, 9), (70, 33)]),
+        (32, [(260, 35), (140, 3)]),
+    ] {
+        for (seed, schedule) in (0..).zip(SCHEDULES) {
+            let config = SimConfig {
+                warp_width: width,
+                schedule,
+                memory: MemoryModel::Weak { stale_percent: 50 },
+                ..SimConfig::default()
+            };
+            for gap in GAPS {
+                let mut dataflow = Dataflow {
+                    device: Sim::new(config.with_seed(seed)),
+                };
+                let what = format!("dataflow w{width} {schedule:?}");
+                scorer_is_right(&mut dataflow, &lengths, gap, &what);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::measure::progress::Progress;
 use crate::nw::align::Alignment;
 use crate::nw::cigar::{cigar, lines};
-use crate::nw::diagonals::{Cut, Diagonals};
+use crate::nw::dataflow::Dataflow;
 use crate::nw::divide::{LARGE, align_all};
 use crate::nw::matrix::{Matrix, names};
 use crate::nw::pairs::{Pair, groups, read_pairs};
@@ -136,8 +136,7 @@ impl Where {
             // The host does the same with less ado.
             return Ok(Box::new(Host));
         }
-        let cut = Cut::best(&device);
-        Ok(Box::new(Diagonals { device, cut }))
+        Ok(Box::new(Dataflow { device }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables filled on a device by a launch for each diagonal of tiles.
 
-use super::align::{LastRow, last_row};
-use super::scorer::{Pass, Scorer};
+use super::align::LastRow;
+use super::scorer::{Pass, Scorer, fill_whole};
 use super::scoring::Scoring;
 use crate::error::Result;
 use std::time::Duration;
@@ -121,16 +121,6 @@ pub struct Tables<D: Device> {
     open: i32,
 }
 
-/// Returns the table of a pass.
-fn table<'s>(pass: &Pass<'s>) -> Table<'s> {
-    Table {
-        a: pass.a,
-        b: pass.b,
-        backward: pass.backward,
-        first: pass.first,
-    }
-}
-
 impl<D: Device> Tables<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     ///
@@ -138,7 +128,7 @@ impl<D: Device> Tables<D> {
     /// Too little memory, or an error of the device.
     pub fn new(device: &D, cut: Cut, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let affine = !scoring.gap.is_linear();
-        let tables: Vec<Table<'_>> = passes.iter().map(table).collect();
+        let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
         let layout = Layout::new(&tables, cut.side, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
@@ -255,7 +245,7 @@ impl<D: Device> Tables<D> {
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {
-            let [best, in_gap] = self.layout.last_row(i, &table(pass), &rows, self.extend);
+            let [best, in_gap] = self.layout.last_row(i, &pass.table(), &rows, self.extend);
             LastRow { best, in_gap }
         };
         Ok(passes.iter().enumerate().map(last).collect())
@@ -277,25 +267,10 @@ impl<D: Device> Scorer for Diagonals<D> {
     }
 
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
-        let is_empty = |pass: &Pass<'_>| pass.a.is_empty() || pass.b.is_empty();
-        let whole: Vec<Pass<'_>> = passes.iter().copied().filter(|p| !is_empty(p)).collect();
-        let mut filled = Vec::new();
-        if !whole.is_empty() {
-            let tables = Tables::new(&self.device, self.cut, &whole, scoring)?;
+        fill_whole(passes, scoring, |whole| {
+            let tables = Tables::new(&self.device, self.cut, whole, scoring)?;
             tables.fill()?;
-            filled = tables.last_rows(&whole)?;
-        }
-        let mut filled = filled.into_iter();
-        let rows = passes.iter().map(|pass| {
-            let mut row = LastRow::default();
-            if is_empty(pass) {
-                // Nothing is to be computed, and the order of the letters is all the same.
-                last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
-            } else if let Some(next) = filled.next() {
-                row = next;
-            }
-            row
-        });
-        Ok(rows.collect())
+            tables.last_rows(whole)
+        })
     }
 }

@@ -9,6 +9,7 @@
 //! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
 //! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
 //! | `scorer` | what fills large tables: a device, or the host |
+//! | `dataflow` | tables filled on a device by one launch |
 //! | `diagonals` | tables filled on a device by diagonals of tiles |
 //! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
 //! | `pairs` | pairs of sequences, read and checked |
@@ -19,6 +20,7 @@ pub mod align;
 pub mod alphabet;
 pub mod bench;
 pub mod cigar;
+pub mod dataflow;
 pub mod diagonals;
 pub mod divide;
 pub mod fasta;

@@ -4,6 +4,7 @@ use super::align::{LastRow, last_row};
 use super::scoring::Scoring;
 use crate::error::Result;
 use std::thread;
+use stm_kernels::nw::layout::Table;
 
 /// A table to fill.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,46 @@ pub struct Pass<'s> {
     pub backward: bool,
     /// What it costs to open a gap below letters of A that begins with the first row.
     pub first: i32,
+}
+
+impl<'s> Pass<'s> {
+    /// Returns what kernels are told of it.
+    pub(super) const fn table(&self) -> Table<'s> {
+        Table {
+            a: self.a,
+            b: self.b,
+            backward: self.backward,
+            first: self.first,
+        }
+    }
+}
+
+/// Returns the last row of each table, of which `fill` fills those without an empty sequence,
+/// if there are any.
+pub(super) fn fill_whole(
+    passes: &[Pass<'_>],
+    scoring: &Scoring,
+    fill: impl FnOnce(&[Pass<'_>]) -> Result<Vec<LastRow>>,
+) -> Result<Vec<LastRow>> {
+    let is_empty = |pass: &Pass<'_>| pass.a.is_empty() || pass.b.is_empty();
+    let whole: Vec<Pass<'_>> = passes.iter().copied().filter(|p| !is_empty(p)).collect();
+    let filled = if whole.is_empty() {
+        Vec::new()
+    } else {
+        fill(&whole)?
+    };
+    let mut filled = filled.into_iter();
+    let rows = passes.iter().map(|pass| {
+        let mut row = LastRow::default();
+        if is_empty(pass) {
+            // Nothing is to be computed, and the order of the letters is all the same.
+            last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
+        } else if let Some(next) = filled.next() {
+            row = next;
+        }
+        row
+    });
+    Ok(rows.collect())
 }
 
 /// Something that fills tables.

@@ -3,12 +3,13 @@
 //!
 //! | module | computes the matrix |
 //! | --- | --- |
+//! | [`strips`] | by dataflow: a warp for each strip, in one launch |
 //! | [`tiles`] | tile after tile, by a launch for each diagonal of tiles |
 //! | [`points`] | by the same launches, and within a tile a thread for each cell, which waits for its neighbours (Li et al. 2015) |
 //! | [`transactions`] | a transaction for each cell, which waits for its neighbours |
 //!
-//! [`frame`] is what the first two have in common, and `layout` what the host prepares for
-//! them.
+//! [`frame`] is what the second and the third have in common, and `layout` what the host
+//! prepares for them.
 //!
 //! # Transformed scores
 //!
@@ -29,6 +30,7 @@ pub mod frame;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod layout;
 pub mod points;
+pub mod strips;
 pub mod tiles;
 pub mod transactions;
 

@@ -1,11 +1,12 @@
 //! One point, measured and verified.
 
 use super::inputs::Inputs;
-use super::plan::{Case, GRAPH, cut};
+use super::plan::{Case, DATAFLOW, GRAPH, cut};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::numbers::bytes;
 use crate::nw::align::LastRow;
+use crate::nw::dataflow::Strips;
 use crate::nw::diagonals::{Cut, Tables, TileKernel};
 use crate::nw::scorer::{Host, Scorer};
 use crate::points::{Asked, Point};
@@ -39,6 +40,30 @@ struct Kept {
     expected: Vec<LastRow>,
     /// What filled those tables: `None` for the host.
     by: Option<Cut>,
+}
+
+impl Kept {
+    /// Makes the point of a case from its times and its last rows.
+    fn point(
+        &self,
+        asked: &Asked,
+        mut times: Vec<Duration>,
+        rows: &[LastRow],
+        what: &str,
+    ) -> Point {
+        times.sort_unstable();
+        let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        let wrong = wrong(rows, &self.expected);
+        let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
+        if found.verified {
+            let by = self.by.map_or_else(
+                || "the host's".to_owned(),
+                |by| format!("with tiles of {}", by.side),
+            );
+            found.note = Some(format!("{what} of memory, the same rows as {by}"));
+        }
+        found
+    }
 }
 
 impl<'d> Measuring<'d> {
@@ -78,6 +103,9 @@ impl<'d> Measuring<'d> {
             let seeded = (self.seed, case.cells());
             return transactions(self.device, &workload, asked, seeded, variants[0]);
         }
+        if asked.implementation == DATAFLOW {
+            return self.dataflow(asked);
+        }
         let width = self.device.limits().warp_width;
         let Some(cut) = cut(asked, width) else {
             return Err(Error::Usage(format!(
@@ -88,42 +116,45 @@ impl<'d> Measuring<'d> {
         self.tiled(asked, cut, asked.implementation == GRAPH)
     }
 
+    /// Measures tables by dataflow.
+    fn dataflow(&mut self, asked: &Asked) -> Result<Point> {
+        let case = Case::of(asked);
+        let device = self.device;
+        let kept = self.kept(&case, None)?;
+        let passes = kept.inputs.passes();
+        let mut strips = Strips::new(device, &passes, &kept.inputs.scoring)?;
+        let times = timed(|| strips.fill())?;
+        let what = format!(
+            "{} blocks of a warp, {}",
+            strips.blocks(),
+            bytes(strips.bytes())
+        );
+        Ok(kept.point(asked, times, &strips.last_rows(&passes)?, &what))
+    }
+
     /// Measures tables that are cut so.
     fn tiled(&mut self, asked: &Asked, cut: Cut, recorded: bool) -> Result<Point> {
         let case = Case::of(asked);
         let device = self.device;
-        let kept = self.kept(&case, cut)?;
+        let kept = self.kept(&case, Some(cut))?;
         let passes = kept.inputs.passes();
         let tables = Tables::new(device, cut, &passes, &kept.inputs.scoring)?;
-        let mut times = if recorded {
+        let times = if recorded {
             let mut graph = tables.recorded()?;
             timed(|| Ok(graph.replay()?))?
         } else {
             timed(|| tables.fill())?
         };
-        times.sort_unstable();
-        let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
-        let wrong = wrong(&tables.last_rows(&passes)?, &kept.expected);
-        let right = format!(
-            "{} launches, {} of memory, the same rows as {}",
-            tables.launch_count(),
-            bytes(tables.bytes()),
-            kept.by.map_or_else(
-                || "the host's".into(),
-                |by| format!("with tiles of {}", by.side)
-            )
-        );
-        let mut found = Point::timed(asked, case.cells(), &ms, wrong);
-        if found.verified {
-            found.note = Some(right);
-        }
-        Ok(found)
+        let memory = bytes(tables.bytes());
+        let what = format!("{} launches, {memory}", tables.launch_count());
+        Ok(kept.point(asked, times, &tables.last_rows(&passes)?, &what))
     }
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
-    /// tiles that are cut in another way than these.
-    fn kept(&mut self, case: &Case, cut: Cut) -> Result<&Kept> {
-        let fits = |kept: &Kept| kept.case == *case && kept.by != Some(cut);
+    /// tiles that are cut in another way than these, if they are cut.
+    fn kept(&mut self, case: &Case, cut: Option<Cut>) -> Result<&Kept> {
+        let other = |by: Option<Cut>| by.is_none() || by != cut;
+        let fits = |kept: &Kept| kept.case == *case && other(kept.by);
         if !self.kept.as_ref().is_some_and(fits) {
             let inputs = Inputs::new(case, self.seed)?;
             let passes = inputs.passes();
@@ -135,7 +166,7 @@ impl<'d> Measuring<'d> {
                     kernel: TileKernel::tiles(side, width),
                     side,
                 };
-                let other = if cut == of(64) { of(128) } else { of(64) };
+                let other = if cut == Some(of(64)) { of(128) } else { of(64) };
                 let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
                 tables.fill()?;
                 (tables.last_rows(&passes)?, Some(other))

@@ -26,6 +26,8 @@ pub const PARTS: [(&str, &str); 6] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
+/// One launch, in which values flow from warp to warp through channels.
+pub const DATAFLOW: &str = "dataflow";
 /// A launch for each diagonal of tiles.
 pub const DIAGONALS: &str = "diagonals";
 /// The same launches, as a CUDA graph.
@@ -126,6 +128,9 @@ impl Plan {
             };
             asked.blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
             asked.threads = cut.kernel.threads(cut.side);
+        } else if implementation == DATAFLOW {
+            // The number of blocks is in the point's note.
+            (asked.blocks, asked.threads) = (0, self.warp_width);
         }
         self.all.push(asked);
     }
@@ -188,6 +193,7 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     };
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
+        plan.add("table3", DATAFLOW, case, 0);
         plan.add("table3", DIAGONALS, case, 32);
         plan.add("table3", GRAPH, case, 32);
         plan.add("table3", LOCKS, case, sizes.points_side);
@@ -195,11 +201,13 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
         plan.add("table3", STM, case, 0);
     }
     let compared = Case::nucleotides(sizes.compared);
+    plan.add("tiles", DATAFLOW, compared, 0);
     for &side in sizes.sides {
         plan.add("tiles", GRAPH, compared, side);
     }
     for &letters in sizes.long {
         let case = Case::nucleotides(letters);
+        plan.add("sizes", DATAFLOW, case, 0);
         for side in SIDES_LONG {
             if sizes.sides.contains(&side) {
                 plan.add("sizes", GRAPH, case, side);
@@ -222,20 +230,33 @@ fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
         pairs,
         ..Case::nucleotides(letters)
     };
-    for &side in &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)] {
-        let affine = Case {
-            affine: true,
-            ..compared
-        };
-        plan.add("affine", GRAPH, affine, side);
-        for case in [compared, affine] {
-            let protein = Case {
+    let affine = Case {
+        affine: true,
+        ..compared
+    };
+    let compared = [
+        ("affine", affine),
+        (
+            "protein",
+            Case {
                 protein: true,
-                ..case
-            };
-            plan.add("protein", GRAPH, protein, side);
+                ..compared
+            },
+        ),
+        (
+            "protein",
+            Case {
+                protein: true,
+                ..affine
+            },
+        ),
+        ("batch", batch),
+    ];
+    for (part, case) in compared {
+        plan.add(part, DATAFLOW, case, 0);
+        for &side in &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)] {
+            plan.add(part, GRAPH, case, side);
         }
-        plan.add("batch", GRAPH, batch, side);
     }
 }
 

@@ -5,6 +5,7 @@ use super::input::{Nw, linear_nucleotides};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::nw::align::LastRow;
+use crate::nw::dataflow::Strips;
 use crate::nw::diagonals::{Cut, Tables, TileKernel};
 use crate::nw::scorer::{Host, Pass, Scorer};
 use crate::workloads::compare::Difference;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::Device;
 use stm_kernels::nw::points::{Cells, Locks};
+use stm_kernels::nw::strips::LinearStrips;
 use stm_kernels::nw::tiles::Tiles1;
 
 /// The two sequences, and their table.
@@ -71,18 +73,57 @@ impl PreparedContender for Tiled {
 
     fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
         let found = self.tables.last_rows(&[pass(&self.a, &self.b)])?;
-        let wrong = Difference::first(&found[0].best, &self.expected.best);
-        Ok(wrong.map(|wrong| {
-            format!(
-                "column {} of the last row has {}, not {}",
-                wrong.at, wrong.found, wrong.expected
-            )
-        }))
+        Ok(difference(&found[0], &self.expected))
     }
 
     fn note(&self) -> Result<Option<String>> {
         Ok(Some(format!("{} launches", self.tables.launch_count())))
     }
+}
+
+/// The two sequences, and their table by dataflow.
+struct Flowing {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    strips: Strips<AnyDevice>,
+    expected: LastRow,
+}
+
+impl PreparedContender for Flowing {
+    fn transactions(&self, _asked: u64) -> u64 {
+        self.a.len() as u64 * self.b.len() as u64
+    }
+
+    /// Launches a block for each warp that finds work, whatever the shape.
+    fn launch(
+        &mut self,
+        _: &AnyDevice,
+        _shape: (u32, u32),
+        _transactions: u64,
+    ) -> Result<Duration> {
+        self.strips.fill()
+    }
+
+    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+        let found = self.strips.last_rows(&[pass(&self.a, &self.b)])?;
+        Ok(difference(&found[0], &self.expected))
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        Ok(Some(format!("{} blocks of a warp", self.strips.blocks())))
+    }
+}
+
+/// Says where a last row differs from what it must be.
+fn difference(found: &LastRow, expected: &LastRow) -> Option<String> {
+    if found.best.len() != expected.best.len() {
+        return Some("the last row is not complete".to_owned());
+    }
+    let wrong = Difference::first(&found.best, &expected.best)?;
+    Some(format!(
+        "column {} of the last row has {}, not {}",
+        wrong.at, wrong.found, wrong.expected
+    ))
 }
 
 /// The contenders.
@@ -104,8 +145,22 @@ pub(super) fn contenders() -> Vec<Contender<Nw>> {
         };
         Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
     };
+    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64| {
+        let [a, b] = of.sequences(seed);
+        let scoring = linear_nucleotides();
+        let passes = [pass(&a, &b)];
+        let mut rows = Host.last_rows(&passes, &scoring)?;
+        Ok(Flowing {
+            strips: Strips::new(device, &passes, &scoring)?,
+            expected: rows.remove(0),
+            a,
+            b,
+        })
+    };
+    let cells = ("cells", (|_: &Nw| 1.0) as fn(&Nw) -> f64);
     let tiles = TileKernel::Tiles(1);
     vec![
+        Contender::of_launches(Excluding, "dataflow", LinearStrips::ENTRY, cells, flowing),
         contender("diagonals", Tiles1::ENTRY, tiles, false),
         contender("graph", Tiles1::ENTRY, tiles, true),
         contender("locks", Locks::ENTRY, TileKernel::Locks, false),
@@ -123,7 +178,7 @@ mod tests {
         let device = AnyDevice::cpu();
         let of = Nw { letters: 50 };
         let all = contender::bind(&of, contenders());
-        assert_eq!(all.len(), 4);
+        assert_eq!(all.len(), 5);
         for one in &all {
             let mut made = one.prepare(&device, 7, 0).unwrap();
             assert_eq!(made.transactions(1), 2500);

@@ -62,7 +62,7 @@ use crate::observe::mutant::Mutant;
 pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
 pub use rounds::in_rounds;
-pub use slots::TChannels;
+pub use slots::{Found, TChannels};
 pub use space::{Global, Shared, Space};
 
 /// The position of the tag in a word.
@@ -113,6 +113,33 @@ unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words
     }
 }
 
+/// Loads the words of channel `i`; those of a channel of one word are the same twice.
+///
+/// # Safety
+/// The obligations are those of [`put`].
+#[inline(always)]
+unsafe fn look<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64) -> [u64; 2] {
+    // SAFETY: the caller's promise. Relaxed: as for `put`.
+    unsafe {
+        if T::WIDE {
+            space.load_pair(lane, 2 * i)
+        } else {
+            [space.load(lane, i); 2]
+        }
+    }
+}
+
+/// Returns the value in the words of a channel if its tag is `tag`.
+#[inline(always)]
+fn value_in<L: Lane, T: Element>(lane: &L, [low, high]: [u64; 2], tag: u32) -> Option<T> {
+    if !T::WIDE {
+        return ((low >> TAG_SHIFT) as u32 == tag).then(|| T::from_bits64(low & 0xFFFF_FFFF));
+    }
+    let both = (high >> TAG_SHIFT) as u32 == tag || Mutant::ChannelHalfAwaited.on(lane);
+    ((low >> TAG_SHIFT) as u32 == tag && both)
+        .then(|| T::from_bits64(high << TAG_SHIFT | low & 0xFFFF_FFFF))
+}
+
 /// Returns the value of channel `i` if its tag is `tag`.
 ///
 /// # Safety
@@ -124,15 +151,6 @@ unsafe fn try_get<L: Lane, T: Element, S: Space>(
     i: u64,
     tag: u32,
 ) -> Option<T> {
-    // SAFETY: the caller's promise. Relaxed: as for `put`.
-    unsafe {
-        if !T::WIDE {
-            let word = space.load(lane, i);
-            return ((word >> TAG_SHIFT) as u32 == tag).then(|| T::from_bits64(word & 0xFFFF_FFFF));
-        }
-        let [low, high] = space.load_pair(lane, 2 * i);
-        let both = (high >> TAG_SHIFT) as u32 == tag || Mutant::ChannelHalfAwaited.on(lane);
-        ((low >> TAG_SHIFT) as u32 == tag && both)
-            .then(|| T::from_bits64(high << TAG_SHIFT | low & 0xFFFF_FFFF))
-    }
+    // SAFETY: the caller's promise.
+    value_in(lane, unsafe { look::<L, T, S>(lane, space, i) }, tag)
 }

@@ -1,7 +1,7 @@
 //! Arrays of channels whose tags the kernel chooses.
 
 use super::space::{Global, Shared, Space};
-use super::{put, try_get, words_of};
+use super::{look, put, try_get, value_in, words_of};
 use crate::lane::Lane;
 use crate::memory::word::Element;
 use crate::sync::wait::{Stop, Stopped, until_after};
@@ -92,6 +92,21 @@ impl<T: Element, S: Space> TChannels<T, S> {
         unsafe { try_get(lane, self.space, i, tag) }
     }
 
+    /// Loads channel `i`, whatever is in it, or finds nothing if there is no such channel. What
+    /// it found can be asked for a value later, so that a thread has loads in flight for
+    /// values that it will need.
+    #[inline(always)]
+    pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
+        if i >= self.len {
+            return Found::NOTHING;
+        }
+        Found {
+            // SAFETY: in range (`from_raw`).
+            words: unsafe { look::<L, T, S>(lane, self.space, i) },
+            value: PhantomData,
+        }
+    }
+
     /// Waits until channel `i` has a value with this tag, and returns it. Any number of
     /// threads may get the same value.
     ///
@@ -113,6 +128,29 @@ impl<T: Element, S: Space> TChannels<T, S> {
             value.is_some()
         });
         value.ok_or(Stopped)
+    }
+}
+
+/// What a [look](TChannels::look) at a channel found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<T = u32> {
+    words: [u64; 2],
+    value: PhantomData<T>,
+}
+
+impl<T> Found<T> {
+    /// Nothing, as in a new channel.
+    pub const NOTHING: Self = Self {
+        words: [0; 2],
+        value: PhantomData,
+    };
+}
+
+impl<T: Element> Found<T> {
+    /// Returns the value if it was put with this tag.
+    #[inline(always)]
+    pub fn value<L: Lane>(self, lane: &L, tag: u32) -> Option<T> {
+        value_in(lane, self.words, tag)
     }
 }
 

@@ -1,0 +1,178 @@
+//! Tables filled on a device by one launch, in which values flow from warp to warp.
+
+use super::align::LastRow;
+use super::scorer::{Pass, Scorer, fill_whole};
+use super::scoring::Scoring;
+use crate::error::Result;
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{Buffer, Channels, Device, Launch, Watchdog};
+use stm_kernels::nw::layout::{Table, transformed_scores};
+use stm_kernels::nw::strips::layout::Layout;
+use stm_kernels::nw::strips::{AffineStrips, LinearStrips, StripsParams, shared_words};
+
+/// Warps of a multiprocessor with few tables: one for each of its four schedulers. A table has
+/// fewer strips than there are schedulers, or its strips wait for each other; two that share
+/// one only slow each other.
+const WARPS_OF_FEW: u32 = 4;
+
+/// Warps of a multiprocessor with many tables, whose strips do not wait for each other.
+const WARPS_OF_MANY: u32 = 16;
+
+/// Tables in a device's memory.
+pub struct Strips<D: Device> {
+    device: D,
+    affine: bool,
+    extend: i32,
+    layout: Layout,
+    strips: Buffer<D, u32>,
+    letters: Buffer<D, u32>,
+    scores: Buffer<D, u32>,
+    channels: Channels<D, u32>,
+    next: Buffer<D, u32>,
+    watchdog: Watchdog<D>,
+    launch: Launch,
+    alphabet: u32,
+    open: i32,
+    /// The tag of the last launch.
+    tag: u32,
+}
+
+impl<D: Device> Strips<D> {
+    /// Makes the tables of passes, none of which has an empty sequence.
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    pub fn new(device: &D, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
+        let affine = !scoring.gap.is_linear();
+        let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
+        let limits = device.limits();
+        let layout = Layout::new(&tables, limits.warp_width, affine);
+        let alphabet = scoring.matrix.alphabet.len();
+        let extend = scoring.gap.extend;
+        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        let alphabet = alphabet as u32 + 1;
+        let warps = match limits.warp_width {
+            // Threads of the CPU that wait take its cores from others.
+            1 => 1,
+            _ if tables.len() >= 4 * limits.processors as usize => WARPS_OF_MANY,
+            _ => WARPS_OF_FEW,
+        };
+        let blocks = layout.count.min(warps * limits.processors);
+        let watchdog = Watchdog::new(device, None)?;
+        Ok(Self {
+            strips: Buffer::from_slice(device, &layout.strips, "strips")?,
+            letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
+            scores: Buffer::from_slice(device, &scores, "scores of letters")?,
+            channels: Channels::new(device, layout.channels, watchdog.stop())?,
+            next: Buffer::zeroed(device, 1, "the next strip")?,
+            watchdog,
+            launch: Launch {
+                shared_bytes: 4 * shared_words(alphabet, limits.warp_width),
+                ..Launch::new(blocks, limits.warp_width)
+            },
+            device: device.clone(),
+            affine,
+            extend,
+            alphabet,
+            open: -scoring.gap.open,
+            tag: 0,
+            layout,
+        })
+    }
+
+    /// Launches kernel `K`.
+    fn run<K: Kernel<Params = StripsParams>>(&mut self, params: &StripsParams) -> Result<Duration> {
+        let of_launch = self.launch.probe.observation();
+        self.device.prepare::<K>(of_launch)?;
+        // SAFETY: the parameters are views of buffers of this value, which nothing else uses
+        // meanwhile.
+        Ok(unsafe {
+            self.watchdog
+                .launch::<K>(&self.device, &self.launch, params)?
+        })
+    }
+
+    /// Fills the tables, and returns the time of the launch.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn fill(&mut self) -> Result<Duration> {
+        self.next.clear()?;
+        // New tags, unless there are none left.
+        self.tag = match self.tag.checked_add(2 * self.layout.tags) {
+            Some(tag) => tag - self.layout.tags,
+            None => {
+                self.channels.reset()?;
+                0
+            }
+        };
+        let params = StripsParams {
+            strips: self.strips.tarray(),
+            letters: self.letters.tarray(),
+            scores: self.scores.tarray(),
+            channels: self.channels.view(),
+            next: self.next.tarray(),
+            count: self.layout.count,
+            alphabet: self.alphabet,
+            open: self.open,
+            tag: self.tag,
+        };
+        if self.affine {
+            self.run::<AffineStrips>(&params)
+        } else {
+            self.run::<LinearStrips>(&params)
+        }
+    }
+
+    /// Returns the blocks of the launch, of a warp each.
+    pub const fn blocks(&self) -> u32 {
+        self.launch.blocks
+    }
+
+    /// Returns the bytes that the tables and the sequences take of the device's memory.
+    pub fn bytes(&self) -> u64 {
+        let words = [&self.strips, &self.letters, &self.scores, &self.next];
+        let words: u64 = words.iter().map(|buffer| 4 * buffer.len() as u64).sum();
+        words + 8 * self.layout.channels as u64
+    }
+
+    /// Returns the last rows of the tables, which have been filled; `passes` are those that
+    /// they were made of. A row of which the launch has not put every value is empty.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
+        let found = self.channels.download()?;
+        let last = |(i, pass): (usize, &Pass<'_>)| {
+            let rows = self
+                .layout
+                .last_row(i, &pass.table(), (self.tag, &found), self.extend);
+            // It differs from any right one in its length.
+            let [best, in_gap] = rows.unwrap_or_default();
+            LastRow { best, in_gap }
+        };
+        Ok(passes.iter().enumerate().map(last).collect())
+    }
+}
+
+/// A device that fills tables by dataflow.
+#[derive(Clone, Debug)]
+pub struct Dataflow<D> {
+    /// The device.
+    pub device: D,
+}
+
+impl<D: Device> Scorer for Dataflow<D> {
+    fn name(&self) -> String {
+        self.device.id()
+    }
+
+    fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+        fill_whole(passes, scoring, |whole| {
+            let mut strips = Strips::new(&self.device, whole, scoring)?;
+            strips.fill()?;
+            strips.last_rows(whole)
+        })
+    }
+}

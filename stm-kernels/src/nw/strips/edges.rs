@@ -1,0 +1,185 @@
+//! The values above and below a strip: taken from channels and put into channels some
+//! columns at a time, a *stage*, which is in shared memory meanwhile.
+
+use super::{COLUMNS, full_warp, stage_columns, stage_steps};
+use stm_core::Lane;
+use stm_core::sync::channel::{Found, TChannels};
+
+/// A row of channels, which has the values of a row of the matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    /// All channels.
+    pub(super) channels: TChannels<u32>,
+    /// The first of this row.
+    pub(super) at: u64,
+    /// The columns.
+    pub(super) columns: u32,
+}
+
+impl Row {
+    /// Returns the channel of a column's score, or of a vertical gap's.
+    #[inline(always)]
+    fn channel<const AFFINE: bool>(&self, column: u32, kind: u32) -> u64 {
+        self.at + u64::from(column * kinds::<AFFINE>() + kind)
+    }
+}
+
+/// Channels of a column.
+const fn kinds<const AFFINE: bool>() -> u32 {
+    if AFFINE { 2 } else { 1 }
+}
+
+/// Calls `each` for each column of the stage that begins with column `first` of a row which
+/// the calling lane brings or takes away, with its number among the lane's and its place in
+/// the stage.
+#[inline(always)]
+fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize, u32)) {
+    let width = lane.warp_width();
+    let (mut k, mut column) = (0, lane.lane_index());
+    while column < stage_columns(width) {
+        if first + column < row.columns {
+            each(k, column);
+        }
+        k += 1;
+        column += width;
+    }
+}
+
+/// Where a warp takes the values above its strip from.
+pub(super) struct Above<'l, L, const AFFINE: bool> {
+    lane: &'l L,
+    row: Row,
+    tag: u32,
+    /// The first word in shared memory.
+    stage: u32,
+    /// The first column of the next stage.
+    first: u32,
+    /// What was found in the channels of the next stage, for each of the lane's columns.
+    ahead: [[Found; 2]; COLUMNS as usize],
+}
+
+impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
+    /// Makes that of a row with a tag, with stages from a word of shared memory on.
+    #[inline(always)]
+    pub(super) fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
+        Self {
+            lane,
+            row,
+            tag,
+            stage,
+            first: 0,
+            ahead: [[Found::NOTHING; 2]; COLUMNS as usize],
+        }
+    }
+
+    /// Looks at the channels of the next stage, so that its values are on the way while the
+    /// warp computes.
+    #[inline(always)]
+    pub(super) fn look_ahead(&mut self) {
+        let (lane, row, first) = (self.lane, self.row, self.first);
+        let ahead = &mut self.ahead;
+        columns(lane, &row, first, |k, column| {
+            let mut kind = 0;
+            while kind < kinds::<AFFINE>() {
+                let channel = row.channel::<AFFINE>(first + column, kind);
+                ahead[k][kind as usize] = row.channels.look(lane, channel);
+                kind += 1;
+            }
+        });
+    }
+
+    /// Brings the values of the next stage into shared memory, and waits for those that are
+    /// not there yet. It returns false to all lanes if the launch was told to stop.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> bool {
+        let (lane, row, first, tag) = (self.lane, self.row, self.first, self.tag);
+        let (stage, width) = (self.stage, self.lane.warp_width());
+        let mut stopped = false;
+        let ahead = &self.ahead;
+        columns(lane, &row, first, |k, column| {
+            let mut kind = 0;
+            while kind < kinds::<AFFINE>() {
+                let channel = row.channel::<AFFINE>(first + column, kind);
+                let value = match ahead[k][kind as usize].value(lane, tag) {
+                    Some(value) => Ok(value),
+                    None => row.channels.get(lane, channel, tag),
+                };
+                stopped |= value.is_err();
+                let to = stage + column + kind * stage_columns(width);
+                // SAFETY: in the warp's part of shared memory (`shared_words`).
+                unsafe { lane.shared_store_32(to, value.unwrap_or(0)) };
+                kind += 1;
+            }
+        });
+        self.first += stage_columns(width);
+        // SAFETY: all lanes of the warp come here.
+        unsafe { lane.ballot(full_warp(lane), stopped) == 0 }
+    }
+}
+
+/// Where a warp puts the values below its strip.
+pub(super) struct Below<'l, L, const AFFINE: bool> {
+    lane: &'l L,
+    row: Row,
+    tag: u32,
+    /// The first word in shared memory.
+    stage: u32,
+    /// The first column of the next stage.
+    first: u32,
+}
+
+impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
+    /// Makes that of a row with a tag, with stages from a word of shared memory on.
+    #[inline(always)]
+    pub(super) const fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
+        Self {
+            lane,
+            row,
+            tag,
+            stage,
+            first: 0,
+        }
+    }
+
+    /// Puts the values of the stage that ends with the step `step` of lane 0, if the last
+    /// lane has begun by then.
+    #[inline(always)]
+    pub(super) fn put(&mut self, step: u32) {
+        let width = self.lane.warp_width();
+        if step + 2 >= width + stage_steps(width) {
+            self.put_stage();
+        }
+    }
+
+    /// Puts the values of the last stage, if it did not come to its end.
+    #[inline(always)]
+    pub(super) fn put_rest(&mut self) {
+        if self.first < self.row.columns {
+            self.put_stage();
+        }
+    }
+
+    /// Puts the values of a stage.
+    #[inline(always)]
+    fn put_stage(&mut self) {
+        let (lane, row, first) = (self.lane, self.row, self.first);
+        let (stage, width, tag) = (self.stage, self.lane.warp_width(), self.tag);
+        // SAFETY: all lanes of the warp come here.
+        unsafe { lane.sync_warp(full_warp(lane)) };
+        columns(lane, &row, first, |_, column| {
+            let mut kind = 0;
+            while kind < kinds::<AFFINE>() {
+                let from = stage + column + kind * stage_columns(width);
+                // SAFETY: in the warp's part of shared memory (`shared_words`).
+                let value = unsafe { lane.shared_load_32(from) };
+                let channel = row.channel::<AFFINE>(first + column, kind);
+                // The host gives every row its channels, so there is this one.
+                row.channels.put(lane, channel, tag, value);
+                kind += 1;
+            }
+        });
+        self.first += stage_columns(width);
+        // SAFETY: as above.
+        unsafe { lane.sync_warp(full_warp(lane)) };
+    }
+}

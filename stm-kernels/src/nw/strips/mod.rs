@@ -1,0 +1,378 @@
+//! The matrix by dataflow: one launch, in which each warp computes a strip of it as soon
+//! as the values that it needs are there.
+//!
+//! A matrix is cut into *strips* of [`ROWS`] rows a lane, and a warp computes a strip. In
+//! one step a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns; lane `l` is
+//! `l` steps behind lane 0, so the values above its block are what the lane before it
+//! computed last, and come by a shuffle. The values below the strip go into a row of
+//! channels ([`stm_core::sync::channel`]), one a column, which the warp of the next strip
+//! reads.
+//!
+//! A channel is a word with a value and a tag, the number of the strip that put it. So one
+//! load is both the wait for a value and its fetch, and one store both puts and signals it,
+//! as with the lock bits of Li et al. 2015. All strips of a matrix use the same row: a
+//! strip puts a column after it has taken that column of the strip before, which no other
+//! needs. So the memory is linear in the lengths of the sequences, and after the launch
+//! the row holds the last row of the matrix.
+//!
+//! Strips are drawn in order, so those that a strip waits for were drawn before, by warps
+//! that wait for earlier ones still. The first waits for none.
+//!
+//! A first strip that is not full has rows of padding above the matrix ([`nw`](super)), the
+//! last block has columns of padding behind it, and lanes that begin late have some
+//! before it. In these they compute column 0 as the recurrence has it, so no step is a
+//! special one.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `sweep` | a lane's blocks |
+//! | `edges` | the values above and below a strip, between channels and shared memory |
+//! | `layout` | what the host prepares, and reads from the channels |
+
+/// Makes the array of `$value` for each `$j` below 4, spelled out, because a compiler may
+/// keep a loop and with it the array in memory.
+macro_rules! four {
+    ($j:ident => $value:expr) => {
+        [
+            {
+                const $j: usize = 0;
+                $value
+            },
+            {
+                const $j: usize = 1;
+                $value
+            },
+            {
+                const $j: usize = 2;
+                $value
+            },
+            {
+                const $j: usize = 3;
+                $value
+            },
+        ]
+    };
+}
+
+mod edges;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod layout;
+mod sweep;
+
+use super::NEVER;
+use edges::{Above, Below, Row};
+use stm_core::sync::channel::TChannels;
+use stm_core::{Lane, TArray, kernel_alone};
+use sweep::Sweep;
+
+/// Rows of a lane's block.
+pub const ROWS: u32 = 4;
+/// Columns of a lane's block: the letters of a word.
+pub const COLUMNS: u32 = 4;
+
+/// Words that describe a strip.
+pub const STRIP_WORDS: u64 = 8;
+
+/// A strip, as the host describes it in [`STRIP_WORDS`] words.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strip {
+    /// The word of the letters of lane 0's rows.
+    pub rows_at: u32,
+    /// The word of the letters of the first columns. Before it and behind the last there are
+    /// words of padding, [`margin`] each.
+    pub columns_at: u32,
+    /// The blocks of columns, at least 1.
+    pub blocks: u32,
+    /// The first channel of the row. With affine gaps there are two a column, the second for
+    /// the score of alignments that end in a vertical gap.
+    pub row_at: u32,
+    /// The tag that the strip before puts, less that of the launch; 0 for a first strip.
+    pub takes: u32,
+    /// The tag that this strip puts, less that of the launch.
+    pub puts: u32,
+    /// Rows of padding, if it is a first strip.
+    pub padding: u32,
+    /// What a gap at the left border costs beside its extension, negated: the score of
+    /// column 0.
+    pub left: i32,
+}
+
+impl Strip {
+    /// Returns it as words.
+    pub const fn words(&self) -> [u32; STRIP_WORDS as usize] {
+        [
+            self.rows_at,
+            self.columns_at,
+            self.blocks,
+            self.row_at,
+            self.takes,
+            self.puts,
+            self.padding,
+            self.left.cast_unsigned(),
+        ]
+    }
+}
+
+/// The parameters of [`LinearStrips`] and [`AffineStrips`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct StripsParams {
+    /// The strips, [`STRIP_WORDS`] words each, those of a matrix from top to bottom;
+    /// constant.
+    pub strips: TArray<u32>,
+    /// The letters of all sequences, four a word, the first in the lowest bits; constant.
+    pub letters: TArray<u32>,
+    /// The transformed score of letter `i` of the rows with letter `j` of the columns, at
+    /// `i * alphabet + j`; constant.
+    pub scores: TArray<u32>,
+    /// The rows of channels.
+    pub channels: TChannels<u32>,
+    /// One word, 0 before the launch: the next strip.
+    pub next: TArray<u32>,
+    /// The number of strips.
+    pub count: u32,
+    /// The number of letters.
+    pub alphabet: u32,
+    /// What a gap costs when it begins, negated; 0 with linear gaps.
+    pub open: i32,
+    /// The tag of the launch: above that of the last one by at least as much as a matrix
+    /// has strips.
+    pub tag: u32,
+}
+
+/// Words of shared memory that a warp of `width` lanes needs with so many letters: a
+/// *profile*, which has the scores of each letter with those of each lane's rows, and the
+/// values above and below the strip for some steps.
+pub const fn shared_words(alphabet: u32, width: u32) -> u32 {
+    alphabet * width * ROWS + 4 * stage_columns(width)
+}
+
+/// Words of padding before and behind the letters of columns.
+pub const fn margin(width: u32) -> u32 {
+    width + 2 * stage_steps(width)
+}
+
+/// Columns of a stage: what a warp takes from the channels at a time.
+const fn stage_columns(width: u32) -> u32 {
+    COLUMNS * stage_steps(width)
+}
+
+/// Steps for which they last.
+const fn stage_steps(width: u32) -> u32 {
+    if width > COLUMNS { width / COLUMNS } else { 1 }
+}
+
+/// The most steps of a stage, those of a warp of 32 lanes.
+const STAGE_STEPS_MAX: usize = 8;
+
+/// The mask of a full warp, a constant on a GPU; the host launches no other.
+#[inline(always)]
+fn full_warp<L: Lane>(lane: &L) -> u32 {
+    u32::MAX >> (32 - lane.warp_width())
+}
+
+/// The score of alignments with linear gaps.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearStrips;
+
+/// The score of alignments with affine gaps.
+#[derive(Clone, Copy, Debug)]
+pub struct AffineStrips;
+
+impl LinearStrips {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &StripsParams) {
+        all_strips::<L, false>(lane, p);
+    }
+}
+
+impl AffineStrips {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &StripsParams) {
+        all_strips::<L, true>(lane, p);
+    }
+}
+
+/// Draws strips and computes them.
+#[inline(always)]
+fn all_strips<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams) {
+    let warp = full_warp(lane);
+    let Some(next) = p.next.get(0) else { return };
+    loop {
+        let mut drawn = 0;
+        if lane.lane_index() == 0 {
+            // SAFETY: a live word. Relaxed: it only counts.
+            drawn = unsafe { lane.fetch_add_relaxed_32(next, 1) };
+        }
+        // SAFETY: all lanes of the warp come here, as what they return by is the same
+        // for all.
+        drawn = unsafe { lane.shuffle_32(warp, drawn, 0) };
+        if drawn >= p.count {
+            return;
+        }
+        let at = u64::from(drawn) * STRIP_WORDS;
+        let word = |i| constant(lane, &p.strips, at + i);
+        let strip = Strip {
+            rows_at: word(0),
+            columns_at: word(1),
+            blocks: word(2),
+            row_at: word(3),
+            takes: word(4),
+            puts: word(5),
+            padding: word(6),
+            left: word(7).cast_signed(),
+        };
+        if !one_strip::<L, AFFINE>(lane, p, &strip) {
+            return;
+        }
+    }
+}
+
+/// Loads an element that nobody writes during the launch; 0 past the end, where a
+/// right host has none.
+#[inline(always)]
+fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
+    // SAFETY: in range of a live array.
+    array
+        .get(i)
+        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
+}
+
+/// Computes a strip; all lanes of a warp do it together. It returns false to all of them
+/// if the launch was told to stop.
+#[inline(always)]
+fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &Strip) -> bool {
+    let (warp, me, width) = (full_warp(lane), lane.lane_index(), lane.warp_width());
+    let steps = stage_steps(width);
+    let first_letters = u64::from(strip.columns_at).wrapping_sub(u64::from(width - 1));
+    let last_letters = u64::from(strip.columns_at + strip.blocks + margin(width) - 1);
+    let (Some(letters), Some(_)) = (p.letters.get(first_letters), p.letters.get(last_letters))
+    else {
+        return false;
+    };
+    let base = lane.warp_index() * shared_words(p.alphabet, width);
+    let profile = base + me * ROWS;
+    let stage = base + p.alphabet * width * ROWS;
+
+    // What column 0 has, in this lane's rows and above them.
+    let first_row = me * ROWS;
+    let at_left = |row: u32| if row < strip.padding { 0 } else { strip.left };
+    let left = four!(R => at_left(first_row + R as u32));
+    let corner = if strip.takes == 0 && first_row <= strip.padding {
+        0
+    } else {
+        strip.left
+    };
+
+    let row_letters = constant(lane, &p.letters, u64::from(strip.rows_at + me));
+    // The warp may still read what it left in shared memory.
+    // SAFETY: all lanes of the warp come here.
+    unsafe { lane.sync_warp(warp) };
+    let mut letter = 0;
+    while letter < p.alphabet {
+        let mut r = 0;
+        while r < ROWS {
+            let of_row = row_letters >> (8 * r) & 0xFF;
+            let score = constant(lane, &p.scores, u64::from(of_row * p.alphabet + letter));
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { lane.shared_store_32(profile + letter * width * ROWS + r, score) };
+            r += 1;
+        }
+        letter += 1;
+    }
+    let row = Row {
+        channels: p.channels,
+        at: u64::from(strip.row_at),
+        columns: strip.blocks * COLUMNS,
+    };
+    let mut above = Above::<L, AFFINE>::new(lane, row, p.tag + strip.takes, stage);
+    let columns = stage_columns(width);
+    if strip.takes == 0 {
+        let mut column = me;
+        while column < columns {
+            // SAFETY: as above.
+            unsafe {
+                lane.shared_store_32(stage + column, p.open.cast_unsigned());
+                lane.shared_store_32(stage + columns + column, NEVER.cast_unsigned());
+            }
+            column += width;
+        }
+    } else {
+        above.look_ahead();
+    }
+    // SAFETY: all lanes of the warp come here.
+    unsafe { lane.sync_warp(warp) };
+
+    let mut below = Below::<L, AFFINE>::new(lane, row, p.tag + strip.puts, stage + 2 * columns);
+    let letters = letters.wrapping_add((width - 1 - me) as usize).cast_const();
+    let mut sweep = Sweep::<L, AFFINE> {
+        lane,
+        profile,
+        stage,
+        open: p.open,
+        left,
+        gap_left: [NEVER; ROWS as usize],
+        corner,
+        bottom: [[left[3], strip.left]; COLUMNS as usize],
+        words: [0; STAGE_STEPS_MAX],
+        letters,
+    };
+    sweep.load_letters();
+    let mut step = 0;
+    while step < strip.blocks + width - 1 {
+        if strip.takes != 0 && step < strip.blocks {
+            // The lanes are done with the last stage before, and have this one after it.
+            // SAFETY: all lanes of the warp come here.
+            unsafe { lane.sync_warp(warp) };
+            if !above.take() {
+                return false;
+            }
+            // SAFETY: as above.
+            unsafe { lane.sync_warp(warp) };
+            above.look_ahead();
+        }
+        // A stage of the last lane ends at this step of those of lane 0.
+        let last = (width + steps - 2) % steps;
+        if steps == 8 && last == 6 {
+            // The same as below, spelled out: what depends on the step is a constant.
+            sweep.block(0);
+            sweep.block(1);
+            sweep.block(2);
+            sweep.block(3);
+            sweep.block(4);
+            sweep.block(5);
+            sweep.block(6);
+            below.put(step + last);
+            sweep.block(7);
+        } else {
+            let mut k = 0;
+            while k <= last {
+                sweep.block(k);
+                k += 1;
+            }
+            below.put(step + last);
+            while k < steps {
+                sweep.block(k);
+                k += 1;
+            }
+        }
+        sweep.next_stage();
+        step += steps;
+    }
+    below.put_rest();
+    true
+}
+
+kernel_alone!(
+    LinearStrips,
+    StripsParams,
+    "nw_strips_linear",
+    "nw" / "strips"
+);
+kernel_alone!(
+    AffineStrips,
+    StripsParams,
+    "nw_strips_affine",
+    "nw" / "strips"
+);

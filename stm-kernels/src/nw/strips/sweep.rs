@@ -1,0 +1,130 @@
+//! A lane's blocks of a strip.
+
+use super::{COLUMNS, ROWS, STAGE_STEPS_MAX, full_warp, stage_columns, stage_steps};
+use core::mem;
+use stm_core::Lane;
+
+/// The values of a column that go from block to block: the score, and with affine gaps
+/// that of alignments that end in a vertical gap.
+type Edge = [[i32; 2]; COLUMNS as usize];
+
+/// A lane's part of a strip: what it carries from block to block.
+pub(super) struct Sweep<'l, L, const AFFINE: bool> {
+    pub(super) lane: &'l L,
+    /// The first word of the lane's rows in the profile of the first letter.
+    pub(super) profile: u32,
+    /// The first word of the values above and below the strip.
+    pub(super) stage: u32,
+    /// What a gap costs when it begins, negated.
+    pub(super) open: i32,
+    /// The scores of the last column, in the lane's rows.
+    pub(super) left: [i32; ROWS as usize],
+    /// Those of alignments that end in a horizontal gap.
+    pub(super) gap_left: [i32; ROWS as usize],
+    /// The score of the last column, in the row above.
+    pub(super) corner: i32,
+    /// The last row of the last block.
+    pub(super) bottom: Edge,
+    /// The letters of the columns of the next blocks. They are loaded a stage ahead, as
+    /// each stage begins a new sector of a cache line.
+    pub(super) words: [u32; STAGE_STEPS_MAX],
+    /// Where those of this stage were loaded from.
+    pub(super) letters: *const u32,
+}
+
+impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
+    /// Loads the letters of the first stage.
+    #[inline(always)]
+    pub(super) fn load_letters(&mut self) {
+        let mut k = 0;
+        while k < stage_steps(self.lane.warp_width()) as usize {
+            // SAFETY: in range, as the first and the last word of the strip's letters are.
+            self.words[k] = unsafe { self.lane.load_constant_32(self.letters.wrapping_add(k)) };
+            k += 1;
+        }
+    }
+
+    /// Goes on to the next stage.
+    #[inline(always)]
+    pub(super) fn next_stage(&mut self) {
+        let steps = stage_steps(self.lane.warp_width());
+        self.letters = self.letters.wrapping_add(steps as usize);
+    }
+
+    /// Computes the lane's block of a step, the `k`th of a stage.
+    #[inline(always)]
+    pub(super) fn block(&mut self, k: u32) {
+        let (lane, stage, open) = (self.lane, self.stage, self.open);
+        let (warp, me, width) = (full_warp(lane), lane.lane_index(), lane.warp_width());
+        let (steps, columns) = (stage_steps(width), stage_columns(width));
+        let below = stage + 2 * columns;
+        // SAFETY: all lanes of the warp come here.
+        let mut edge = four!(C => unsafe {
+            let source = me.saturating_sub(1);
+            let score = lane.shuffle_32(warp, self.bottom[C][0].cast_unsigned(), source);
+            let gap = if AFFINE {
+                lane.shuffle_32(warp, self.bottom[C][1].cast_unsigned(), source)
+            } else {
+                0
+            };
+            [score.cast_signed(), gap.cast_signed()]
+        });
+        if me == 0 {
+            // SAFETY: in the warp's part of shared memory, at a multiple of 4.
+            let scores = unsafe { lane.shared_load_32x4(stage + k * COLUMNS) };
+            let gaps = if AFFINE {
+                // SAFETY: as above.
+                unsafe { lane.shared_load_32x4(stage + columns + k * COLUMNS) }
+            } else {
+                [0; 4]
+            };
+            edge = four!(C => [scores[C].cast_signed(), gaps[C].cast_signed()]);
+        }
+        // Letters are used before others are loaded in their place.
+        let word = self.words[k as usize];
+        // SAFETY: in range, as the first and the last word of the strip's letters are.
+        self.words[k as usize] = unsafe {
+            let ahead = self.letters.wrapping_add((k + steps) as usize);
+            lane.load_constant_32(ahead)
+        };
+        let scores = four!(C => {
+            let letter = word >> (8 * C) & 0xFF;
+            // SAFETY: in the profile, as letters are below `alphabet`; the host
+            // makes them so.
+            unsafe { lane.shared_load_32x4(self.profile + letter * width * ROWS) }
+        });
+        self.bottom = four!(C => {
+            let [mut up, mut gap] = edge[C];
+            let mut diagonal = self.corner;
+            self.corner = up;
+            let cells = four!(R => {
+                let matched = mem::replace(&mut diagonal, self.left[R]) + scores[C][R].cast_signed();
+                up = if AFFINE {
+                    self.gap_left[R] = self.gap_left[R].max(self.left[R] + open);
+                    gap = gap.max(up + open);
+                    matched.max(self.gap_left[R]).max(gap)
+                } else {
+                    matched.max(self.left[R]).max(up)
+                };
+                self.left[R] = up;
+                up
+            });
+            [cells[3], gap]
+        });
+        if me == width - 1 {
+            // The last lane is `width - 1` steps behind.
+            let slot = (k + 2 * steps - (width - 1) % steps) % steps;
+            let to = below + slot * COLUMNS;
+            // SAFETY: in the warp's part of shared memory, at a multiple of 4.
+            unsafe {
+                lane.shared_store_32x4(to, four!(C => self.bottom[C][0].cast_unsigned()));
+                if AFFINE {
+                    lane.shared_store_32x4(
+                        to + columns,
+                        four!(C => self.bottom[C][1].cast_unsigned()),
+                    );
+                }
+            }
+        }
+    }
+}
