@@ -25,7 +25,7 @@ pub struct Strips<D: Device> {
     affine: bool,
     extend: i32,
     layout: Layout,
-    strips: Buffer<D, u32>,
+    descriptions: Buffer<D, u32>,
     letters: Buffer<D, u32>,
     scores: Buffer<D, u32>,
     channels: Channels<D, u32>,
@@ -61,7 +61,7 @@ impl<D: Device> Strips<D> {
         let blocks = layout.count.min(warps * limits.processors);
         let watchdog = Watchdog::new(device, None)?;
         Ok(Self {
-            strips: Buffer::from_slice(device, &layout.strips, "strips")?,
+            descriptions: Buffer::from_slice(device, &layout.strips, "strips")?,
             letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
             scores: Buffer::from_slice(device, &scores, "scores of letters")?,
             channels: Channels::new(device, layout.channels, watchdog.stop())?,
@@ -100,15 +100,13 @@ impl<D: Device> Strips<D> {
     pub fn fill(&mut self) -> Result<Duration> {
         self.next.clear()?;
         // New tags, unless there are none left.
-        self.tag = match self.tag.checked_add(2 * self.layout.tags) {
-            Some(tag) => tag - self.layout.tags,
-            None => {
-                self.channels.reset()?;
-                0
-            }
-        };
+        let end = self.tag.checked_add(2 * self.layout.tags);
+        if end.is_none() {
+            self.channels.reset()?;
+        }
+        self.tag = end.map_or(0, |end| end - self.layout.tags);
         let params = StripsParams {
-            strips: self.strips.tarray(),
+            strips: self.descriptions.tarray(),
             letters: self.letters.tarray(),
             scores: self.scores.tarray(),
             channels: self.channels.view(),
@@ -132,7 +130,7 @@ impl<D: Device> Strips<D> {
 
     /// Returns the bytes that the tables and the sequences take of the device's memory.
     pub fn bytes(&self) -> u64 {
-        let words = [&self.strips, &self.letters, &self.scores, &self.next];
+        let words = [&self.descriptions, &self.letters, &self.scores, &self.next];
         let words: u64 = words.iter().map(|buffer| 4 * buffer.len() as u64).sum();
         words + 8 * self.layout.channels as u64
     }

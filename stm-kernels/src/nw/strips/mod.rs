@@ -239,6 +239,63 @@ fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
         .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
+/// Fills the lane's part of the profile, which begins at a word of shared memory.
+#[inline(always)]
+fn fill_profile<L: Lane>(lane: &L, p: &StripsParams, strip: &Strip, profile: u32) {
+    let (me, width) = (lane.lane_index(), lane.warp_width());
+    let row_letters = constant(lane, &p.letters, u64::from(strip.rows_at + me));
+    let mut letter = 0;
+    while letter < p.alphabet {
+        let mut r = 0;
+        while r < ROWS {
+            let of_row = row_letters >> (8 * r) & 0xFF;
+            let score = constant(lane, &p.scores, u64::from(of_row * p.alphabet + letter));
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { lane.shared_store_32(profile + letter * width * ROWS + r, score) };
+            r += 1;
+        }
+        letter += 1;
+    }
+}
+
+/// Computes the blocks of a stage, which begins with the step `step` of lane 0, and puts
+/// those that the last lane has done by then.
+#[inline(always)]
+fn one_stage<L: Lane, const AFFINE: bool>(
+    lane: &L,
+    sweep: &mut Sweep<'_, L, AFFINE>,
+    below: &mut Below<'_, L, AFFINE>,
+    step: u32,
+) {
+    let width = lane.warp_width();
+    let steps = stage_steps(width);
+    // A stage of the last lane ends at this step of those of lane 0.
+    let last = (width + steps - 2) % steps;
+    if steps == 8 && last == 6 {
+        // The same as below, spelled out: what depends on the step is a constant.
+        sweep.block(0);
+        sweep.block(1);
+        sweep.block(2);
+        sweep.block(3);
+        sweep.block(4);
+        sweep.block(5);
+        sweep.block(6);
+        below.put(step + last);
+        sweep.block(7);
+    } else {
+        let mut k = 0;
+        while k <= last {
+            sweep.block(k);
+            k += 1;
+        }
+        below.put(step + last);
+        while k < steps {
+            sweep.block(k);
+            k += 1;
+        }
+    }
+}
+
 /// Computes a strip; all lanes of a warp do it together. It returns false to all of them
 /// if the launch was told to stop.
 #[inline(always)]
@@ -265,22 +322,10 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
         strip.left
     };
 
-    let row_letters = constant(lane, &p.letters, u64::from(strip.rows_at + me));
     // The warp may still read what it left in shared memory.
     // SAFETY: all lanes of the warp come here.
     unsafe { lane.sync_warp(warp) };
-    let mut letter = 0;
-    while letter < p.alphabet {
-        let mut r = 0;
-        while r < ROWS {
-            let of_row = row_letters >> (8 * r) & 0xFF;
-            let score = constant(lane, &p.scores, u64::from(of_row * p.alphabet + letter));
-            // SAFETY: in the warp's part of shared memory (`shared_words`).
-            unsafe { lane.shared_store_32(profile + letter * width * ROWS + r, score) };
-            r += 1;
-        }
-        letter += 1;
-    }
+    fill_profile(lane, p, strip, profile);
     let row = Row {
         channels: p.channels,
         at: u64::from(strip.row_at),
@@ -332,31 +377,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
             unsafe { lane.sync_warp(warp) };
             above.look_ahead();
         }
-        // A stage of the last lane ends at this step of those of lane 0.
-        let last = (width + steps - 2) % steps;
-        if steps == 8 && last == 6 {
-            // The same as below, spelled out: what depends on the step is a constant.
-            sweep.block(0);
-            sweep.block(1);
-            sweep.block(2);
-            sweep.block(3);
-            sweep.block(4);
-            sweep.block(5);
-            sweep.block(6);
-            below.put(step + last);
-            sweep.block(7);
-        } else {
-            let mut k = 0;
-            while k <= last {
-                sweep.block(k);
-                k += 1;
-            }
-            below.put(step + last);
-            while k < steps {
-                sweep.block(k);
-                k += 1;
-            }
-        }
+        one_stage(lane, &mut sweep, &mut below, step);
         sweep.next_stage();
         step += steps;
     }
