@@ -267,6 +267,7 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
     let expected = [
         "cells64/fast-wide",
         "gn2/fast-wide",
+        "hops/cluster-wide",
         "lane/ops-wide",
         "machine/random-wide",
         "reduction/counted-barr-wide",
