@@ -4,7 +4,7 @@
 use std::time::Duration;
 use stm_core::host::{Buffer, Channels, Cpu, Device, Error, Launch, Rings, Watchdog};
 use stm_core::sync::Stop;
-use stm_core::sync::channel::{Copies, RingShape, Shared, TChannels, TRings};
+use stm_core::sync::channel::{Cluster, Copies, RingShape, Shared, TChannels, TRings};
 use stm_core::{Kernel, Lane, TArray};
 
 /// The values that each ring carries.
@@ -161,6 +161,100 @@ fn a_launch_that_waits_for_what_nobody_puts_ends_with_an_error() {
     let (ran, found) = chain(limit, true);
     assert_eq!(ran, Err(Error::StillWaiting { limit }));
     assert!(found.into_iter().all(|found| found == (0, 0)));
+}
+
+/// The blocks of each cluster send round it, through rings in the block that takes.
+struct Round;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RoundParams {
+    stop: Stop,
+    sums: TArray<u64>,
+    panics: bool,
+}
+
+impl Kernel for Round {
+    const ENTRY: &'static str = "round";
+    type Params = RoundParams;
+
+    fn run<L: Lane>(lane: &L, p: &RoundParams) {
+        let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
+        let next = if rank + 1 == size { 0 } else { rank + 1 };
+        let mut own = None;
+        let mut other = None;
+        for to in 0..size {
+            let shape = RingShape::one_to_one(1, 3);
+            // SAFETY: every thread of the cluster comes here.
+            let rings = unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 0, shape, p.stop) };
+            let ring = rings.and_then(|rings| rings.get(0));
+            if to == rank {
+                own = ring;
+            }
+            if to == next {
+                other = ring;
+            }
+        }
+        assert!(!p.panics || lane.block_index() != 4, "block 4 gives up");
+        let (Some(own), Some(other)) = (own, other) else {
+            return;
+        };
+        if lane.thread_index() == 0 {
+            let mut sender = other.sender(lane);
+            for n in 0..5_000 {
+                if sender
+                    .send(u64::from(lane.block_index()) << 32 | n)
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        } else if let Some(mut receiver) = own.receiver(lane, 0) {
+            let mut sum = 0;
+            for _ in 0..5_000 {
+                let Ok(value) = receiver.take() else { return };
+                sum += value;
+            }
+            if let Some(word) = p.sums.get(u64::from(lane.block_index())) {
+                // SAFETY: a live word of this thread's.
+                unsafe { lane.store_relaxed_64(word, sum) };
+            }
+        }
+        // SAFETY: every thread of the cluster comes here.
+        unsafe { lane.cluster_barrier() };
+    }
+}
+
+fn round(cpu: &Cpu, panics: bool) -> (Result<Duration, Error>, Vec<u64>) {
+    let mut watchdog = Watchdog::new(cpu, Some(Duration::from_mins(1))).unwrap();
+    let sums = Buffer::<_, u64>::zeroed(cpu, 9, "sums").unwrap();
+    let params = RoundParams {
+        stop: watchdog.stop(),
+        sums: sums.tarray(),
+        panics,
+    };
+    let launch = Launch {
+        shared_bytes: 256,
+        ..Launch::new(9, 2).with_cluster(3)
+    };
+    // SAFETY: the words live until the launch has ended.
+    let ran = unsafe { watchdog.launch::<Round>(cpu, &launch, &params) };
+    (ran, sums.download().unwrap())
+}
+
+#[test]
+fn blocks_of_clusters_reach_each_others_shared_memory() {
+    let (ran, sums) = round(&Cpu::new(), false);
+    ran.unwrap();
+    let from = [2, 0, 1, 5, 3, 4, 8, 6, 7u64];
+    let numbers: u64 = (0..5_000).sum();
+    assert_eq!(sums, from.map(|block| 5_000 * (block << 32) + numbers));
+}
+
+#[test]
+fn blocks_of_a_cluster_do_not_wait_for_one_that_panicked() {
+    let (ran, _) = round(&Cpu::new(), true);
+    assert!(matches!(ran, Err(Error::Panicked { .. })), "{ran:?}");
 }
 
 /// Named barriers between pairs of threads, and one that counts arrivals for all; or that of

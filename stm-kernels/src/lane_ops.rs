@@ -134,6 +134,11 @@ entries! {
     lane_store_relaxed_128_if = store_relaxed_128_if(on: bool, p: *mut u64, v: [u64; 2]);
     lane_cas_relaxed_128_if = cas_relaxed_128_if(on: bool, p: *mut u64, idle: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
 
+    lane_cluster_size = cluster_size() -> u32;
+    lane_cluster_rank = cluster_rank() -> u32;
+    lane_cluster_load_64 = cluster_load_64(rank: u32, i: u32) -> u64;
+    lane_cluster_store_64 = cluster_store_64(rank: u32, i: u32, v: u64);
+    lane_cluster_barrier = cluster_barrier();
     lane_mbarrier_init = mbarrier_init(i: u32, count: u32);
     lane_mbarrier_arrive = mbarrier_arrive(i: u32);
     lane_mbarrier_try_wait = mbarrier_try_wait(i: u32, parity: u32) -> bool;

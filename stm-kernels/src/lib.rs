@@ -33,7 +33,7 @@
 //! memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
 //! barriers and semaphores are right. [`locked`] has workloads under locks in place of
 //! transactions. [`reduction`] has the schemes by which warps of a block hand values on, after Li et
-//! al. 2015. `copy` has the entry points of
+//! al. 2015, and [`hops`] the time of one such hand-over in each memory. `copy` has the entry points of
 //! the kernels that the library itself launches.
 //!
 //! The feature `sample` leaves most kernels out of a build for the GPU.
@@ -60,6 +60,8 @@ pub mod eigenbench;
 pub mod floor;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod genome;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+pub mod hops;
 pub mod ht;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod kmeans;

@@ -376,7 +376,8 @@ kernel_alone!(
     RandomAccesses,
     RandomAccessesParams,
     "machine_random",
-    "machine" / "random"
+    "machine" / "random",
+    wide
 );
 kernel_alone!(
     Meetings,
@@ -384,11 +385,3 @@ kernel_alone!(
     "machine_meetings",
     "machine" / "meetings"
 );
-
-// The same for devices with accesses of 128 bits.
-stm_core::__observed! { {
-    stm_core::__entry_point!(
-        RandomAccesses, stm_core::observe::Silent, { u32::MAX }, true,
-        ["machine_random_wide"], ["machine/random-wide"]
-    );
-} {} }

@@ -102,7 +102,7 @@ const METHODS: [Golden; 54] = [
 /// The methods with a body in the trait. Some combine others: they read special
 /// registers, in any order, and do nothing else. Those that end in `_if` are
 /// one instruction without a branch on a GPU.
-const PROVIDED: [Golden; 16] = [
+const PROVIDED: [Golden; 21] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
     ("warp_index", &["mov.u32 %tid.x"], 32),
     (
@@ -135,6 +135,32 @@ const PROVIDED: [Golden; 16] = [
         "cas_relaxed_128_if",
         &["atom.relaxed.gpu.global.cas.b128"],
         128,
+    ),
+    ("cluster_size", &["mov.u32 %cluster_nctarank"], 32),
+    ("cluster_rank", &["mov.u32 %cluster_ctarank"], 32),
+    (
+        "cluster_load_64",
+        &[
+            "mapa.shared::cluster.u32",
+            "ld.relaxed.cluster.shared::cluster.b64",
+        ],
+        64,
+    ),
+    (
+        "cluster_store_64",
+        &[
+            "mapa.shared::cluster.u32",
+            "st.relaxed.cluster.shared::cluster.b64",
+        ],
+        0,
+    ),
+    (
+        "cluster_barrier",
+        &[
+            "barrier.cluster.arrive.release",
+            "barrier.cluster.wait.acquire",
+        ],
+        0,
     ),
     ("mbarrier_init", &["mbarrier.init.shared.b64"], 0),
     ("mbarrier_arrive", &["mbarrier.arrive.shared.b64"], 0),
@@ -241,6 +267,7 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
     let expected = [
         "cells64/fast-wide",
         "gn2/fast-wide",
+        "hops/cluster-wide",
         "lane/ops-wide",
         "machine/random-wide",
         "reduction/counted-barr-wide",

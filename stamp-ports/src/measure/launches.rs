@@ -102,6 +102,7 @@ mod tests {
             blocks_max: 1 << 20,
             shared_bytes_max: 48 << 10,
             processors: 100,
+            cluster_max: 1,
         };
         let workload = input.make(1).expect("small");
         launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)

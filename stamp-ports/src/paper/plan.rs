@@ -326,6 +326,7 @@ mod tests {
                 blocks_max: 1 << 20,
                 shared_bytes_max: 48 << 10,
                 processors,
+                cluster_max: 1,
             },
             resident,
         }

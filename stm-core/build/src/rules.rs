@@ -25,7 +25,7 @@ pub const BASE: Target = Target {
     gpu: "sm_70",
 };
 
-/// Of files with accesses of 128 bits, or with waits at barriers that count arrivals: the
+/// Of files with accesses of 128 bits, waits at barriers that count arrivals, or clusters: the
 /// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
 pub const WIDE: Target = Target {
     isa: "8.3",
@@ -46,7 +46,9 @@ impl Target {
 
 /// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
-    text.contains(".b128") || text.contains("mbarrier.")
+    [".b128", "mbarrier.", "cluster"]
+        .iter()
+        .any(|newer| text.contains(newer))
 }
 
 /// What a file must be for.

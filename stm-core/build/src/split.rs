@@ -31,9 +31,10 @@ pub const LANE_FILE: &str = "lane/ops";
 const LANE_WIDE_FILE: &str = "lane/ops-wide";
 
 /// Returns the file of a `Lane` method's entry: that for newer GPUs for the methods of 128
-/// bits and of barriers that count arrivals.
+/// bits, of barriers that count arrivals and of clusters.
 pub fn lane_file(method: &str) -> &'static str {
-    if method.contains("_128") || method.starts_with("mbarrier_") {
+    let newer = ["mbarrier_", "cluster_"];
+    if method.contains("_128") || newer.iter().any(|first| method.starts_with(first)) {
         LANE_WIDE_FILE
     } else {
         LANE_FILE

@@ -94,7 +94,11 @@ pub fn statements(text: &str) -> Vec<Statement> {
         let header = [".version", ".target", ".address_size"]
             .iter()
             .any(|d| line.trim_start().starts_with(d));
-        for c in line.chars().chain([if header { ';' } else { ' ' }]) {
+        let mut chars = line
+            .chars()
+            .chain([if header { ';' } else { ' ' }])
+            .peekable();
+        while let Some(c) = chars.next() {
             if current.trim().is_empty() {
                 start = index + 1;
             }
@@ -103,7 +107,9 @@ pub fn statements(text: &str) -> Vec<Statement> {
                 '{' if is_instruction(&current) => current.push(c),
                 '}' if current.contains('{') => current.push(c),
                 ';' | '{' | '}' => push(&mut found, start, &mut current),
-                // A label; `::` and an address's colon do not occur in sm_70 code.
+                // As in `.shared::cluster`.
+                ':' if chars.next_if_eq(&':').is_some() => current.push_str("::"),
+                // A label.
                 ':' => current.clear(),
                 _ => current.push(c),
             }
@@ -166,6 +172,14 @@ mod tests {
                 (4, "st.global.b32 [%rd1], %r1".to_owned())
             ]
         );
+    }
+
+    #[test]
+    fn two_colons_are_a_part_of_a_mnemonic_and_no_label() {
+        let text = "$L__BB_1: @%p1 ld.relaxed.cluster.shared::cluster.b64 %rd1, [at];";
+        let statement = &statements(text)[0];
+        assert_eq!(statement.opcode(), "ld.relaxed.cluster.shared::cluster.b64");
+        assert!(statement.has("cluster") && statement.has("shared::cluster"));
     }
 
     #[test]

@@ -223,6 +223,7 @@ mod tests {
             blocks_max: 1 << 30,
             shared_bytes_max: 0,
             processors: 132,
+            cluster_max: 8,
         };
         let shape = |limits: &Limits, words| {
             let launch = shape_of(limits, words);

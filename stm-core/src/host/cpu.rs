@@ -8,7 +8,7 @@ use crate::host::device::check_range;
 use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
-use crate::lane::cpu::{Block, BrokenBlock, CpuLane, StopFlag};
+use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -168,6 +168,7 @@ impl Device for Cpu {
             blocks_max: i32::MAX as u32,
             shared_bytes_max: 1 << 20,
             processors: self.cores,
+            cluster_max: 16,
         }
     }
 
@@ -202,7 +203,7 @@ impl Device for Cpu {
     /// Returns how many blocks a launch may give OS threads of their own.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
         let one = Launch {
-            blocks: 1,
+            blocks: launch.cluster,
             ..*launch
         };
         one.check(&self.limits())?;
@@ -228,7 +229,8 @@ impl Device for Cpu {
         } else {
             self.cores.div_ceil(launch.threads).max(1)
         };
-        let teams = wanted.min(launch.blocks);
+        // The blocks of a cluster run at the same time.
+        let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
         let os_threads = u64::from(teams) * u64::from(launch.threads);
         if os_threads > u64::from(OS_THREADS_MAX) {
             return Err(Error::LaunchTooLarge {
@@ -240,10 +242,16 @@ impl Device for Cpu {
         let blocks: Vec<Block> = (0..teams)
             .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
             .collect();
+        let clusters: Vec<Cluster<'_>> = blocks
+            .chunks(launch.cluster as usize)
+            .filter(|blocks| blocks.len() > 1)
+            .map(|blocks| Cluster::new(blocks, launch.threads))
+            .collect();
         // SAFETY: the flag is live while the launch runs (the caller's promise).
         let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
         let crew = Crew {
             blocks: &blocks,
+            clusters: &clusters,
             queue: Mutex::new(0..launch.blocks),
             threads: launch.threads,
             grid: launch.blocks,
@@ -281,6 +289,8 @@ impl Device for Cpu {
 /// The threads of one launch.
 struct Crew<'a> {
     blocks: &'a [Block],
+    /// The clusters of the blocks, in their order, if they have more than one block.
+    clusters: &'a [Cluster<'a>],
     queue: Mutex<Range<u32>>,
     threads: u32,
     grid: u32,
@@ -307,12 +317,12 @@ impl Crew<'_> {
             let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
             let (done, finished) = channel::<()>();
             let mut started = 0;
-            for block in self.blocks {
+            for team in 0..self.blocks.len() {
                 for thread in 0..self.threads {
                     let done = done.clone();
                     let work = move || {
                         // SAFETY: the caller promises it.
-                        unsafe { self.work(block, thread) };
+                        unsafe { self.work(team, thread) };
                         drop(done);
                     };
                     if started == most || thread::Builder::new().spawn_scoped(scope, work).is_err()
@@ -341,23 +351,32 @@ impl Crew<'_> {
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
-    unsafe fn work(&self, block: &Block, thread: u32) {
+    unsafe fn work(&self, team: usize, thread: u32) {
         if !*self.gate.read().unwrap_or_else(PoisonError::into_inner) {
             return;
         }
-        let draw = || {
-            self.queue
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .next()
+        let block = &self.blocks[team];
+        // Blocks of one cluster are those of neighbouring teams, so with clusters each team
+        // has its own blocks.
+        let draw = |present: Option<u32>| {
+            if self.clusters.is_empty() {
+                let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+                return queue.next();
+            }
+            let next = present.map_or(team, |present| present as usize + self.blocks.len());
+            u32::try_from(next).ok().filter(|&next| next < self.grid)
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
             while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let lane = unsafe {
+                let mut lane = unsafe {
                     CpuLane::new(block, thread, index, self.threads, self.grid, self.probe)
                 };
+                if !self.clusters.is_empty() {
+                    let size = self.blocks.len() / self.clusters.len();
+                    lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);
+                }
                 (self.kernel)(&lane);
             }
         }));
@@ -380,6 +399,7 @@ impl Crew<'_> {
     /// come.
     fn give_up(&self) {
         self.blocks.iter().for_each(Block::break_up);
+        self.clusters.iter().for_each(Cluster::break_up);
         if let Some(flag) = self.flag {
             flag.raise();
         }

@@ -57,6 +57,8 @@ pub struct Limits {
     pub shared_bytes_max: u32,
     /// The number of processors (cores; streaming multiprocessors).
     pub processors: u32,
+    /// The largest number of blocks of a cluster; 1 if there are no clusters.
+    pub cluster_max: u32,
 }
 
 /// A word that tells a running kernel to stop, and when to set it.
@@ -81,6 +83,9 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// Says whether all blocks must run at the same time.
     pub cooperative: bool,
+    /// The number of blocks of a cluster, which run at the same time and reach each other's
+    /// shared memory; 1 for none.
+    pub cluster: u32,
     /// The time limit, if any.
     pub stop: Option<StopAt>,
     /// The probe of the launch's transactions.
@@ -89,15 +94,25 @@ pub struct Launch {
 
 impl Launch {
     /// Makes a shape of `blocks` blocks of `threads` threads, with no shared
-    /// memory, no time limit and no probe.
+    /// memory, no clusters, no time limit and no probe.
     pub const fn new(blocks: u32, threads: u32) -> Self {
         Self {
             blocks,
             threads,
             shared_bytes: 0,
             cooperative: false,
+            cluster: 1,
             stop: None,
             probe: HostProbe::SILENT,
+        }
+    }
+
+    /// Returns the same shape with clusters of `blocks` blocks.
+    #[must_use]
+    pub const fn with_cluster(self, blocks: u32) -> Self {
+        Self {
+            cluster: blocks,
+            ..self
         }
     }
 
@@ -106,6 +121,7 @@ impl Launch {
         for (what, asked, limit) in [
             ("threads a block", self.threads, limits.threads_max),
             ("blocks", self.blocks, limits.blocks_max),
+            ("blocks a cluster", self.cluster, limits.cluster_max),
         ] {
             if asked == 0 {
                 return Err(Error::ZeroLaunch { what });
@@ -113,6 +129,13 @@ impl Launch {
             if asked > limit {
                 return Err(Error::LaunchTooLarge { what, asked, limit });
             }
+        }
+        if !self.blocks.is_multiple_of(self.cluster) {
+            return Err(Error::BadConfig {
+                what: "the number of blocks of a launch with clusters",
+                value: self.blocks.into(),
+                expected: "a multiple of the cluster's blocks",
+            });
         }
         if self.shared_bytes > limits.shared_bytes_max {
             return Err(Error::LaunchTooLarge {

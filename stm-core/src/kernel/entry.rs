@@ -265,9 +265,20 @@ macro_rules! __entry_point {
 /// Makes `$kernel`, which is independent of the algorithms, a `Kernel` with the
 /// entry point `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
 ///
-/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`.
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`. With `wide` behind it, there is
+/// another entry point for GPUs with atomics of 128 bits, with instructions that only these
+/// have; a launch with clusters needs it.
 #[macro_export]
 macro_rules! kernel_alone {
+    ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal, wide) => {
+        $crate::kernel_alone!($kernel, $params, $entry, $folder / $file);
+        $crate::__observed! { {
+            $crate::__entry_point!(
+                $kernel, $crate::observe::Silent, { u32::MAX }, true,
+                [$entry, "_wide"], [$folder, "/", $file, "-wide"]
+            );
+        } {} }
+    };
     ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal) => {
         impl $crate::Kernel for $kernel {
             const ENTRY: &'static str = $entry;

@@ -5,7 +5,7 @@
 //! one makes each warp operation the identity on its own bit.
 
 use super::Lane;
-pub use super::cpu_block::{Block, BrokenBlock};
+pub use super::cpu_block::{Block, BrokenBlock, Cluster};
 use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::boxed::Box;
@@ -37,6 +37,8 @@ impl StopFlag<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct CpuLane<'a> {
     block: &'a Block,
+    /// The block's cluster and its number there, if it is in one.
+    cluster: Option<(&'a Cluster<'a>, u32)>,
     thread_index: u32,
     block_index: u32,
     block_dim: u32,
@@ -62,12 +64,31 @@ impl<'a> CpuLane<'a> {
     ) -> Self {
         Self {
             block,
+            cluster: None,
             thread_index,
             block_index,
             block_dim,
             grid_dim,
             probe,
         }
+    }
+
+    /// Returns the lane as one of block `rank` of a cluster, which is the lane's own block.
+    #[must_use]
+    pub const fn in_cluster(self, cluster: &'a Cluster<'a>, rank: u32) -> Self {
+        Self {
+            cluster: Some((cluster, rank)),
+            ..self
+        }
+    }
+
+    /// Returns block `rank` of the cluster.
+    fn member(&self, rank: u32) -> &'a Block {
+        if let Some((cluster, _)) = self.cluster {
+            return cluster.block(rank);
+        }
+        assert!(rank == 0, "block {rank} of a launch without clusters");
+        self.block
     }
 
     fn shared(&self, i: u32) -> &AtomicU32 {
@@ -305,6 +326,26 @@ impl Lane for CpuLane<'_> {
     }
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
         Self::or_unwind(self.block.named(id, threads, false));
+    }
+
+    fn cluster_size(&self) -> u32 {
+        self.cluster.map_or(1, |(cluster, _)| cluster.size())
+    }
+    fn cluster_rank(&self) -> u32 {
+        self.cluster.map_or(0, |(_, rank)| rank)
+    }
+    unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
+        self.member(rank).shared_64(i).load(Ordering::Relaxed)
+    }
+    unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
+        self.member(rank).shared_64(i).store(v, Ordering::Relaxed);
+    }
+    unsafe fn cluster_barrier(&self) {
+        match self.cluster {
+            Some((cluster, _)) => _ = Self::or_unwind(cluster.meet()),
+            // SAFETY: the caller upholds the contract of this function.
+            None => unsafe { self.barrier() },
+        }
     }
 
     #[inline(always)]

@@ -52,6 +52,19 @@ struct Named {
 }
 
 impl Rendezvous {
+    fn new(threads: u32) -> Self {
+        Self {
+            threads,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn break_up(&self) {
+        self.state().broken = true;
+        self.changed.notify_all();
+    }
+
     fn state(&self) -> MutexGuard<'_, Arrivals> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,8 +126,9 @@ impl Rendezvous {
     }
 
     /// Ends the calling thread's part in a block, waits for the other threads,
-    /// and returns the next block. The last thread calls `draw` for it.
-    fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
+    /// and returns the next block. The last thread calls `draw` for it, with the present
+    /// one.
+    fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         let mut state = self.state();
         let blocks = state.blocks;
         state.ended += 1;
@@ -122,7 +136,7 @@ impl Rendezvous {
             state.ended = 0;
             state.named = Default::default();
             state.blocks += 1;
-            state.current = draw();
+            state.current = draw(state.current);
             self.changed.notify_all();
         } else {
             self.pass_if_complete(&mut state);
@@ -143,6 +157,48 @@ pub struct Block {
     shared_words: u32,
 }
 
+/// A cluster of blocks, which run at the same time.
+#[derive(Debug)]
+pub struct Cluster<'a> {
+    blocks: &'a [Block],
+    /// The barrier of all threads.
+    rendezvous: Rendezvous,
+}
+
+impl<'a> Cluster<'a> {
+    /// Makes a cluster of blocks of `threads` threads each.
+    pub fn new(blocks: &'a [Block], threads: u32) -> Self {
+        let threads = threads * blocks.len() as u32;
+        Self {
+            blocks,
+            rendezvous: Rendezvous::new(threads),
+        }
+    }
+
+    /// Releases the threads that wait at the cluster's barrier, now and from now on.
+    pub fn break_up(&self) {
+        self.rendezvous.break_up();
+    }
+
+    /// Returns the number of blocks.
+    pub(super) const fn size(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
+    /// Returns a block.
+    ///
+    /// # Panics
+    /// It panics if there is no such block.
+    pub(super) const fn block(&self, rank: u32) -> &'a Block {
+        &self.blocks[rank as usize]
+    }
+
+    /// Meets all threads of the cluster; `None` if it is broken up.
+    pub(super) fn meet(&self) -> Option<u32> {
+        self.rendezvous.vote(false)
+    }
+}
+
 /// The payload with which a thread unwinds that met a broken barrier; it is not
 /// a panic of its own.
 #[derive(Debug)]
@@ -153,11 +209,7 @@ impl Block {
     /// shared memory.
     pub fn new(threads: u32, shared_words: u32) -> Self {
         Self {
-            rendezvous: Rendezvous {
-                threads,
-                state: Mutex::default(),
-                changed: Condvar::new(),
-            },
+            rendezvous: Rendezvous::new(threads),
             shared: (0..shared_words.div_ceil(2))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
@@ -225,20 +277,19 @@ impl Block {
 
     /// Releases the threads that wait at a barrier, now and from now on.
     pub fn break_up(&self) {
-        self.rendezvous.state().broken = true;
-        self.rendezvous.changed.notify_all();
+        self.rendezvous.break_up();
     }
 
-    /// Returns the next block for the team, which one thread draws and all
-    /// threads run, or `None` if there is none or the team is broken up. It
+    /// Returns the next block for the team, which one thread draws, given the present one,
+    /// and all threads run, or `None` if there is none or the team is broken up. It
     /// clears shared memory in between, so that a kernel that forgets to
     /// initialise it finds zeros and not the data of the last block.
-    pub fn next(&self, draw: impl FnOnce() -> Option<u32>) -> Option<u32> {
-        self.rendezvous.next(|| {
+    pub fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
+        self.rendezvous.next(|present| {
             for word in &self.shared {
                 word.store(0, Ordering::Relaxed);
             }
-            draw()
+            draw(present)
         })
     }
 }

@@ -426,6 +426,7 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         unsafe { barrier_arrive_count(id, threads) }
     }
     mbarrier_methods!();
+    cluster_methods!();
 
     #[inline(always)]
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

@@ -1,5 +1,6 @@
 //! Macros that write out those methods of a GPU's lane that differ only in
-//! width and instruction, and those of barriers that count arrivals.
+//! width and instruction, and those that only
+//! newer GPUs have: of barriers that count arrivals, and of clusters.
 
 macro_rules! load {
     ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
@@ -156,6 +157,77 @@ macro_rules! mbarrier_methods {
                     options(nostack));
             }
             ended != 0
+        }
+    };
+}
+
+/// The methods of clusters, which a lane without atomics of 128 bits has not: there a block
+/// is alone. The barrier is the one that threads may reach apart, as inline assembly is not
+/// convergent.
+macro_rules! cluster_methods {
+    () => {
+        #[inline(always)]
+        fn cluster_size(&self) -> u32 {
+            if !WIDE {
+                return 1;
+            }
+            let size: u32;
+            // SAFETY: reads a special register.
+            unsafe {
+                asm!("mov.u32 {n}, %cluster_nctarank;", n = out(reg32) size, options(pure, nomem, nostack));
+            }
+            size
+        }
+        #[inline(always)]
+        fn cluster_rank(&self) -> u32 {
+            if !WIDE {
+                return 0;
+            }
+            let rank: u32;
+            // SAFETY: reads a special register.
+            unsafe {
+                asm!("mov.u32 {n}, %cluster_ctarank;", n = out(reg32) rank, options(pure, nomem, nostack));
+            }
+            rank
+        }
+        #[inline(always)]
+        unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { self.shared_load_64(i) };
+            }
+            let v: u64;
+            // SAFETY: the caller keeps rank and i in range.
+            unsafe {
+                asm!("{{ .reg .b32 at; mapa.shared::cluster.u32 at, {p}, {rank};",
+                    "ld.relaxed.cluster.shared::cluster.b64 {v}, [at]; }}",
+                    v = out(reg64) v, p = in(reg32) shared(i), rank = in(reg32) rank, options(nostack));
+            }
+            v
+        }
+        #[inline(always)]
+        unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { self.shared_store_64(i, v) };
+            }
+            // SAFETY: the caller keeps rank and i in range.
+            unsafe {
+                asm!("{{ .reg .b32 at; mapa.shared::cluster.u32 at, {p}, {rank};",
+                    "st.relaxed.cluster.shared::cluster.b64 [at], {v}; }}",
+                    v = in(reg64) v, p = in(reg32) shared(i), rank = in(reg32) rank, options(nostack));
+            }
+        }
+        #[inline(always)]
+        unsafe fn cluster_barrier(&self) {
+            if !WIDE {
+                // SAFETY: the caller upholds the contract.
+                return unsafe { self.barrier() };
+            }
+            // SAFETY: the trait asks that every thread of the cluster calls it.
+            unsafe {
+                asm!("barrier.cluster.arrive.release;", "barrier.cluster.wait.acquire;", options(nostack));
+            }
         }
     };
 }

@@ -388,6 +388,39 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::try_wait(self, i, parity) }
     }
+    /// `%cluster_nctarank`: returns the number of blocks of a cluster, which reach each
+    /// other's shared memory: 1 in a launch without clusters.
+    #[inline(always)]
+    fn cluster_size(&self) -> u32 {
+        1
+    }
+    /// `%cluster_ctarank`: returns the number of this block in its cluster.
+    #[inline(always)]
+    fn cluster_rank(&self) -> u32 {
+        0
+    }
+    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared
+    /// memory of block `rank` of the cluster, `rank < cluster_size()`, which has begun
+    /// and not ended ([`Self::cluster_barrier`]). What several blocks access is
+    /// accessed by this and [`Self::cluster_store_64`] only.
+    #[inline(always)]
+    unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.shared_load_64(i) }
+    }
+    /// `st.relaxed.cluster.shared::cluster`, under the same conditions.
+    #[inline(always)]
+    unsafe fn cluster_store_64(&self, _rank: u32, i: u32, v: u64) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.shared_store_64(i, v) };
+    }
+    /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`]
+    /// does for those of a block, and with the same obligation for all of them.
+    #[inline(always)]
+    unsafe fn cluster_barrier(&self) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.barrier() };
+    }
 
     /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;

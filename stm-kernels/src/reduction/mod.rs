@@ -173,7 +173,7 @@ impl<S: Scheme> Reduction<S> {
 
 /// Makes the kernel of a scheme.
 macro_rules! reduction {
-    ($(#[$doc:meta])* $kernel:ident, $scheme:ty, $entry:literal, $file:literal) => {
+    ($(#[$doc:meta])* $kernel:ident, $scheme:ty, $entry:literal, $file:literal $(, $wide:ident)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $kernel;
@@ -185,7 +185,7 @@ macro_rules! reduction {
             }
         }
 
-        kernel_alone!($kernel, ReductionParams, $entry, "reduction" / $file);
+        kernel_alone!($kernel, ReductionParams, $entry, "reduction" / $file $(, $wide)?);
     };
 }
 
@@ -223,7 +223,8 @@ reduction!(
     ReductionCountedBarr,
     CountedBarr,
     "reduction_counted_barr",
-    "counted-barr"
+    "counted-barr",
+    wide
 );
 reduction!(
     /// The reduction with channels.
@@ -232,11 +233,3 @@ reduction!(
     "reduction_tagged",
     "tagged"
 );
-
-// The same for devices with instructions for barriers that count arrivals.
-stm_core::__observed! { {
-    stm_core::__entry_point!(
-        ReductionCountedBarr, stm_core::observe::Silent, { u32::MAX }, true,
-        ["reduction_counted_barr_wide"], ["reduction/counted-barr-wide"]
-    );
-} {} }

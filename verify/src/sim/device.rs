@@ -212,6 +212,7 @@ impl Sim {
         let number = self.0.launches.replace(self.0.launches.get() + 1);
         self.0
             .with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
+        self.0.with(|m| m.begin_clusters(launch.cluster));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
@@ -381,6 +382,7 @@ impl Device for Sim {
             blocks_max: LANES_MAX,
             shared_bytes_max: 228 << 10,
             processors: 1,
+            cluster_max: 16,
         }
     }
 
@@ -422,7 +424,7 @@ impl Device for Sim {
     /// lanes run at the same time.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
         let one = Launch {
-            blocks: 1,
+            blocks: launch.cluster,
             ..*launch
         };
         one.check(&self.limits())?;

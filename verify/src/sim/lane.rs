@@ -363,41 +363,43 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let machine = self.machine();
-        let found = machine.shared_word::<false>(self.lane, i).map(|at| {
-            let old = machine.shared[at];
-            let new = new(old);
-            if machine.weak {
-                let history = machine.shared_history::<false>(at);
-                match new {
-                    None => machine.views.load_newest(history, self.lane, Acquire::No),
-                    Some(new) if op == Op::SharedStore32 => {
-                        machine.views.store(history, self.lane, new.into(), false);
-                    }
-                    Some(new) => {
-                        machine
-                            .views
-                            .modify(history, self.lane, new.into(), Acquire::No);
+        let found = machine
+            .shared_word::<false>(self.lane, self.block, i)
+            .map(|at| {
+                let old = machine.shared[at];
+                let new = new(old);
+                if machine.weak {
+                    let history = machine.shared_history::<false>(at);
+                    match new {
+                        None => machine.views.load_newest(history, self.lane, Acquire::No),
+                        Some(new) if op == Op::SharedStore32 => {
+                            machine.views.store(history, self.lane, new.into(), false);
+                        }
+                        Some(new) => {
+                            machine
+                                .views
+                                .modify(history, self.lane, new.into(), Acquire::No);
+                        }
                     }
                 }
-            }
-            if let Some(new) = new {
-                machine.set_shared::<false>(at, new.into());
-            }
-            machine.done(self.lane, u64::from(old));
-            old
-        });
+                if let Some(new) = new {
+                    machine.set_shared::<false>(at, new.into());
+                }
+                machine.done(self.lane, u64::from(old));
+                old
+            });
         self.or_leave(found)
     }
 
-    /// Loads 64 bits of shared memory, or stores them: relaxed, so that a load may find
+    /// Loads 64 bits of a block's shared memory, or stores them: relaxed, so that a load may find
     /// an older store.
     #[inline(never)]
-    pub(super) fn shared_wide(&self, op: Op, i: u32, new: Option<u64>) -> u64 {
+    pub(super) fn shared_wide(&self, op: Op, block: u32, i: u32, new: Option<u64>) -> u64 {
         if !self.turn(op, u64::from(i)) {
             return 0;
         }
         let machine = self.machine();
-        let found = machine.shared_word::<true>(self.lane, i).map(|at| {
+        let found = machine.shared_word::<true>(self.lane, block, i).map(|at| {
             let mut value = machine.shared_value::<true>(at);
             if machine.weak {
                 let history = machine.shared_history::<true>(at);

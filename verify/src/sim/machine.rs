@@ -34,6 +34,8 @@ pub(super) enum State {
     Barrier,
     /// It waits at the named barrier of this number.
     Named(u32),
+    /// It waits at the barrier of its cluster.
+    Cluster,
     /// It has ended.
     Ended,
 }
@@ -90,6 +92,9 @@ pub(super) struct Machine {
     pub(super) blocks: Vec<Block>,
     /// The named barriers of all blocks.
     pub(super) named: Vec<Named>,
+    /// The number of blocks of a cluster, and the threads at the barrier of each.
+    pub(super) cluster: u32,
+    pub(super) at_cluster_barrier: Vec<u32>,
     /// Shared memory of all blocks, and the words of each.
     pub(super) shared: Vec<u32>,
     /// The number of the history of each of these words, or 0.
@@ -145,6 +150,8 @@ impl Machine {
             warps: Vec::new(),
             blocks: Vec::new(),
             named: Vec::new(),
+            cluster: 1,
+            at_cluster_barrier: Vec::new(),
             shared: Vec::new(),
             shared_histories: Vec::new(),
             shared_widths: Vec::new(),

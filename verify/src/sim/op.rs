@@ -122,6 +122,12 @@ ops! {
     BarrierNamedSync = "barrier_named_sync",
     /// `barrier_named_arrive`.
     BarrierNamedArrive = "barrier_named_arrive",
+    /// `cluster_load_64`.
+    ClusterLoad64 = "cluster_load_64",
+    /// `cluster_store_64`.
+    ClusterStore64 = "cluster_store_64",
+    /// `cluster_barrier`.
+    ClusterBarrier = "cluster_barrier",
 }
 
 impl Op {

@@ -159,10 +159,10 @@ impl Lane for SimLane<'_> {
         self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
     unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.shared_wide(Op::SharedLoad64, i, None)
+        self.shared_wide(Op::SharedLoad64, self.block, i, None)
     }
     unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.shared_wide(Op::SharedStore64, i, Some(v));
+        self.shared_wide(Op::SharedStore64, self.block, i, Some(v));
     }
     unsafe fn barrier(&self) {
         self.meet_block(Op::Barrier, false);
@@ -178,6 +178,23 @@ impl Lane for SimLane<'_> {
     }
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
         self.meet_named(Op::BarrierNamedArrive, id, threads);
+    }
+    fn cluster_size(&self) -> u32 {
+        self.machine().cluster
+    }
+    fn cluster_rank(&self) -> u32 {
+        self.block % self.machine().cluster
+    }
+    unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
+        let block = self.member(Op::ClusterLoad64, rank);
+        self.shared_wide(Op::ClusterLoad64, block, i, None)
+    }
+    unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
+        let block = self.member(Op::ClusterStore64, rank);
+        self.shared_wide(Op::ClusterStore64, block, i, Some(v));
+    }
+    unsafe fn cluster_barrier(&self) {
+        self.meet_cluster();
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

@@ -116,6 +116,7 @@ impl Machine {
             | Op::FenceBlock
             | Op::BarrierNamedSync
             | Op::BarrierNamedArrive
+            | Op::ClusterBarrier
             | Op::Barrier
             | Op::BarrierAny
             | Op::BarrierCount
@@ -127,7 +128,9 @@ impl Machine {
             | Op::SharedFetchAdd32
             | Op::SharedCas32
             | Op::SharedLoad64
-            | Op::SharedStore64 => Place::Shared(at),
+            | Op::SharedStore64
+            | Op::ClusterLoad64
+            | Op::ClusterStore64 => Place::Shared(at),
             Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => {
                 Place::Mask(at as u32)
             }
@@ -171,6 +174,9 @@ impl Machine {
                         missing: self.shape.threads - arrived,
                     }
                 }
+                State::Cluster => Waiting::Barrier {
+                    missing: self.missing_in_cluster(lane),
+                },
                 State::Named(id) => {
                     let block = lane / self.shape.threads;
                     let named = &self.named[(block * BARRIERS + id) as usize];

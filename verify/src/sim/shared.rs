@@ -4,11 +4,12 @@ use super::error::SimError;
 use super::machine::{Act, Machine, Over};
 
 impl Machine {
-    /// Finds word `i` of the shared memory of a lane's block, for an access of 32 bits or
-    /// of 64, and checks its use.
+    /// Finds word `i` of the shared memory of a block, for an access of 32 bits or of 64 by
+    /// a lane, and checks its use.
     pub(super) fn shared_word<const WIDE: bool>(
         &mut self,
         lane: u32,
+        block: u32,
         i: u32,
     ) -> Result<usize, Over> {
         let words = self.shared_words;
@@ -23,7 +24,7 @@ impl Machine {
                 words,
             });
         }
-        let place = (lane / self.shape.threads * words + i) as usize;
+        let place = (block * words + i) as usize;
         let width = if WIDE { 64 } else { 32 };
         for used in place..=place + usize::from(WIDE) {
             let other = std::mem::replace(&mut self.shared_widths[used], width);

@@ -1,6 +1,7 @@
 //! Channels, named barriers and barriers that count arrivals on the simulator, under every
 //! schedule and with weak memory; and the seeded defects of channels.
 
+mod clusters;
 mod forms;
 mod lanes;
 mod mutants;

@@ -1,10 +1,12 @@
 //! The reduction of Li et al. 2015: every scheme hands over the right values under every
-//! schedule, with warps of several lanes; and a scheme whose values are torn is found.
+//! schedule, with warps of several lanes; and a scheme whose values are torn is found. So do
+//! values that go round.
 
 use crate::{config, runs_both_sides};
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Launch, Watchdog};
+use stm_core::host::{Buffer, Channels, Launch, Watchdog};
 use stm_core::observe::Mutant;
+use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
@@ -94,4 +96,41 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
             run::<ReductionTagged>(config, 3).err()
         });
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
+}
+
+/// Lets a value go round and returns the number of hops.
+fn hops<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) -> Result<u64, String> {
+    let sim = Sim::new(config);
+    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let channels = Channels::new(&sim, launch.blocks as usize, watchdog.stop()).unwrap();
+    let result = Buffer::<_, u64>::zeroed(&sim, 2, "the result").unwrap();
+    let params = HopsParams {
+        channels: channels.view(),
+        result: result.tarray(),
+        stop: watchdog.stop(),
+        first_tag: 1,
+        rounds: ROUNDS,
+    };
+    let launch = Launch {
+        shared_bytes: 64,
+        ..launch
+    };
+    // SAFETY: the channels and the buffer live in this simulator.
+    let launched = unsafe { watchdog.launch::<K>(&sim, &launch, &params) };
+    launched.map_err(|error| error.to_string())?;
+    Ok(result.download().unwrap()[1])
+}
+
+#[test]
+fn values_go_round_in_each_memory_under_every_schedule() {
+    for k in 0..42 {
+        let config = config(k);
+        let all = Ok(u64::from(3 * ROUNDS));
+        let warps = Launch::new(1, 3 * config.warp_width);
+        assert_eq!(hops::<HopsShared>(config, warps), all, "{config}");
+        let blocks = Launch::new(3, 2);
+        assert_eq!(hops::<HopsGlobal>(config, blocks), all, "{config}");
+        let cluster = blocks.with_cluster(3);
+        assert_eq!(hops::<HopsCluster>(config, cluster), all, "{config}");
+    }
 }

@@ -44,6 +44,8 @@ pub(crate) struct Loaded {
     pub(crate) threads_max: u32,
     /// The time that the driver took to compile the module.
     pub(crate) compiled_in: Duration,
+    /// Whether the module is the one for newer GPUs.
+    pub(crate) wide: bool,
 }
 
 pub(crate) struct Context {
@@ -146,6 +148,8 @@ impl Handles {
             shared_bytes_max: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
                 as u32,
             processors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+            // What every GPU with clusters has, and the driver knows its attribute.
+            cluster_max: if has_wide_atomics(&info) { 8 } else { 1 },
         };
         Ok((info, limits))
     }

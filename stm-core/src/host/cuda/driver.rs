@@ -24,6 +24,7 @@ pub(crate) struct DriverLaunch {
     pub(crate) threads: u32,
     pub(crate) shared_bytes: u32,
     pub(crate) cooperative: bool,
+    pub(crate) cluster: u32,
     pub(crate) stream: sys::CUstream,
     /// Points to the one parameter.
     pub(crate) params: *mut c_void,
@@ -118,7 +119,7 @@ pub(crate) trait Driver: Send + Sync {
         threads: i32,
         shared_bytes: usize,
     ) -> Call<i32>;
-    /// `cuLaunchKernel` or `cuLaunchCooperativeKernel`.
+    /// `cuLaunchKernel` or `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
     unsafe fn launch(&self, launch: DriverLaunch) -> Call;
 
     /// `cuStreamBeginCapture`, without a limit to what this or other threads may call
@@ -321,6 +322,9 @@ impl Driver for Nvidia {
     }
     unsafe fn launch(&self, launch: DriverLaunch) -> Call {
         let mut parameters = [launch.params];
+        if launch.cluster > 1 {
+            return unsafe { launch_clusters(&launch, &mut parameters) };
+        }
         let start = if launch.cooperative {
             result::launch_cooperative_kernel
         } else {
@@ -359,4 +363,59 @@ impl Driver for Nvidia {
     unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call {
         unsafe { result::graph::exec_destroy(ready) }
     }
+}
+
+/// Launches with clusters.
+///
+/// # Safety
+/// The obligations are those of [`Driver::launch`].
+unsafe fn launch_clusters(launch: &DriverLaunch, parameters: &mut [*mut c_void]) -> Call {
+    use sys::CUlaunchAttributeID as Id;
+    let attribute = |id, value| sys::CUlaunchAttribute {
+        id,
+        pad: [0; 4],
+        value,
+    };
+    let dimension = sys::CUlaunchAttributeValue_union__bindgen_ty_1 {
+        x: launch.cluster,
+        y: 1,
+        z: 1,
+    };
+    let mut attributes = [
+        attribute(
+            Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            sys::CUlaunchAttributeValue {
+                clusterDim: dimension,
+            },
+        ),
+        attribute(
+            Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            sys::CUlaunchAttributeValue {
+                cooperative: i32::from(launch.cooperative),
+            },
+        ),
+    ];
+    let config = sys::CUlaunchConfig {
+        gridDimX: launch.blocks,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: launch.threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: launch.shared_bytes,
+        hStream: launch.stream,
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as u32,
+    };
+    // SAFETY: the attributes and the parameters live until the driver has copied them; the
+    // rest is the caller's promise.
+    unsafe {
+        sys::cuLaunchKernelEx(
+            &raw const config,
+            launch.function,
+            parameters.as_mut_ptr(),
+            core::ptr::null_mut(),
+        )
+    }
+    .result()
 }

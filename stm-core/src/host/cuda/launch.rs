@@ -143,12 +143,12 @@ impl Device for Cuda {
 
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
         let one = Launch {
-            blocks: 1,
+            blocks: launch.cluster,
             ..*launch
         };
         one.check(&self.limits())?;
         let loaded = self.function(Entry::of::<K>(), launch.probe.observation())?;
-        self.check_function(loaded, &one)?;
+        self.check_function(Entry::of::<K>(), loaded, &one)?;
         self.resident(loaded, launch)
     }
 
@@ -275,7 +275,7 @@ impl Cuda {
         launch.check(&self.limits())?;
         // What may fail, and takes long the first time, comes before the clock.
         let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(loaded, launch)?;
+        self.check_function(kernel, loaded, launch)?;
         let (before, after) = (Event::new(self)?, Event::new(self)?);
         before.record()?;
         // SAFETY: the caller promises it.
@@ -297,13 +297,14 @@ impl Cuda {
     ) -> Result<(), Error> {
         launch.check(&self.limits())?;
         let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(loaded, launch)?;
+        self.check_function(kernel, loaded, launch)?;
         let started = DriverLaunch {
             function: loaded.function,
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
             cooperative: launch.cooperative,
+            cluster: launch.cluster,
             stream: self.stream(),
             params: params.cast_mut(),
         };
@@ -314,9 +315,13 @@ impl Cuda {
     }
 
     /// Checks the limits that depend on the kernel: its registers bound the
-    /// threads of a block, and shared memory beyond 48 KiB must be requested.
-    fn check_function(&self, loaded: Loaded, launch: &Launch) -> Result<(), Error> {
+    /// threads of a block, shared memory beyond 48 KiB must be requested, and
+    /// clusters need its module for newer GPUs.
+    fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result<(), Error> {
         let (driver, function) = (self.driver(), loaded.function);
+        if launch.cluster > 1 && !loaded.wide {
+            return Err(Error::NoPtx { entry: kernel.name });
+        }
         if launch.threads > loaded.threads_max {
             return Err(Error::LaunchTooLarge {
                 what: "threads a block of this kernel, which needs many registers,",

@@ -43,18 +43,18 @@ impl Entry {
 }
 
 impl Cuda {
-    /// Returns the name of a kernel's entry point for this GPU, and the text of
-    /// its module. A kernel without a module for wide atomics has only the
+    /// Returns the name of a kernel's entry point for this GPU, the text of
+    /// its module, and whether that is the one for newer GPUs. A kernel without a module for wide atomics has only the
     /// other one.
     fn module_of(
         &self,
         kernel: Entry,
         observation: Observation,
-    ) -> Result<(String, Cow<'static, str>), Error> {
+    ) -> Result<(String, Cow<'static, str>, bool), Error> {
         let of = |wide| {
             let build = Build { wide, observation };
             let name = format!("{}{}", kernel.name, build.suffix());
-            (kernel.ptx)(build).map(|text| (name, text))
+            (kernel.ptx)(build).map(|text| (name, text, wide))
         };
         match if self.wide { of(true) } else { of(false) } {
             Err(Error::NoPtx { .. }) if self.wide => of(false),
@@ -78,7 +78,7 @@ impl Cuda {
         if let Some(&found) = loaded.get(&key) {
             return Ok(found);
         }
-        let (name, ptx) = self.module_of(kernel, observation)?;
+        let (name, ptx, wide) = self.module_of(kernel, observation)?;
         check_names(kernel.names, &ptx, &name)?;
         kernel.parameters.check(&ptx, &name)?;
         let start = Instant::now();
@@ -102,6 +102,7 @@ impl Cuda {
             function,
             threads_max: self.done("cuFuncGetAttribute", threads_max)? as u32,
             compiled_in: start.elapsed(),
+            wide,
         };
         tracing::debug!(
             entry,

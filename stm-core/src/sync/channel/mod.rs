@@ -14,10 +14,11 @@
 //! | the same with several consumers, [`Copies::Each`] | one to many, a word for each | the same |
 //! | [`TRings`], [`Gather`] | many to one: in order, or whichever is ready | the consumer's acknowledgement |
 //!
-//! Each is in one [`Space`]: [`Global`] memory, between any threads of a launch, or
-//! [`Shared`] memory, between threads of a block. The host owns those in global memory
-//! (`host::Channels`, `host::Rings`); those in shared memory are made in the kernel
-//! ([`TChannels::in_shared`], [`TRings::in_shared`]).
+//! Each is in one [`Space`]: [`Global`] memory, between any threads of a launch; [`Shared`]
+//! memory, between threads of a block; or the shared memory of one block of a [`Cluster`],
+//! between threads of its blocks (`Launch::with_cluster`). The host owns those in global memory
+//! (`host::Channels`, `host::Rings`); the others are made in the kernel
+//! ([`TChannels::in_shared`], [`TChannels::in_cluster`], and the same of [`TRings`]).
 //!
 //! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and
 //! Pingali 1989), for which machines had a bit beside each word. Li, van den Braak, Corporaal
@@ -63,7 +64,7 @@ pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
 pub use rounds::in_rounds;
 pub use slots::{Found, TChannels};
-pub use space::{Global, Shared, Space};
+pub use space::{Cluster, Global, Shared, Space};
 
 /// The position of the tag in a word.
 const TAG_SHIFT: u32 = 32;

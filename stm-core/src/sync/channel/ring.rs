@@ -13,7 +13,7 @@
 //! The numbers carry no data, and all accesses are relaxed: `ORDERING.md`, "Channels".
 
 use super::gather::Gather;
-use super::space::{Global, Shared, Space};
+use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::lane::Lane;
 use crate::memory::word::Element;
@@ -206,6 +206,31 @@ impl<T: Element> TRings<T, Shared> {
         // SAFETY: the caller's promise.
         unsafe {
             let space = Shared::cleared(lane, first, words)?;
+            Some(Self::from_raw(space, shape, stop))
+        }
+    }
+}
+
+impl<T: Element> TRings<T, Cluster> {
+    /// Makes rings in the dynamic shared memory of block `rank` of the cluster, for all its
+    /// blocks, as [`TRings::in_shared`] does in the calling thread's. Returns `None`, to all
+    /// threads, also if there is no such block.
+    ///
+    /// # Safety
+    /// The obligations are those of
+    /// [`TChannels::in_cluster`](super::TChannels::in_cluster).
+    #[inline(always)]
+    pub unsafe fn in_cluster<L: Lane>(
+        lane: &L,
+        rank: u32,
+        first: u32,
+        shape: RingShape,
+        stop: Stop,
+    ) -> Option<Self> {
+        let words = shape.words::<T, Cluster>()?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let space = Cluster::cleared(lane, first, rank, words)?;
             Some(Self::from_raw(space, shape, stop))
         }
     }

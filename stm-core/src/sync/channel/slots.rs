@@ -1,6 +1,6 @@
 //! Arrays of channels whose tags the kernel chooses.
 
-use super::space::{Global, Shared, Space};
+use super::space::{Cluster, Global, Shared, Space};
 use super::{look, put, try_get, value_in, words_of};
 use crate::lane::Lane;
 use crate::memory::word::Element;
@@ -177,5 +177,33 @@ impl<T: Element> TChannels<T, Shared> {
     /// Returns the number of 32-bit words of shared memory that `len` channels take.
     pub const fn shared_words(len: u32) -> u64 {
         2 * len as u64 * words_of::<T>()
+    }
+}
+
+impl<T: Element> TChannels<T, Cluster> {
+    /// Makes `len` channels in the dynamic shared memory of block `rank` of the cluster, for
+    /// all its blocks, as [`TChannels::in_shared`] does in the calling thread's. Returns
+    /// `None`, to all threads, also if there is no such block.
+    ///
+    /// # Safety
+    /// Every thread of the cluster calls it, with the same values, after and before other
+    /// barriers of the cluster in the same order. Nothing else accesses the words in this
+    /// launch. Before a block ends, all threads of the cluster meet
+    /// ([`Lane::cluster_barrier`]), as the channels end with the block. The flag of `stop` is
+    /// live.
+    #[inline(always)]
+    pub unsafe fn in_cluster<L: Lane>(
+        lane: &L,
+        rank: u32,
+        first: u32,
+        len: u32,
+        stop: Stop,
+    ) -> Option<Self> {
+        let len = u64::from(len);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let space = Cluster::cleared(lane, first, rank, len * words_of::<T>())?;
+            Some(Self::from_raw(space, len, stop))
+        }
     }
 }

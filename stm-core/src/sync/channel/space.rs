@@ -146,6 +146,13 @@ impl Shared {
         self.first + 2 * i as u32
     }
 
+    /// Returns whether a block has `words` words from 32-bit word `first` on, an even one.
+    #[inline(always)]
+    fn has<L: Lane>(lane: &L, first: u32, words: u64) -> bool {
+        let all = u64::from(lane.shared_words());
+        first & 1 == 0 && words <= all && u64::from(first) + 2 * words <= all
+    }
+
     /// Returns the space of `words` words from 32-bit word `first` of shared memory on,
     /// which the block's threads clear together; `None` for all of them if the block has
     /// not so much, or `first` is odd.
@@ -155,20 +162,98 @@ impl Shared {
     /// nothing else accesses the words in this launch.
     #[inline(always)]
     pub(super) unsafe fn cleared<L: Lane>(lane: &L, first: u32, words: u64) -> Option<Self> {
-        let all = u64::from(lane.shared_words());
-        if first & 1 != 0 || words > all || u64::from(first) + 2 * words > all {
+        if !Self::has(lane, first, words) {
             return None;
         }
         let space = Self::at(first);
-        let mut i = u64::from(lane.thread_index());
-        while i < words {
-            // SAFETY: in range, and used by channels only (the caller's promise).
-            unsafe { space.store(lane, i, 0) };
-            i += u64::from(lane.block_dim());
+        // SAFETY: in range, and used by channels only (the caller's promise); every thread of
+        // the block comes here.
+        unsafe {
+            clear(lane, space, words);
+            lane.barrier();
         }
-        // SAFETY: every thread of the block comes here.
-        unsafe { lane.barrier() };
         Some(space)
+    }
+}
+
+/// Words of the shared memory of one block of a cluster (`sm_90`), which the blocks of the
+/// cluster reach; a channel is best in the block that gets from it. A pair of words is two
+/// accesses on every machine.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cluster {
+    /// The index of the first 32-bit word, which is even.
+    first: u32,
+    /// The number of the block in its cluster.
+    rank: u32,
+}
+
+impl Cluster {
+    /// Returns the space of `words` words from 32-bit word `first` of the shared memory of
+    /// block `rank` on, which that block's threads clear, before all threads of the cluster
+    /// meet; `None` for all of them if a block has not so much, `first` is odd or there is no
+    /// such block.
+    ///
+    /// # Safety
+    /// Every thread of the cluster calls it with the same values
+    /// ([`Lane::cluster_barrier`]), and nothing else accesses the words in this launch.
+    #[inline(always)]
+    pub(super) unsafe fn cleared<L: Lane>(
+        lane: &L,
+        first: u32,
+        rank: u32,
+        words: u64,
+    ) -> Option<Self> {
+        if rank >= lane.cluster_size() || !Shared::has(lane, first, words) {
+            return None;
+        }
+        let space = Self { first, rank };
+        if rank == lane.cluster_rank() {
+            // SAFETY: in range, and used by channels only (the caller's promise).
+            unsafe { clear(lane, space, words) };
+        }
+        // SAFETY: every thread of the cluster comes here.
+        unsafe { lane.cluster_barrier() };
+        Some(space)
+    }
+}
+
+/// Stores zeros to the words of a space, by the threads of a block together.
+///
+/// # Safety
+/// The obligations are those of [`Space::store`] for each word.
+#[inline(always)]
+unsafe fn clear<L: Lane, S: Space>(lane: &L, space: S, words: u64) {
+    let mut i = u64::from(lane.thread_index());
+    while i < words {
+        // SAFETY: the caller's promise.
+        unsafe { space.store(lane, i, 0) };
+        i += u64::from(lane.block_dim());
+    }
+}
+
+impl Sealed for Cluster {}
+
+impl Space for Cluster {
+    const LINE_WORDS: u64 = 2;
+    const POLLS: u32 = 64;
+
+    #[inline(always)]
+    fn after(self, words: u64) -> Self {
+        Self {
+            first: self.first + 2 * words as u32,
+            ..self
+        }
+    }
+    #[inline(always)]
+    unsafe fn load<L: Lane>(self, lane: &L, i: u64) -> u64 {
+        // SAFETY: in range, and the block has not ended (the caller's promise).
+        unsafe { lane.cluster_load_64(self.rank, self.first + 2 * i as u32) }
+    }
+    #[inline(always)]
+    unsafe fn store<L: Lane>(self, lane: &L, i: u64, v: u64) {
+        // SAFETY: as above.
+        unsafe { lane.cluster_store_64(self.rank, self.first + 2 * i as u32, v) };
     }
 }
 

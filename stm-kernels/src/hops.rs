@@ -1,0 +1,169 @@
+//! What it takes to hand a value from one thread to another through a channel, in each
+//! memory: a value goes round some threads, again and again, and each adds 1 to it.
+//!
+//! The time of a hop is that of all rounds, by the clock of the first thread, through the
+//! number of hops. It is what the paper's reduction ([`reduction`](crate::reduction)) has
+//! between warps, for one lane, and a bound for every pipeline across blocks.
+
+use stm_core::sync::Stop;
+use stm_core::sync::channel::{Cluster, Shared, Space, TChannels};
+use stm_core::{Lane, TArray, kernel_alone};
+
+/// The parameters of all kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HopsParams {
+    /// A channel for each block, for [`HopsGlobal`] alone. Their tags are below `first_tag`.
+    pub channels: TChannels<u32>,
+    /// Two words: the time of all rounds in the clock's units, and the value in the end, which
+    /// is the number of hops. They stay as they are if the launch was told to stop.
+    pub result: TArray<u64>,
+    /// The stop flag of the launch.
+    pub stop: Stop,
+    /// The tag of the first round, at least 1.
+    pub first_tag: u32,
+    /// The number of rounds.
+    pub rounds: u32,
+}
+
+/// A place in the circle: the channel that a thread gets from, and the one that it puts into.
+struct Place<S: Space> {
+    own: (TChannels<u32, S>, u64),
+    next: (TChannels<u32, S>, u64),
+    /// Whether the value begins here.
+    is_first: bool,
+}
+
+impl<S: Space> Place<S> {
+    /// Hands the value on in all rounds.
+    #[inline(always)]
+    fn go<L: Lane>(&self, lane: &L, p: &HopsParams) {
+        let ((own, from), (next, to)) = (self.own, self.next);
+        let start = lane.clock();
+        let (mut value, mut round) = (0, 0);
+        while round < p.rounds {
+            let tag = p.first_tag + round;
+            // A channel is put again when the value has gone all the way round, so it was got.
+            if self.is_first {
+                next.put(lane, to, tag, value + 1);
+            }
+            let Ok(got) = own.get(lane, from, tag) else {
+                return;
+            };
+            value = got;
+            if !self.is_first {
+                next.put(lane, to, tag, value + 1);
+            }
+            round += 1;
+        }
+        let time = lane.clock() - start;
+        if let (true, Some(first), Some(second)) = (self.is_first, p.result.get(0), p.result.get(1))
+        {
+            // SAFETY: live words of this thread's. Relaxed: the host reads them.
+            unsafe {
+                lane.store_relaxed_64(first, time);
+                lane.store_relaxed_64(second, u64::from(value));
+            }
+        }
+    }
+}
+
+/// Returns what follows `i` in a circle of `n`.
+#[inline(always)]
+const fn after(i: u32, n: u32) -> u32 {
+    if i + 1 == n { 0 } else { i + 1 }
+}
+
+/// A value goes round the first lanes of the warps of a block, through shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HopsShared;
+
+impl HopsShared {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HopsParams) {
+        if lane.block_index() != 0 {
+            return;
+        }
+        let warps = lane.block_dim().div_ceil(lane.warp_width());
+        // SAFETY: every thread of the block comes here, and nothing else uses its shared memory.
+        let made = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, warps, p.stop) };
+        if let (0, Some(channels)) = (lane.lane_index(), made) {
+            let warp = lane.warp_index();
+            let place = Place {
+                own: (channels, u64::from(warp)),
+                next: (channels, u64::from(after(warp, warps))),
+                is_first: warp == 0,
+            };
+            place.go(lane, p);
+        }
+    }
+}
+
+/// A value goes round the first threads of the blocks of a cluster, each of which gets from its
+/// own shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HopsCluster;
+
+impl HopsCluster {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HopsParams) {
+        let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
+        // One cluster, all blocks of which come to the same conclusion.
+        if lane.block_index() >= size {
+            return;
+        }
+        let (mut own, mut next, mut to) = (None, None, 0);
+        while to < size {
+            // SAFETY: every thread of the cluster comes here, and nothing else uses the shared
+            // memory.
+            let made = unsafe { TChannels::<u32, Cluster>::in_cluster(lane, to, 0, 1, p.stop) };
+            if to == rank {
+                own = made;
+            }
+            if to == after(rank, size) {
+                next = made;
+            }
+            to += 1;
+        }
+        if let (0, Some(own), Some(next)) = (lane.thread_index(), own, next) {
+            let place = Place {
+                own: (own, 0),
+                next: (next, 0),
+                is_first: rank == 0,
+            };
+            place.go(lane, p);
+        }
+        // SAFETY: every thread of the cluster comes here.
+        unsafe { lane.cluster_barrier() };
+    }
+}
+
+/// A value goes round the first threads of all blocks, which must be resident together,
+/// through global memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HopsGlobal;
+
+impl HopsGlobal {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HopsParams) {
+        let (block, blocks) = (lane.block_index(), lane.grid_dim());
+        if lane.thread_index() == 0 {
+            let place = Place {
+                own: (p.channels, u64::from(block)),
+                next: (p.channels, u64::from(after(block, blocks))),
+                is_first: block == 0,
+            };
+            place.go(lane, p);
+        }
+    }
+}
+
+kernel_alone!(HopsShared, HopsParams, "hops_shared", "hops" / "shared");
+kernel_alone!(
+    HopsCluster,
+    HopsParams,
+    "hops_cluster",
+    "hops" / "cluster",
+    wide
+);
+kernel_alone!(HopsGlobal, HopsParams, "hops_global", "hops" / "global");
