@@ -130,12 +130,18 @@ fn the_page_and_its_figures_are_well_formed_and_show_what_there_is() {
     ];
     assert_eq!(names, right);
     for (name, text) in &made[..4] {
+        // HTML's `meta` has no end.
+        let mut text = text.clone();
+        while let Some(at) = text.find("<meta") {
+            let end = at + text[at..].find('>').expect("an end");
+            text.replace_range(at..=end, "");
+        }
         let options = ParsingOptions {
             allow_dtd: true,
             ..ParsingOptions::default()
         };
-        roxmltree::Document::parse_with_options(text, options)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let parsed = roxmltree::Document::parse_with_options(&text, options);
+        assert!(parsed.is_ok(), "{name}: {:?}", parsed.err());
     }
     let page = &made[0].1;
     for shown in [
