@@ -243,8 +243,9 @@ impl Cuda {
     /// Makes a kernel ready for launches of this shape, and checks the shape.
     pub(super) fn ready<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
         launch.check(&self.limits())?;
-        let loaded = self.function(Entry::of::<K>(), launch.probe.observation())?;
-        self.check_function(loaded, launch)
+        let kernel = Entry::of::<K>();
+        let loaded = self.function(kernel, launch.probe.observation())?;
+        self.check_function(kernel, loaded, launch)
     }
 
     /// Launches a kernel and does not wait for it.
