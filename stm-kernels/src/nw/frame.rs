@@ -170,11 +170,13 @@ impl<'p> Tile<'p> {
     /// Returns the score of two letters, both below the number of letters.
     #[inline(always)]
     pub(super) fn score<L: Lane>(&self, lane: &L, of_row: u32, of_column: u32) -> u32 {
-        constant(
-            lane,
-            &self.p.scores,
-            u64::from(of_row * self.p.alphabet + of_column),
-        )
+        self.pair(lane, of_row * self.p.alphabet + of_column)
+    }
+
+    /// Returns the score of pair `i` of letters.
+    #[inline(always)]
+    pub(super) fn pair<L: Lane>(&self, lane: &L, i: u32) -> u32 {
+        constant(lane, &self.p.scores, u64::from(i))
     }
 
     /// Returns the score above its column `c`.

@@ -28,7 +28,7 @@ pub struct Tiles<const ROWS: usize, const AFFINE: bool>;
 /// many letters.
 pub const fn shared_words(alphabet: u32, side: u32, affine: bool) -> u32 {
     let edges = if affine { 2 } else { 1 };
-    side * (edges + alphabet) + side.div_ceil(4)
+    side * (edges + alphabet) + side.div_ceil(4) + alphabet * alphabet
 }
 
 /// The words of shared memory where its parts begin.
@@ -44,7 +44,12 @@ struct Shared {
     /// all threads with the first letter, those of the second row, and so on, so that
     /// lanes with different letters access different banks.
     profile: u32,
+    /// The scores of all pairs of letters, of which the profile is made.
+    scores: u32,
 }
+
+/// The loads of scores that a thread has in flight.
+const IN_FLIGHT: usize = 4;
 
 /// Steps of a phase.
 #[inline(always)]
@@ -63,6 +68,8 @@ struct Carried<const ROWS: usize> {
     /// The scores of its last row in the columns of the block, and the best in a vertical
     /// gap.
     below: [[i32; 2]; ROWS],
+    /// The letters of the columns of its next block, the first in the lowest bits.
+    letters: u32,
 }
 
 impl<const ROWS: usize> Carried<ROWS> {
@@ -114,6 +121,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             gaps: side,
             letters: side * edges,
             profile: side * edges + side.div_ceil(4),
+            scores: side * (edges + p.alphabet) + side.div_ceil(4),
         };
         Self::fill(lane, p, &tile, shared);
         let row = me * ROWS as u32;
@@ -129,10 +137,13 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             }),
             corner: tile.corner(lane, row),
             below: [[0; 2]; ROWS],
+            letters: 0,
         };
         let above_last = tile.above(lane, side - 1);
+        let row_letters = core::array::from_fn(|r| tile.row_letter(lane, of_row(r)));
         // SAFETY: all threads of the block come here.
         unsafe { lane.barrier() };
+        Self::fill_profile(lane, p, shared, row_letters);
         Self::sweep(lane, p, shared, &mut carried);
         // SAFETY: as above.
         unsafe { lane.barrier() };
@@ -162,37 +173,77 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         }
     }
 
-    /// Fills the shared memory of the block, each thread a part of it.
+    /// Fills the shared memory of the block except for the profile, each thread a part of it.
+    /// Several loads are in flight together.
     #[inline(always)]
     fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile<'_>, shared: Shared) {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
-        let side = tile.side();
+        let words = tile.side().div_ceil(4);
         // SAFETY: words of the block's shared memory (`shared_words`); each is of one
         // thread until the barrier.
-        let store = |at, v| unsafe { lane.shared_store_32(at, v) };
-        let mut c = me;
-        while c < side {
-            store(shared.edge + c, tile.above(lane, c).cast_unsigned());
+        let store = |at, v: u32| unsafe { lane.shared_store_32(at, v) };
+        // A tile has as many columns as the threads have rows.
+        let column = |k: usize| me + k as u32 * threads;
+        let scores: [i32; ROWS] = core::array::from_fn(|k| tile.above(lane, column(k)));
+        let gaps: [i32; ROWS] = core::array::from_fn(|k| {
             if AFFINE {
-                store(shared.gaps + c, tile.gap_above(lane, c).cast_unsigned());
+                tile.gap_above(lane, column(k))
+            } else {
+                0
             }
-            c += threads;
-        }
-        let mut word = me;
-        while word < side.div_ceil(4) {
-            store(shared.letters + word, tile.column_letters(lane, word));
-            word += threads;
-        }
-        let mut r = 0;
-        while r < ROWS as u32 {
-            let of_row = tile.row_letter(lane, me * ROWS as u32 + r);
-            let mut letter = 0;
-            while letter < p.alphabet {
-                let at = shared.profile + letter * side + r * threads + me;
-                store(at, tile.score(lane, of_row, letter));
-                letter += 1;
+        });
+        // There are at least as many threads as words of letters.
+        let letters = tile.column_letters(lane, me.min(words - 1));
+        let mut k = 0;
+        while k < ROWS {
+            store(shared.edge + column(k), scores[k].cast_unsigned());
+            if AFFINE {
+                store(shared.gaps + column(k), gaps[k].cast_unsigned());
             }
-            r += 1;
+            k += 1;
+        }
+        if me < words {
+            store(shared.letters + me, letters);
+        }
+        let pairs = p.alphabet * p.alphabet;
+        let mut first = me;
+        while first < pairs {
+            let at = |k: usize| (first + k as u32 * threads).min(pairs - 1);
+            let found: [u32; IN_FLIGHT] = core::array::from_fn(|k| tile.pair(lane, at(k)));
+            let mut k = 0;
+            while k < IN_FLIGHT {
+                // The last ones repeat the last pair, with the same score.
+                store(shared.scores + at(k), found[k]);
+                k += 1;
+            }
+            first += IN_FLIGHT as u32 * threads;
+        }
+    }
+
+    /// Fills the thread's part of the profile, given the letters of its rows.
+    #[inline(always)]
+    fn fill_profile<L: Lane>(
+        lane: &L,
+        p: &DiagonalParams,
+        shared: Shared,
+        row_letters: [u32; ROWS],
+    ) {
+        let (threads, me) = (lane.block_dim(), lane.thread_index());
+        let mut letter = 0;
+        while letter < p.alphabet {
+            // SAFETY: words of the block's shared memory (`shared_words`); the profile's
+            // are of this thread alone.
+            let found: [u32; ROWS] = core::array::from_fn(|r| unsafe {
+                lane.shared_load_32(shared.scores + row_letters[r] * p.alphabet + letter)
+            });
+            let at = shared.profile + letter * (threads * ROWS as u32) + me;
+            let mut r = 0;
+            while r < ROWS {
+                // SAFETY: as above.
+                unsafe { lane.shared_store_32(at + r as u32 * threads, found[r]) };
+                r += 1;
+            }
+            letter += 1;
         }
     }
 
@@ -207,6 +258,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         let warps = threads.div_ceil(width);
         let phases = (warps - 1) * delay + (threads + width - 1).div_ceil(steps);
         let begins = lane.warp_index() * delay;
+        carried.letters = Self::letters(lane, shared, 0);
         let mut phase = 0;
         while phase < phases {
             if phase >= begins {
@@ -225,6 +277,17 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         }
     }
 
+    /// Returns the letters of the columns of the lane's block in a step. A lane before its
+    /// first block or behind its last one gets the letters of that.
+    #[inline(always)]
+    fn letters<L: Lane>(lane: &L, shared: Shared, step: u32) -> u32 {
+        let block = step.saturating_sub(lane.lane_index());
+        let column = block.min(lane.block_dim() - 1) * ROWS as u32;
+        // SAFETY: a word of the block's shared memory (`shared_words`).
+        let word = unsafe { lane.shared_load_32(shared.letters + (column >> 2)) };
+        word >> (8 * (column & 3))
+    }
+
     /// Lets the lanes of a warp compute a block each, if they have one in this step.
     #[inline(always)]
     fn step<L: Lane>(
@@ -238,45 +301,40 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         let rows = ROWS as u32;
         // SAFETY: words of the block's shared memory (`shared_words`).
         let load = |at| unsafe { lane.shared_load_32(at) };
-        // A lane before its first block or behind its last one reads the letters of that.
-        let block = step.saturating_sub(me).min(threads - 1);
-        let column = block * rows;
-        let letters = load(shared.letters + (column >> 2)) >> (8 * (column & 3));
+        // What is loaded does not depend on the lane before, so it is loaded first.
         let profile = shared.profile + lane.thread_index();
+        let letters = carried.letters;
         let scores: [[u32; ROWS]; ROWS] = core::array::from_fn(|c| {
             // Letters are below the number of letters; the host makes them so.
             let of_letter = profile + ((letters >> (8 * c)) & 0xFF) * (threads * rows);
             core::array::from_fn(|r| load(of_letter + r as u32 * threads))
         });
+        carried.letters = Self::letters(lane, shared, step + 1);
+        let has_block = step >= me && step - me < threads;
+        let column = step.saturating_sub(me) * rows;
+        let mut first = [[0; 2]; ROWS];
+        if me == 0 && has_block {
+            first = core::array::from_fn(|c| {
+                let at = column + c as u32;
+                let gap = if AFFINE { load(shared.gaps + at) } else { 0 };
+                [load(shared.edge + at).cast_signed(), gap.cast_signed()]
+            });
+        }
         let (warp, source) = (lane.warp_mask(), me.saturating_sub(1));
         // SAFETY: all lanes of the warp come here.
         let shuffle = |v: i32| unsafe { lane.shuffle_32(warp, v.cast_unsigned(), source) };
-        let mut edge: [[i32; 2]; ROWS] = core::array::from_fn(|c| {
+        let edge: [[i32; 2]; ROWS] = core::array::from_fn(|c| {
             let [score, gap] = carried.below[c];
             let score = shuffle(score).cast_signed();
-            [
-                score,
-                if AFFINE {
-                    shuffle(gap).cast_signed()
-                } else {
-                    0
-                },
-            ]
+            let gap = if AFFINE {
+                shuffle(gap).cast_signed()
+            } else {
+                0
+            };
+            if me == 0 { first[c] } else { [score, gap] }
         });
-        if step < me || step - me >= threads {
+        if !has_block {
             return;
-        }
-        if me == 0 {
-            edge = core::array::from_fn(|c| {
-                let at = column + c as u32;
-                let score = load(shared.edge + at).cast_signed();
-                let gap = if AFFINE {
-                    load(shared.gaps + at).cast_signed()
-                } else {
-                    0
-                };
-                [score, gap]
-            });
         }
         carried.advance::<AFFINE>(edge, scores, p.open);
         if me + 1 == warp.count_ones() {
