@@ -80,6 +80,17 @@ fn the_same_command_goes_on_until_every_point_is_there() {
     // Nothing is left to do.
     assert!(bench(here, &[]).status.success());
     assert_eq!(document(here)["points"], after["points"]);
+    let out = here.join("out");
+    right(&["report", out.to_str().expect("UTF-8")]);
+    for name in ["report.html", "figure-3.svg", "claims-nw.json"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    // Two documents would make one page.
+    fs::write(out.join("sync.json"), "{}").unwrap();
+    refused(
+        &["report", out.to_str().expect("UTF-8")],
+        &["sync.json and nw.json", "a folder of its own"],
+    );
 }
 
 #[test]

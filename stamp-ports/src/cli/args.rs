@@ -137,12 +137,13 @@ Examples:
   stamp soak --minutes 10 --out soak
   stamp soak --minutes 10 --resume soak/soak.json --out soak")]
     Soak(SoakArgs),
-    /// Write a page and figures about what `bench paper` or `bench sync` measured
+    /// Write a page and figures about what `bench paper`, `sync` or `nw` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
 beside itself, each of its figures as DIR/figure-N.svg, and the paper's claims
 with their rules and verdicts as DIR/claims.json. Of DIR/sync.json, which
-`bench sync` wrote, it makes the same, with DIR/claims-sync.json.
+`bench sync` wrote, it makes the same, with DIR/claims-sync.json, and of
+DIR/nw.json, which `bench nw` wrote, with DIR/claims-nw.json.
 
 Example:
   stamp report results --title \"The evaluation on our machine\"")]
@@ -152,7 +153,7 @@ Example:
 /// The options of `report`.
 #[derive(Args, Debug, Clone)]
 pub struct ReportArgs {
-    /// The folder that `bench paper --out` or `bench sync --out` wrote
+    /// The folder that `bench paper`, `bench sync` or `bench nw` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// The page's title

@@ -26,6 +26,7 @@ cell). Operations are cells; each point is verified.
 
 DIR/nw.json is written after every point. After an interruption, or the end of
 --for, the same command goes on where it stopped; --only adds to what is there.
+`stamp report DIR` writes the page with the figures, the targets and the claims.
 
 Examples:
   stamp bench nw --out results

@@ -14,6 +14,7 @@
 //! | `pairs` | pairs of sequences, read and checked |
 //! | `cigar` | an alignment in short, and for people |
 //! | `bench` | `stamp bench nw` |
+//! | `report` | the page about its document |
 
 pub mod align;
 pub mod alphabet;
@@ -24,5 +25,6 @@ pub mod divide;
 pub mod fasta;
 pub mod matrix;
 pub mod pairs;
+pub mod report;
 pub mod scorer;
 pub mod scoring;

@@ -1,6 +1,7 @@
 //! `stamp report DIR`: one page about what `stamp bench paper` measured, or `stamp bench
-//! sync`, by the document in the folder. The latter's page is made by
-//! [`sync::report`](crate::sync::report), with the drawings of this module.
+//! sync` or `stamp bench nw`, by the document in the folder. The pages of the latter are made by
+//! [`sync::report`](crate::sync::report) and [`nw::report`](crate::nw::report), with the
+//! drawings of this module.
 //!
 //! `DIR/paper.json` goes in; `DIR/report.html`, a file `DIR/figure-N.svg` for
 //! each figure and the judged claims, `DIR/claims.json`, come out. The page needs nothing beside itself and runs no
@@ -39,6 +40,8 @@ mod tests;
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
+use crate::nw::bench::document::{self as nw_document, NwBench};
+use crate::nw::report as nw;
 use crate::out_file::write_whole;
 use crate::paper::document::{FILE_NAME, Paper};
 use crate::sync::bench::{self, Bench};
@@ -84,20 +87,7 @@ pub(crate) fn printable(text: &str) -> String {
 /// One line: no folder, no document in it, another format, a file that cannot
 /// be written.
 pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
-    let of_sync = folder.join(bench::FILE_NAME);
-    let (files, claims) = if !of_sync.is_file() {
-        (files(&read(folder)?, title)?, claims::FILE_NAME)
-    } else if folder.join(FILE_NAME).is_file() {
-        return Err(Error::Usage(format!(
-            "{} has {FILE_NAME} and {}, and both make {PAGE}: give each a folder of its own",
-            folder.display(),
-            bench::FILE_NAME
-        )));
-    } else {
-        let bench = Bench::parse(&text_of(&of_sync)?)
-            .map_err(|error| Error::Usage(format!("{}: {error}", of_sync.display())))?;
-        (sync::files(&bench, title)?, sync::claims::FILE_NAME)
-    };
+    let (files, claims) = made(folder, title)?;
     for (name, text) in &files {
         let path = folder.join(name);
         write_whole(&path, text).map_err(|error| {
@@ -116,6 +106,37 @@ pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
     Ok(true)
 }
 
+/// The files of the report about the only document in a folder, and the name of that with the
+/// claims.
+fn made(folder: &Path, title: Option<&str>) -> Result<(Vec<(String, String)>, &'static str)> {
+    let known = [FILE_NAME, bench::FILE_NAME, nw_document::FILE_NAME];
+    let there = known.map(|name| folder.join(name).is_file());
+    let found: Vec<&str> = known
+        .into_iter()
+        .zip(there)
+        .filter_map(|(name, is_there)| is_there.then_some(name))
+        .collect();
+    if let [one, other, ..] = found[..] {
+        return Err(Error::Usage(format!(
+            "{} has {one} and {other}, and both make {PAGE}: give each a folder of its own",
+            folder.display(),
+        )));
+    }
+    let Some(&name) = found.first().filter(|name| **name != FILE_NAME) else {
+        return Ok((files(&read(folder)?, title)?, claims::FILE_NAME));
+    };
+    let path = folder.join(name);
+    let refused = |error: Error| Error::Usage(format!("{}: {error}", path.display()));
+    let text = text_of(&path)?;
+    Ok(if name == nw_document::FILE_NAME {
+        let bench = NwBench::parse(&text).map_err(refused)?;
+        (nw::files(&bench.0, title)?, nw::judged::FILE_NAME)
+    } else {
+        let bench = Bench::parse(&text).map_err(refused)?;
+        (sync::files(&bench, title)?, sync::claims::FILE_NAME)
+    })
+}
+
 /// The text of a document that is there.
 fn text_of(path: &Path) -> Result<String> {
     let shown = path.display();
@@ -129,7 +150,7 @@ fn read(folder: &Path) -> Result<Paper> {
     let path = folder.join(FILE_NAME);
     let shown = path.display();
     let bytes = fs::read(&path).map_err(|error| {
-        let fix = "give the folder that `stamp bench paper --out` or `bench sync --out` wrote";
+        let fix = "give the folder that `stamp bench paper --out`, `bench sync --out` or `bench nw --out` wrote";
         Error::Usage(if folder.is_file() {
             format!("{} is a file: {fix}", folder.display())
         } else if !folder.is_dir() {

@@ -81,7 +81,8 @@ fn opening(bench: &Bench) -> Markup {
     }
 }
 
-fn facts(bench: &Bench) -> Markup {
+/// Returns where and how a document was measured.
+pub(crate) fn facts(bench: &Bench) -> Markup {
     let commit = bench.commit.as_deref().unwrap_or("commit not recorded");
     html! {
         dl {

@@ -56,7 +56,7 @@ const NOT_MEASURED: &str = "Not measured.";
 
 /// A quantity and how it is written.
 #[derive(Clone, Copy)]
-struct Quantity {
+pub(crate) struct Quantity {
     of: fn(&Point) -> Option<f64>,
     /// Its name and unit, for the axis.
     name: &'static str,
@@ -68,7 +68,7 @@ struct Quantity {
 }
 
 /// The time of a launch.
-const TIME: Quantity = Quantity {
+pub(crate) const TIME: Quantity = Quantity {
     of: |point| Some(point.ms),
     name: "kernel time in ms",
     show: time,
@@ -77,7 +77,7 @@ const TIME: Quantity = Quantity {
 };
 
 /// The operations a second.
-const RATE: Quantity = Quantity {
+pub(crate) const RATE: Quantity = Quantity {
     of: |point| Some(point.per_s),
     name: "operations a second",
     show: |rate| short(rate) + "/s",
@@ -116,11 +116,11 @@ fn place(x: f64, name: &str) -> String {
 }
 
 /// A series: its name in the legend and where its points are.
-struct Series<'b> {
-    name: String,
-    look: (Hue, usize),
+pub(crate) struct Series<'b> {
+    pub(crate) name: String,
+    pub(crate) look: (Hue, usize),
     /// Abscissa and point.
-    points: Vec<(f64, &'b Point)>,
+    pub(crate) points: Vec<(f64, &'b Point)>,
 }
 
 /// Returns the points of an implementation that `place` puts on the abscissa.
@@ -145,12 +145,12 @@ fn series<'b>(
 }
 
 /// What a panel shows.
-struct Shown<'b> {
-    title: String,
+pub(crate) struct Shown<'b> {
+    pub(crate) title: String,
     /// The abscissa's name.
-    x: &'static str,
-    quantity: Quantity,
-    series: Vec<Series<'b>>,
+    pub(crate) x: &'static str,
+    pub(crate) quantity: Quantity,
+    pub(crate) series: Vec<Series<'b>>,
 }
 
 impl Shown<'_> {
@@ -240,7 +240,7 @@ impl Shown<'_> {
 
 /// Makes a figure of those panels that have a point, with one axis for each quantity and one
 /// legend, and says which have none.
-fn figure(id: &'static str, title: &str, shown: Vec<Shown<'_>>, pairs: bool) -> Figure {
+pub(crate) fn figure(id: &'static str, title: &str, shown: Vec<Shown<'_>>, pairs: bool) -> Figure {
     let any = |shown: &Shown<'_>| shown.values().next().is_some();
     let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = shown.into_iter().partition(any);
     let missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();

@@ -1,0 +1,78 @@
+//! What figures, tables and rules ask of the document.
+
+use crate::nw::bench::plan::Case;
+use crate::points::{Asked, Point};
+use crate::sync::bench::Bench;
+use crate::sync::report::data::counts;
+
+/// The sizes of the paper's Table 3, and its times in microseconds: with locks of atomics,
+/// data-parallel, and with tiny locks.
+pub const TABLE3: [(u64, [f64; 3]); 7] = [
+    (31, [175.0, 57.0, 49.0]),
+    (62, [466.0, 58.0, 49.0]),
+    (124, [1050.0, 58.0, 50.0]),
+    (248, [2285.0, 59.0, 51.0]),
+    (496, [5052.0, 72.0, 79.0]),
+    (992, [14757.0, 79.0, 109.0]),
+    (1984, [48808.0, 80.0, 165.0]),
+];
+
+/// What computes everything in one launch, by channels between strips.
+pub const STRIPS: &str = "strips";
+
+/// The document, asked for times.
+#[derive(Clone, Copy, Debug)]
+pub struct Times<'b> {
+    bench: &'b Bench,
+}
+
+/// Returns the case of a point that was measured.
+pub fn case(point: &Point) -> Case {
+    Case::of(&Asked {
+        part: point.part.clone(),
+        implementation: point.implementation.clone(),
+        blocks: point.blocks,
+        threads: point.threads,
+        parameters: point.parameters.clone(),
+    })
+}
+
+/// Returns the side of a point's tiles, or 0 where there are none.
+pub fn side(point: &Point) -> u64 {
+    point.parameters.get("side").copied().unwrap_or(0)
+}
+
+impl<'b> Times<'b> {
+    /// Asks a document.
+    pub const fn new(bench: &'b Bench) -> Self {
+        Self { bench }
+    }
+
+    /// Returns the document.
+    pub const fn bench(&self) -> &'b Bench {
+        self.bench
+    }
+
+    /// Returns whether it was measured on a GPU, which targets and claims are about.
+    pub const fn is_of_gpu(&self) -> bool {
+        self.bench.device.gpu.is_some()
+    }
+
+    /// Returns the points of an implementation that count, of any part, with this case.
+    pub fn of(self, implementation: &str, wanted: Case) -> impl Iterator<Item = &'b Point> {
+        let own = self.bench.points.iter().filter(|p| counts(p));
+        let own: Vec<&Point> = own
+            .filter(|p| p.implementation == implementation && case(p) == wanted)
+            .collect();
+        own.into_iter()
+    }
+
+    /// Returns the shortest time of an implementation with one pair of nucleotides, linear
+    /// gaps, and tiles of this side where one is given, in milliseconds.
+    pub fn ms(self, implementation: &str, letters: u64, of_side: Option<u64>) -> Option<f64> {
+        let own = self.of(implementation, Case::nucleotides(letters));
+        own.filter(|p| of_side.is_none_or(|wanted| side(p) == wanted))
+            .map(|p| p.ms)
+            .reduce(f64::min)
+    }
+}

@@ -1,0 +1,110 @@
+//! The figures: times of small tables beside the paper's, rates of large ones, and rates by
+//! the side of a tile.
+
+use super::data::{STRIPS, Times, case, side};
+use crate::nw::bench::plan::{CELLS, Case, DIAGONALS, GRAPH, LOCKS, STM};
+use crate::points::Point;
+use crate::report::figure::Figure;
+use crate::report::palette;
+use crate::sync::report::data::counts;
+use crate::sync::report::figures::{Quantity, RATE, Series, Shown, TIME, figure};
+
+/// A figure and the parts whose points it shows.
+#[derive(Debug)]
+pub struct Drawn {
+    /// The parts.
+    pub parts: &'static [&'static str],
+    /// The figure.
+    pub figure: Figure,
+    /// What the paper says of the same.
+    pub theirs: &'static str,
+}
+
+/// The implementations, in the order of their looks.
+const NAMES: [&str; 6] = [STRIPS, GRAPH, DIAGONALS, CELLS, LOCKS, STM];
+
+/// Returns the points of a part and an implementation by `place`, each place once with its
+/// best time.
+fn series<'b>(
+    times: &Times<'b>,
+    part: &str,
+    (name, shown, slot): (&str, String, usize),
+    place: impl Fn(&Point) -> Option<u64>,
+) -> Series<'b> {
+    let own = times.bench().points.iter();
+    let own = own.filter(|p| p.part == part && p.implementation == name && counts(p));
+    let mut points: Vec<(f64, &Point)> = own.filter_map(|p| Some((place(p)? as f64, p))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.ms.total_cmp(&b.1.ms)));
+    points.dedup_by(|later, earlier| later.0.total_cmp(&earlier.0).is_eq());
+    Series {
+        name: shown,
+        look: palette::line(slot),
+        points,
+    }
+}
+
+/// Returns a panel of every implementation over the letters of a sequence.
+fn by_letters<'b>(times: &Times<'b>, part: &str, title: &str, quantity: Quantity) -> Shown<'b> {
+    let lines = NAMES.into_iter().enumerate().map(|(slot, name)| {
+        let shown = if name == GRAPH && part == "sizes" {
+            format!("{name}, best tile")
+        } else {
+            name.to_owned()
+        };
+        series(times, part, (name, shown, slot), |p| Some(case(p).letters))
+    });
+    let mut lines: Vec<Series<'b>> = lines.collect();
+    if part == "sizes" {
+        let of_32 = |p: &Point| (side(p) == 32).then(|| case(p).letters);
+        let name = (GRAPH, format!("{GRAPH}, tiles of 32"), NAMES.len());
+        lines.push(series(times, part, name, of_32));
+    }
+    Shown {
+        title: title.to_owned(),
+        x: "letters",
+        quantity,
+        series: lines,
+    }
+}
+
+/// Returns a panel of the graph over the side of a tile.
+fn by_side<'b>(times: &Times<'b>, part: &str, title: &str, wanted: fn(&Case) -> bool) -> Shown<'b> {
+    let of = |p: &Point| wanted(&case(p)).then(|| side(p));
+    Shown {
+        title: title.to_owned(),
+        x: "letters a tile's side",
+        quantity: RATE,
+        series: vec![series(times, part, (GRAPH, GRAPH.to_owned(), 1), of)],
+    }
+}
+
+/// Draws every figure, in the order of the page.
+pub fn all(times: &Times<'_>) -> Vec<Drawn> {
+    let small = vec![by_letters(times, "table3", "Time of a table", TIME)];
+    let large = vec![by_letters(times, "sizes", "Cells a second", RATE)];
+    let tiles = vec![
+        by_side(times, "tiles", "Nucleotides, linear gaps", |_| true),
+        by_side(times, "affine", "Nucleotides, affine gaps", |_| true),
+        by_side(times, "protein", "Proteins, linear gaps", |c| !c.affine),
+        by_side(times, "protein", "Proteins, affine gaps", |c| c.affine),
+        by_side(times, "batch", "Many short pairs", |_| true),
+    ];
+    vec![
+        Drawn {
+            parts: &["table3"],
+            figure: figure("figure-1", "Small tables", small, false),
+            theirs: "Li et al., Table 3, on a GTX 570: from 31 to 1,984 letters, locks of atomics take 175 \u{b5}s to \
+                     48.8 ms, launches 57 to 80 \u{b5}s, and tiny locks 49 to 165 \u{b5}s.",
+        },
+        Drawn {
+            parts: &["sizes"],
+            figure: figure("figure-2", "Large tables", large, false),
+            theirs: "The paper stops at 1,984 letters.",
+        },
+        Drawn {
+            parts: &["tiles", "affine", "protein", "batch"],
+            figure: figure("figure-3", "Tiles, gaps and letters", tiles, false),
+            theirs: "The paper has tiles of 32 x 32 threads, linear gaps and nucleotides.",
+        },
+    ]
+}

@@ -1,0 +1,186 @@
+//! The page: what ran where, the targets, the paper's table and claims, a section for each
+//! figure.
+
+use super::data::{STRIPS, TABLE3, Times};
+use super::figures::Drawn;
+use super::judged;
+use crate::nw::bench::plan::{CELLS, DIAGONALS, GRAPH, LOCKS, STM};
+use crate::report::page::{Parts, Section, or_details};
+use crate::report::tables::table;
+use crate::sync::report::data::Data;
+use crate::sync::report::figures::time;
+use crate::sync::report::{page, tables};
+use maud::{Markup, html};
+
+/// The page's title unless another is given.
+pub const TITLE: &str = "Alignments by dataflow and by launches on this machine";
+
+/// Returns the page as a file.
+pub fn page(times: &Times<'_>, figures: &[Drawn], title: &str) -> String {
+    let bench = times.bench();
+    let mut sections = vec![targets(times), table3(times), claims(times)];
+    sections.extend(figures.iter().map(|drawn| section(times, drawn)));
+    let parts = Parts {
+        title,
+        opening: opening(times),
+        sections,
+        command: &bench.command,
+        footer: html! {
+            footer {
+                p {
+                    "Times are the device\u{2019}s, from the beginning of the first launch to the end of the last. \
+                     A rate is cells of a table a second; G is a power of 1000."
+                }
+                p {
+                    "The paper: A. Li, G.-J. van den Braak, H. Corporaal and A. Kumar, Fine-Grained Synchronizations and \
+                     Dataflow Programming on GPUs, 2015 (GeForce GTX 570)."
+                }
+                p { "Made by stamp report from nw.json (format " (bench.format) ")." }
+            }
+        },
+    };
+    parts.page()
+}
+
+fn opening(times: &Times<'_>) -> Markup {
+    let bench = times.bench();
+    let wrong: Vec<String> = bench
+        .points
+        .iter()
+        .filter(|p| p.repeat > 0 && !p.verified)
+        .map(|p| {
+            let why = p.note.as_deref().unwrap_or("no reason given");
+            format!("{} {}: {why}", p.part, p.implementation)
+        })
+        .collect();
+    html! {
+        p .lead {
+            "The scores of Needleman and Wunsch\u{2019}s alignments: by a launch for each diagonal of tiles, by the same \
+             launches as a graph, by dataflow within tiles as Li et al. 2015 wrote it, by transactions, and by \
+             dataflow in a single launch where that was measured."
+        }
+        @if bench.quick {
+            p .warn { "A quick run: small inputs and few points, to see that everything works." }
+        }
+        @if !times.is_of_gpu() {
+            p .warn { "Measured on a CPU: no target and no claim is judged." }
+        }
+        @if !bench.complete {
+            p .warn { "The run was interrupted or is still going: points are missing." }
+        }
+        @if !wrong.is_empty() {
+            p .warn {
+                "With a wrong result, " (wrong.len()) " of " (bench.points.len()) " points: "
+                (wrong.join("; ")) ". No figure, claim or sentence counts these."
+            }
+        }
+        (page::facts(bench))
+        @if !bench.notes.is_empty() {
+            ul .note { @for note in &bench.notes { li { (note) } } }
+        }
+    }
+}
+
+fn plain(id: &'static str, name: &str, shows: &str, body: Vec<Markup>) -> Section {
+    Section {
+        id,
+        name: name.to_owned(),
+        shows: vec![shows.to_owned()],
+        theirs: None,
+        body,
+        only: None,
+    }
+}
+
+fn targets(times: &Times<'_>) -> Section {
+    let body = vec![tables::targets(&judged::targets(times))];
+    let shows = "Ratios of times. The best tile of the graph is the fastest of those that were measured with this \
+                 length.";
+    plain("targets", "Targets", shows, body)
+}
+
+/// The paper's Table 3 beside what was measured here.
+fn table3(times: &Times<'_>) -> Section {
+    let ours = [LOCKS, DIAGONALS, CELLS, GRAPH, STM, STRIPS];
+    let rows: Vec<Vec<String>> = TABLE3
+        .iter()
+        .map(|(letters, theirs)| {
+            let here = ours.iter().map(|name| {
+                let ms = times.ms(name, *letters, None);
+                ms.map_or_else(|| "\u{2013}".into(), time)
+            });
+            let there = theirs.iter().map(|us| time(us * 1e-3));
+            std::iter::once(letters.to_string())
+                .chain(there)
+                .chain(here)
+                .collect()
+        })
+        .collect();
+    let head = [
+        "Letters",
+        "Theirs: atomic lock",
+        "Theirs: data-parallel",
+        "Theirs: tiny lock",
+        "Ours: locks",
+        "Ours: diagonals",
+        "Ours: cells",
+        "Ours: graph",
+        "Ours: stm:fast",
+        "Ours: strips",
+    ];
+    let body = vec![table(
+        "Table 3 of Li et al. 2015, and ours",
+        &head,
+        &rows,
+        1,
+    )];
+    let shows = "Times of one table. Locks, diagonals and cells are the paper\u{2019}s three implementations: locks held \
+                 by cells, a launch for each diagonal, and a tag beside each value where the paper had a lock bit.";
+    plain("table3", "The paper\u{2019}s table", shows, body)
+}
+
+fn claims(times: &Times<'_>) -> Section {
+    let rows: Vec<Vec<String>> = judged::claims(times)
+        .into_iter()
+        .map(|claim| {
+            vec![
+                format!("{}: {}", claim.id, claim.text),
+                claim.theirs.to_owned(),
+                claim.rule.to_owned(),
+                claim.figures,
+                claim.verdict.name().to_owned(),
+            ]
+        })
+        .collect();
+    let head = [
+        "Claim",
+        "The paper\u{2019}s figures",
+        "It holds if",
+        "Ours",
+        "Verdict",
+    ];
+    let body = vec![table(
+        "Claims of Li et al. 2015, judged by rules",
+        &head,
+        &rows,
+        5,
+    )];
+    let shows = "T is a time. A factor holds from 0.8 of it on, and in part from 1.05 on.";
+    plain("claims", "Claims of Li et al. 2015", shows, body)
+}
+
+fn section(times: &Times<'_>, drawn: &Drawn) -> Section {
+    let data = Data::new(times.bench());
+    let mut body = vec![drawn.figure.in_page()];
+    for part in drawn.parts {
+        body.extend(or_details(tables::points(&data, part)));
+    }
+    Section {
+        id: drawn.figure.id,
+        name: drawn.figure.title.clone(),
+        shows: drawn.figure.about.clone(),
+        theirs: Some(drawn.theirs.into()),
+        body,
+        only: None,
+    }
+}

@@ -1,0 +1,168 @@
+//! The report about a document with known times.
+
+use super::data::{STRIPS, TABLE3};
+use super::{Times, figures, files, judged};
+use crate::devices::{Description, Gpu};
+use crate::nw::bench::document::NwBench;
+use crate::nw::bench::plan::{CELLS, DIAGONALS, GRAPH, LOCKS};
+use crate::points::{Asked, Point};
+use crate::report::claims::Verdict;
+use crate::store::{Document, Header};
+use crate::sync::bench::Bench;
+use roxmltree::ParsingOptions;
+use std::collections::BTreeMap;
+
+fn point(part: &str, implementation: &str, letters: u64, side: u64, ms: f64) -> Point {
+    let parameters = [
+        ("letters", letters),
+        ("pairs", 1),
+        ("affine", 0),
+        ("protein", 0),
+        ("side", side),
+    ];
+    let asked = Asked {
+        part: part.into(),
+        implementation: implementation.into(),
+        blocks: 1,
+        threads: 32,
+        parameters: parameters.map(|(name, n)| (name.to_owned(), n)).into(),
+    };
+    Point::timed(&asked, letters * letters, &[ms], None)
+}
+
+/// A document of a GPU: the paper's own times, strips that take `strips` times the
+/// shortest of them, and a graph at 32 K letters that takes 100 ms, or 40 with its best tile.
+fn document(gpu: bool, strips: f64) -> Bench {
+    let header = Header {
+        command: "stamp bench nw --out x",
+        quick: false,
+        seed: 1,
+        device: Description {
+            id: "cuda:0".into(),
+            name: "a GPU <of tests>".into(),
+            processors: 132,
+            warp_width: 32,
+            threads_max: 1024,
+            blocks_max: 1 << 30,
+            shared_bytes_max: 1 << 17,
+            available_bytes: 1 << 30,
+            gpu: gpu.then(|| Gpu {
+                compute_capability: "9.0".into(),
+                driver_cuda_version: "13.0".into(),
+                memory_bytes: 1 << 37,
+                l2_bytes: 1 << 26,
+                resident_threads_per_processor: 2048,
+            }),
+        },
+        settings: BTreeMap::new(),
+        notes: Vec::new(),
+    };
+    let mut bench = NwBench::begin(header, "2026-01-31T12:00:00Z".into()).0;
+    for (letters, [locks, launches, tiny]) in TABLE3 {
+        for (name, us) in [
+            (LOCKS, locks),
+            (DIAGONALS, launches),
+            (CELLS, tiny),
+            (STRIPS, launches * strips),
+        ] {
+            bench
+                .points
+                .push(point("table3", name, letters, 32, us * 1e-3));
+        }
+    }
+    for (side, ms) in [(32, 100.0), (128, 40.0)] {
+        bench.points.push(point("tiles", GRAPH, 32_768, side, ms));
+    }
+    bench
+        .points
+        .push(point("sizes", STRIPS, 32_768, 0, 100.0 * strips));
+    bench
+}
+
+fn verdicts(bench: &Bench) -> Vec<Verdict> {
+    let targets = judged::targets(&Times::new(bench));
+    targets.into_iter().map(|target| target.verdict).collect()
+}
+
+#[test]
+fn targets_follow_from_the_times() {
+    use Verdict::{Fails, Holds, Unknown};
+    assert_eq!(verdicts(&document(true, 0.3)), [Holds; 4]);
+    // 40 ms over 32 are less than 1.3.
+    assert_eq!(
+        verdicts(&document(true, 0.32)),
+        [Holds, Holds, Holds, Fails]
+    );
+    assert_eq!(verdicts(&document(true, 0.4)), [Fails, Holds, Fails, Fails]);
+    assert_eq!(verdicts(&document(false, 0.3)), [Unknown; 4]);
+    let mut wrong = document(true, 0.3);
+    for point in &mut wrong.points {
+        point.verified = point.implementation != STRIPS;
+    }
+    assert_eq!(verdicts(&wrong), [Unknown; 4]);
+}
+
+#[test]
+fn the_papers_own_times_meet_its_claims() {
+    let claims = |bench: &Bench| -> Vec<Verdict> {
+        let claims = judged::claims(&Times::new(bench));
+        claims.into_iter().map(|claim| claim.verdict).collect()
+    };
+    assert_eq!(claims(&document(true, 1.0)), [Verdict::Holds; 3]);
+    let mut equal = document(true, 1.0);
+    for point in &mut equal.points {
+        (point.ms, point.per_s) = (1.0, 1.0);
+    }
+    assert_eq!(claims(&equal), [Verdict::Fails; 3]);
+}
+
+#[test]
+fn the_page_and_its_figures_are_well_formed_and_show_what_there_is() {
+    let bench = document(true, 0.3);
+    let made = files(&bench, None).unwrap();
+    let names: Vec<&str> = made.iter().map(|(name, _)| &name[..]).collect();
+    let right = [
+        "report.html",
+        "figure-1.svg",
+        "figure-2.svg",
+        "figure-3.svg",
+        "claims-nw.json",
+    ];
+    assert_eq!(names, right);
+    for (name, text) in &made[..4] {
+        // HTML's `meta` has no end.
+        let mut text = text.clone();
+        while let Some(at) = text.find("<meta") {
+            let end = at + text[at..].find('>').expect("an end");
+            text.replace_range(at..=end, "");
+        }
+        let options = ParsingOptions {
+            allow_dtd: true,
+            ..ParsingOptions::default()
+        };
+        let parsed = roxmltree::Document::parse_with_options(&text, options);
+        assert!(parsed.is_ok(), "{name}: {:?}", parsed.err());
+    }
+    let page = &made[0].1;
+    for shown in [
+        "a GPU &lt;of tests&gt;",
+        "48.8 ms",
+        "reached",
+        "tiles of 32",
+        "L-2",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    let figures = figures::all(&Times::new(&bench));
+    assert!(
+        figures[0].figure.about[0].contains("1984 letters"),
+        "{:?}",
+        figures[0].figure.about
+    );
+    // Nothing was measured with proteins.
+    let about = figures[2].figure.about.join(" ");
+    assert!(
+        about.contains("Not measured: ") && about.contains("Proteins"),
+        "{about}"
+    );
+}
