@@ -93,6 +93,7 @@ entries! {
     lane_cas_relaxed_64_if = cas_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, expected: u64, new: u64) -> u64;
     lane_fetch_or_relaxed_64_if = fetch_or_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64;
     lane_has_wide_atomics = has_wide_atomics() -> bool;
+    lane_load_constant_32 = load_constant_32(p: *const u32) -> u32;
     lane_fence = fence();
     lane_fence_block = fence_block();
 
@@ -108,6 +109,8 @@ entries! {
     lane_shared_cas_32 = shared_cas_32(i: u32, expected: u32, new: u32) -> u32;
     lane_shared_load_64 = shared_load_64(i: u32) -> u64;
     lane_shared_store_64 = shared_store_64(i: u32, v: u64);
+    lane_shared_load_32x4 = shared_load_32x4(i: u32) -> [u32; 4];
+    lane_shared_store_32x4 = shared_store_32x4(i: u32, v: [u32; 4]);
     lane_barrier = barrier();
     lane_barrier_any = barrier_any(predicate: bool) -> bool;
     lane_barrier_count = barrier_count(predicate: bool) -> u32;

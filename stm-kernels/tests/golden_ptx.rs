@@ -102,7 +102,7 @@ const METHODS: [Golden; 54] = [
 /// The methods with a body in the trait. Some combine others: they read special
 /// registers, in any order, and do nothing else. Those that end in `_if` are
 /// one instruction without a branch on a GPU.
-const PROVIDED: [Golden; 21] = [
+const PROVIDED: [Golden; 24] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
     ("warp_index", &["mov.u32 %tid.x"], 32),
     (
@@ -136,6 +136,9 @@ const PROVIDED: [Golden; 21] = [
         &["atom.relaxed.gpu.global.cas.b128"],
         128,
     ),
+    ("load_constant_32", &["ld.global.nc.b32"], 32),
+    ("shared_load_32x4", &["ld.relaxed.cta.shared.v4.b32"], 128),
+    ("shared_store_32x4", &["st.relaxed.cta.shared.v4.b32"], 0),
     ("cluster_size", &["mov.u32 %cluster_nctarank"], 32),
     ("cluster_rank", &["mov.u32 %cluster_ctarank"], 32),
     (
@@ -191,9 +194,10 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
     let Some(mut found) = rules::effects(text, &entry) else {
         return Some(format!("{entry} is missing"));
     };
-    // Two words of 64 bits are stored one after the other.
-    let stores = result_bits.div_ceil(64);
-    let store = format!("st.global.b{}", result_bits.min(64));
+    // Several words are stored one after the other.
+    let word = if method.ends_with("_32x4") { 32 } else { 64 };
+    let stores = result_bits.div_ceil(word);
+    let store = format!("st.global.b{}", result_bits.min(word));
     if (0..stores).any(|_| found.pop().as_ref() != Some(&store)) {
         return Some(format!("{entry} does not end with the store of its result"));
     }

@@ -283,11 +283,10 @@ impl<'p> Tile<'p> {
 /// has none.
 #[inline(always)]
 fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array that nothing writes. Relaxed: it is as the host
-    // left it.
+    // SAFETY: in range of a live array that nothing writes.
     array
         .get(i)
-        .map_or(0, |at| unsafe { lane.load_relaxed_32(at) })
+        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
 /// Returns the address of element `at`, if the array has `len` elements from there on.

@@ -28,7 +28,12 @@ pub struct Tiles<const ROWS: usize, const AFFINE: bool>;
 /// many letters.
 pub const fn shared_words(alphabet: u32, side: u32, affine: bool) -> u32 {
     let edges = if affine { 2 } else { 1 };
-    side * (edges + alphabet) + side.div_ceil(4) + alphabet * alphabet
+    profile_at(side, edges) + side * alphabet + alphabet * alphabet
+}
+
+/// Returns the word where the profile begins, a multiple of 4.
+const fn profile_at(side: u32, edges: u32) -> u32 {
+    (side * edges + side.div_ceil(4)).next_multiple_of(4)
 }
 
 /// The words of shared memory where its parts begin.
@@ -40,9 +45,7 @@ struct Shared {
     gaps: u32,
     /// The letters of the columns, four a word.
     letters: u32,
-    /// The scores of each thread's rows with each letter: those of the first row of
-    /// all threads with the first letter, those of the second row, and so on, so that
-    /// lanes with different letters access different banks.
+    /// The scores of each thread's rows with each letter ([`Tiles::in_profile`]).
     profile: u32,
     /// The scores of all pairs of letters, of which the profile is made.
     scores: u32,
@@ -120,8 +123,8 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             edge: 0,
             gaps: side,
             letters: side * edges,
-            profile: side * edges + side.div_ceil(4),
-            scores: side * (edges + p.alphabet) + side.div_ceil(4),
+            profile: profile_at(side, edges),
+            scores: profile_at(side, edges) + side * p.alphabet,
         };
         Self::fill(lane, p, &tile, shared);
         let row = me * ROWS as u32;
@@ -236,14 +239,27 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             let found: [u32; ROWS] = core::array::from_fn(|r| unsafe {
                 lane.shared_load_32(shared.scores + row_letters[r] * p.alphabet + letter)
             });
-            let at = shared.profile + letter * (threads * ROWS as u32) + me;
+            let (at, stride) = Self::in_profile(shared, threads, me, letter);
             let mut r = 0;
             while r < ROWS {
                 // SAFETY: as above.
-                unsafe { lane.shared_store_32(at + r as u32 * threads, found[r]) };
+                unsafe { lane.shared_store_32(at + r as u32 * stride, found[r]) };
                 r += 1;
             }
             letter += 1;
+        }
+    }
+
+    /// Returns where the profile has the score of a letter with the first row of a thread, and
+    /// how far the next row's is behind it. Four rows are neighbours, for one load; else the
+    /// threads of a row are, so that their loads meet different banks.
+    #[inline(always)]
+    fn in_profile(shared: Shared, threads: u32, thread: u32, letter: u32) -> (u32, u32) {
+        let of_letter = shared.profile + letter * (threads * ROWS as u32);
+        if ROWS == 4 {
+            (of_letter + 4 * thread, 1)
+        } else {
+            (of_letter + thread, threads)
         }
     }
 
@@ -302,12 +318,18 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         // SAFETY: words of the block's shared memory (`shared_words`).
         let load = |at| unsafe { lane.shared_load_32(at) };
         // What is loaded does not depend on the lane before, so it is loaded first.
-        let profile = shared.profile + lane.thread_index();
         let letters = carried.letters;
         let scores: [[u32; ROWS]; ROWS] = core::array::from_fn(|c| {
             // Letters are below the number of letters; the host makes them so.
-            let of_letter = profile + ((letters >> (8 * c)) & 0xFF) * (threads * rows);
-            core::array::from_fn(|r| load(of_letter + r as u32 * threads))
+            let letter = (letters >> (8 * c)) & 0xFF;
+            let (at, stride) = Self::in_profile(shared, threads, lane.thread_index(), letter);
+            if ROWS == 4 {
+                // SAFETY: as above, and a multiple of 4.
+                let four = unsafe { lane.shared_load_32x4(at) };
+                core::array::from_fn(|r| four[r])
+            } else {
+                core::array::from_fn(|r| load(at + r as u32 * stride))
+            }
         });
         carried.letters = Self::letters(lane, shared, step + 1);
         let has_block = step >= me && step - me < threads;

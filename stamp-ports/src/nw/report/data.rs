@@ -18,7 +18,7 @@ pub const TABLE3: [(u64, [f64; 3]); 7] = [
 ];
 
 /// What computes everything in one launch, by channels between strips.
-pub const STRIPS: &str = "strips";
+pub const STRIPS: &str = "dataflow";
 
 /// The document, asked for times.
 #[derive(Clone, Copy, Debug)]
