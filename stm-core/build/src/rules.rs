@@ -46,9 +46,15 @@ impl Target {
 
 /// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
-    [".b128", "mbarrier.", "cluster"]
-        .iter()
-        .any(|newer| text.contains(newer))
+    [
+        ".b128",
+        "mbarrier.",
+        "::cluster",
+        "barrier.cluster",
+        "%cluster_",
+    ]
+    .iter()
+    .any(|newer| text.contains(newer))
 }
 
 /// What a file must be for.
