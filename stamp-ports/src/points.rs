@@ -55,6 +55,10 @@ pub struct Point {
     pub most: Option<u64>,
     /// The fewest operations of a block in the median launch.
     pub fewest: Option<u64>,
+    /// Cycles of the device's clock for a round, where the measurement is of rounds and not of
+    /// launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u64>,
     /// Whether the result was right.
     pub verified: bool,
     /// What a reader has to know, above all why there is no time.
@@ -109,6 +113,7 @@ impl Point {
             per_s: 0.0,
             most: None,
             fewest: None,
+            cycles: None,
             verified: false,
             note: Some(why),
         }

@@ -13,4 +13,5 @@ pub mod document;
 pub mod inputs;
 pub mod measure;
 pub mod plan;
+pub mod reduction;
 pub mod run;

@@ -1,6 +1,7 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
+use super::reduction;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::nw::diagonals::{Cut, TileKernel};
 use crate::points::Asked;
@@ -8,7 +9,11 @@ use std::collections::BTreeMap;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
-pub const PARTS: [(&str, &str); 6] = [
+pub const PARTS: [(&str, &str); 7] = [
+    (
+        REDUCTION,
+        "values handed from warp to warp (Li et al. 2015, Figure 4)",
+    ),
     (
         "table3",
         "one pair of 31 to 1,984 letters (Li et al. 2015, Table 3)",
@@ -28,6 +33,8 @@ pub const PARTS: [(&str, &str); 6] = [
 
 /// One launch, in which values flow from warp to warp through channels.
 pub const DATAFLOW: &str = "dataflow";
+/// The part of the reduction.
+pub const REDUCTION: &str = "reduction";
 /// A launch for each diagonal of tiles.
 pub const DIAGONALS: &str = "diagonals";
 /// The same launches, as a CUDA graph.
@@ -138,6 +145,7 @@ impl Plan {
 
 /// Lengths and sides of a run.
 struct Sizes {
+    warps: &'static [u32],
     table3: &'static [u64],
     long: &'static [u64],
     /// The most letters of implementations with a thread for each cell.
@@ -151,6 +159,7 @@ struct Sizes {
 }
 
 const FULL: Sizes = Sizes {
+    warps: &[2, 4, 8, 16],
     table3: &[31, 62, 124, 248, 496, 992, 1984],
     long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
     points_max: 8192,
@@ -161,6 +170,7 @@ const FULL: Sizes = Sizes {
 };
 
 const QUICK: Sizes = Sizes {
+    warps: &[2, 4],
     table3: &[31, 62],
     long: &[200],
     points_max: 62,
@@ -191,6 +201,17 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
         },
         all: Vec::new(),
     };
+    for warps in sizes.warps.iter().copied() {
+        for scheme in reduction::names() {
+            plan.all.push(Asked {
+                part: REDUCTION.into(),
+                implementation: scheme.into(),
+                blocks: 1,
+                threads: warps * limits.warp_width,
+                parameters: BTreeMap::from([("warps".into(), u64::from(warps))]),
+            });
+        }
+    }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
         plan.add("table3", DATAFLOW, case, 0);
@@ -274,7 +295,7 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert!(PARTS.iter().any(|(part, _)| *part == one.part));
             assert!(!all[..i].contains(one), "{one:?}");
-            assert!(Case::of(one).cells() > 0);
+            assert!(one.part == REDUCTION || Case::of(one).cells() > 0);
         }
     }
 }

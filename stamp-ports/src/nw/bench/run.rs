@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use stm_core::Kernel;
 use stm_core::kernel::Build;
 use stm_kernels::nw::points::{Cells, Locks};
+use stm_kernels::nw::strips::{AffineStrips, LinearStrips};
 use stm_kernels::nw::tiles::{AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4};
 
 /// What `bench nw` is asked for.
@@ -115,6 +116,6 @@ fn ptx_of(device: &AnyDevice) -> String {
             }
         )*};
     }
-    add!(Tiles1 Tiles2 Tiles4 AffineTiles1 AffineTiles2 AffineTiles4 Locks Cells);
+    add!(LinearStrips AffineStrips Tiles1 Tiles2 Tiles4 AffineTiles1 AffineTiles2 AffineTiles4 Locks Cells);
     format!("{:016x}", all.finish())
 }

@@ -1,6 +1,6 @@
 //! What figures, tables and rules ask of the document.
 
-use crate::nw::bench::plan::Case;
+use crate::nw::bench::plan::{Case, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::sync::bench::Bench;
 use crate::sync::report::data::counts;
@@ -15,6 +15,42 @@ pub const TABLE3: [(u64, [f64; 3]); 7] = [
     (496, [5052.0, 72.0, 79.0]),
     (992, [14757.0, 79.0, 109.0]),
     (1984, [48808.0, 80.0, 165.0]),
+];
+
+/// The schemes of the reduction, and what the paper gives for them: how much faster than the
+/// first (Table 2), the bytes of shared memory a warp, and what else they use (Table 1).
+pub const SCHEMES: [(&str, &str, Option<f64>, &str); 6] = [
+    (
+        "atom-lock",
+        "atom_lock: a spin lock a lane",
+        Some(1.0),
+        "128 bytes a warp",
+    ),
+    (
+        "shrd-lock",
+        "shrd_lock: a spin lock a warp",
+        Some(0.8),
+        "4 bytes a warp",
+    ),
+    (
+        "warp-barr",
+        "warp_barr: bar.sync and bar.arrive",
+        Some(2.6),
+        "a named barrier a warp, 16 in all",
+    ),
+    (
+        "warp-vote",
+        "warp_vote: one lock bit a warp, and a vote",
+        Some(2.0),
+        "1 of 1,024 lock bits a warp",
+    ),
+    ("counted-barr", "none: the mbarrier of sm_90", None, "-"),
+    (
+        "tagged",
+        "tiny_lock: a lock bit a lane; here a tag in the word of the value",
+        Some(4.0),
+        "32 of 1,024 lock bits a warp",
+    ),
 ];
 
 /// What computes everything in one launch, by channels between strips.
@@ -65,6 +101,14 @@ impl<'b> Times<'b> {
             .filter(|p| p.implementation == implementation && case(p) == wanted)
             .collect();
         own.into_iter()
+    }
+
+    /// Returns the cycles of a round of the reduction under a scheme with so many warps.
+    pub fn cycles(self, scheme: &str, warps: u64) -> Option<f64> {
+        let own = self.bench.points.iter().filter(|p| counts(p));
+        let mut own = own.filter(|p| p.part == REDUCTION && p.implementation == scheme);
+        let point = own.find(|p| p.parameters.get("warps") == Some(&warps))?;
+        point.cycles.map(|cycles| cycles as f64)
     }
 
     /// Returns the shortest time of an implementation with one pair of nucleotides, linear

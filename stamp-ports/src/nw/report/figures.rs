@@ -1,13 +1,13 @@
 //! The figures: times of small tables beside the paper's, rates of large ones, and rates by
 //! the side of a tile.
 
-use super::data::{STRIPS, Times, case, side};
-use crate::nw::bench::plan::{CELLS, Case, DIAGONALS, GRAPH, LOCKS, STM};
+use super::data::{SCHEMES, STRIPS, Times, case, side};
+use crate::nw::bench::plan::{CELLS, Case, DIAGONALS, GRAPH, LOCKS, REDUCTION, STM};
 use crate::points::Point;
 use crate::report::figure::Figure;
 use crate::report::palette;
 use crate::sync::report::data::counts;
-use crate::sync::report::figures::{Quantity, RATE, Series, Shown, TIME, figure};
+use crate::sync::report::figures::{CYCLES, Quantity, RATE, Series, Shown, TIME, figure};
 
 /// A figure and the parts whose points it shows.
 #[derive(Debug)]
@@ -78,6 +78,21 @@ fn by_side<'b>(times: &Times<'b>, part: &str, title: &str, wanted: fn(&Case) -> 
     }
 }
 
+/// Returns a panel of every scheme of the reduction over the number of warps.
+fn by_warps<'b>(times: &Times<'b>) -> Shown<'b> {
+    let of = |p: &Point| p.parameters.get("warps").copied();
+    let lines = SCHEMES
+        .iter()
+        .enumerate()
+        .map(|(slot, (name, ..))| series(times, REDUCTION, (name, (*name).to_owned(), slot), of));
+    Shown {
+        title: "Cycles of a round".to_owned(),
+        x: "warps",
+        quantity: CYCLES,
+        series: lines.collect(),
+    }
+}
+
 /// Draws every figure, in the order of the page.
 pub fn all(times: &Times<'_>) -> Vec<Drawn> {
     let small = vec![by_letters(times, "table3", "Time of a table", TIME)];
@@ -89,7 +104,14 @@ pub fn all(times: &Times<'_>) -> Vec<Drawn> {
         by_side(times, "protein", "Proteins, affine gaps", |c| c.affine),
         by_side(times, "batch", "Many short pairs", |_| true),
     ];
+    let reduction = vec![by_warps(times)];
     vec![
+        Drawn {
+            parts: &[REDUCTION],
+            figure: figure("figure-0", "The reduction", reduction, false),
+            theirs: "Li et al., Figure 4, with 16 warps: tiny locks are 4.0\u{d7} as fast as a spin lock a lane, named \
+                     barriers 2.6\u{d7}, votes 2.0\u{d7}, and a spin lock a warp 0.8\u{d7}.",
+        },
         Drawn {
             parts: &["table3"],
             figure: figure("figure-1", "Small tables", small, false),

@@ -40,7 +40,32 @@ type Wanted = (&'static str, &'static str, fn(&Times<'_>) -> Finding);
 /// 32 K letters.
 const LONG: u64 = 32_768;
 
-const TARGETS: [Wanted; 4] = [
+/// Returns the cycles of a scheme's rounds over those of another, at the paper's 16 warps.
+fn over_cycles(times: &Times<'_>, scheme: &str, by: &str) -> Option<f64> {
+    over(times.cycles(scheme, 16), times.cycles(by, 16))
+}
+
+const TARGETS: [Wanted; 6] = [
+    (
+        "Reduction: our channel against a spin lock a lane",
+        "at least 4.0\u{d7} as fast",
+        |times| {
+            let mut cases = Cases::new();
+            let ratio = over_cycles(times, "atom-lock", "tagged");
+            cases.value("16 warps", ratio, |r| r >= 4.0);
+            cases.finding()
+        },
+    ),
+    (
+        "Reduction: our channel against named barriers",
+        "at least 1.5\u{d7} as fast",
+        |times| {
+            let mut cases = Cases::new();
+            let ratio = over_cycles(times, "warp-barr", "tagged");
+            cases.value("16 warps", ratio, |r| r >= 1.5);
+            cases.finding()
+        },
+    ),
     (
         "Dataflow (strips) against launches (diagonals), 248 letters and fewer",
         "at least 3\u{d7} as fast with 31, 62, 124 and 248",
@@ -96,7 +121,49 @@ fn over_strips(times: &Times<'_>, rival: &str, letters: u64, side: Option<u64>) 
 /// A claim as it is stated: its name, text, figures and rule, and what judges it.
 type Stated = ([&'static str; 4], fn(&Times<'_>) -> Finding);
 
-const CLAIMS: [Stated; 3] = [
+const CLAIMS: [Stated; 6] = [
+    (
+        [
+            "L-4",
+            "A tiny lock is 4.0\u{d7} as fast as a spin lock for each lane.",
+            "Table 2",
+            "cycles(atom-lock) / cycles(tagged) \u{2265} 0.8 \u{d7} 4.0 with 16 warps",
+        ],
+        |times| {
+            let mut cases = Cases::new();
+            cases.factor("16 warps", over_cycles(times, "atom-lock", "tagged"), 4.0);
+            cases.finding()
+        },
+    ),
+    (
+        [
+            "L-5",
+            "A tiny lock is 1.5\u{d7} as fast as a pair of named barriers.",
+            "4.0 and 2.6 in Table 2",
+            "cycles(warp-barr) / cycles(tagged) \u{2265} 0.8 \u{d7} 1.5 with 16 warps",
+        ],
+        |times| {
+            let mut cases = Cases::new();
+            cases.factor("16 warps", over_cycles(times, "warp-barr", "tagged"), 1.5);
+            cases.finding()
+        },
+    ),
+    (
+        [
+            "L-6",
+            "A spin lock for each warp is slower than one for each lane, and a vote slower than named barriers.",
+            "0.8 and 1.0; 2.0 and 2.6 in Table 2",
+            "cycles(shrd-lock) / cycles(atom-lock) > 1.05, and cycles(warp-vote) / cycles(warp-barr) > 1.05",
+        ],
+        |times| {
+            let mut cases = Cases::new();
+            for (slow, fast) in [("shrd-lock", "atom-lock"), ("warp-vote", "warp-barr")] {
+                let ratio = over_cycles(times, slow, fast);
+                cases.value(slow, ratio, |r| r > 1.05);
+            }
+            cases.finding()
+        },
+    ),
     (
         [
             "L-1",

@@ -141,6 +141,7 @@ impl Runs {
             per_s: operations as f64 / seconds,
             most: median.made.iter().max().map(|&n| n.into()),
             fewest: median.made.iter().min().map(|&n| n.into()),
+            cycles: None,
             verified: fault.is_none(),
             note: fault,
         }

@@ -67,6 +67,15 @@ pub(crate) struct Quantity {
     least: bool,
 }
 
+/// The cycles of a round.
+pub(crate) const CYCLES: Quantity = Quantity {
+    of: |point| point.cycles.map(|cycles| cycles as f64),
+    name: "cycles",
+    show: |cycles| format!("{cycles:.0}"),
+    ends: ["the fewest cycles", "the most"],
+    least: true,
+};
+
 /// The time of a launch.
 pub(crate) const TIME: Quantity = Quantity {
     of: |point| Some(point.ms),

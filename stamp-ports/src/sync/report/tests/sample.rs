@@ -31,6 +31,7 @@ pub(in crate::sync::report) fn point(
         per_s: 32_768.0 / ms * 1e3,
         most: None,
         fewest: None,
+        cycles: None,
         verified: true,
         note: None,
     }
