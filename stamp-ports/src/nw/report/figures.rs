@@ -108,24 +108,24 @@ pub fn all(times: &Times<'_>) -> Vec<Drawn> {
     vec![
         Drawn {
             parts: &[REDUCTION],
-            figure: figure("figure-0", "The reduction", reduction, false),
+            figure: figure("figure-1", "The reduction", reduction, false),
             theirs: "Li et al., Figure 4, with 16 warps: tiny locks are 4.0\u{d7} as fast as a spin lock a lane, named \
                      barriers 2.6\u{d7}, votes 2.0\u{d7}, and a spin lock a warp 0.8\u{d7}.",
         },
         Drawn {
             parts: &["table3"],
-            figure: figure("figure-1", "Small tables", small, false),
+            figure: figure("figure-2", "Small tables", small, false),
             theirs: "Li et al., Table 3, on a GTX 570: from 31 to 1,984 letters, locks of atomics take 175 \u{b5}s to \
                      48.8 ms, launches 57 to 80 \u{b5}s, and tiny locks 49 to 165 \u{b5}s.",
         },
         Drawn {
             parts: &["sizes"],
-            figure: figure("figure-2", "Large tables", large, false),
+            figure: figure("figure-3", "Large tables", large, false),
             theirs: "The paper stops at 1,984 letters.",
         },
         Drawn {
             parts: &["tiles", "affine", "protein", "batch"],
-            figure: figure("figure-3", "Tiles, gaps and letters", tiles, false),
+            figure: figure("figure-4", "Tiles, gaps and letters", tiles, false),
             theirs: "The paper has tiles of 32 x 32 threads, linear gaps and nucleotides.",
         },
     ]

@@ -1,10 +1,10 @@
 //! The report about a document with known times.
 
-use super::data::{STRIPS, TABLE3};
+use super::data::{SCHEMES, STRIPS, TABLE3};
 use super::{Times, figures, files, judged};
 use crate::devices::{Description, Gpu};
 use crate::nw::bench::document::NwBench;
-use crate::nw::bench::plan::{CELLS, DIAGONALS, GRAPH, LOCKS};
+use crate::nw::bench::plan::{CELLS, DIAGONALS, GRAPH, LOCKS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claims::Verdict;
 use crate::store::{Document, Header};
@@ -28,6 +28,14 @@ fn point(part: &str, implementation: &str, letters: u64, side: u64, ms: f64) -> 
         parameters: parameters.map(|(name, n)| (name.to_owned(), n)).into(),
     };
     Point::timed(&asked, letters * letters, &[ms], None)
+}
+
+/// A point of the reduction with 16 warps.
+fn reduced(scheme: &str, cycles: f64) -> Point {
+    let mut point = point(REDUCTION, scheme, 0, 0, 1.0);
+    point.parameters = BTreeMap::from([("warps".to_owned(), 16)]);
+    point.cycles = Some(cycles as u64);
+    point
 }
 
 /// A document of a GPU: the paper's own times, strips that take `strips` times the
@@ -70,6 +78,10 @@ fn document(gpu: bool, strips: f64) -> Bench {
                 .push(point("table3", name, letters, 32, us * 1e-3));
         }
     }
+    for (scheme, _, faster, _) in SCHEMES {
+        let faster = faster.unwrap_or(1.0);
+        bench.points.push(reduced(scheme, 10_000.0 / faster));
+    }
     for (side, ms) in [(32, 100.0), (128, 40.0)] {
         bench.points.push(point("tiles", GRAPH, 32_768, side, ms));
     }
@@ -87,19 +99,22 @@ fn verdicts(bench: &Bench) -> Vec<Verdict> {
 #[test]
 fn targets_follow_from_the_times() {
     use Verdict::{Fails, Holds, Unknown};
-    assert_eq!(verdicts(&document(true, 0.3)), [Holds; 4]);
+    assert_eq!(verdicts(&document(true, 0.3)), [Holds; 6]);
     // 40 ms over 32 are less than 1.3.
     assert_eq!(
         verdicts(&document(true, 0.32)),
-        [Holds, Holds, Holds, Fails]
+        [Holds, Holds, Holds, Holds, Holds, Fails]
     );
-    assert_eq!(verdicts(&document(true, 0.4)), [Fails, Holds, Fails, Fails]);
-    assert_eq!(verdicts(&document(false, 0.3)), [Unknown; 4]);
+    assert_eq!(
+        verdicts(&document(true, 0.4)),
+        [Holds, Holds, Fails, Holds, Fails, Fails]
+    );
+    assert_eq!(verdicts(&document(false, 0.3)), [Unknown; 6]);
     let mut wrong = document(true, 0.3);
     for point in &mut wrong.points {
-        point.verified = point.implementation != STRIPS;
+        point.verified = point.implementation != STRIPS && point.implementation != "tagged";
     }
-    assert_eq!(verdicts(&wrong), [Unknown; 4]);
+    assert_eq!(verdicts(&wrong), [Unknown; 6]);
 }
 
 #[test]
@@ -108,12 +123,13 @@ fn the_papers_own_times_meet_its_claims() {
         let claims = judged::claims(&Times::new(bench));
         claims.into_iter().map(|claim| claim.verdict).collect()
     };
-    assert_eq!(claims(&document(true, 1.0)), [Verdict::Holds; 3]);
+    assert_eq!(claims(&document(true, 1.0)), [Verdict::Holds; 6]);
     let mut equal = document(true, 1.0);
     for point in &mut equal.points {
         (point.ms, point.per_s) = (1.0, 1.0);
+        point.cycles = point.cycles.map(|_| 1);
     }
-    assert_eq!(claims(&equal), [Verdict::Fails; 3]);
+    assert_eq!(claims(&equal), [Verdict::Fails; 6]);
 }
 
 #[test]
@@ -126,10 +142,11 @@ fn the_page_and_its_figures_are_well_formed_and_show_what_there_is() {
         "figure-1.svg",
         "figure-2.svg",
         "figure-3.svg",
+        "figure-4.svg",
         "claims-nw.json",
     ];
     assert_eq!(names, right);
-    for (name, text) in &made[..4] {
+    for (name, text) in &made[..5] {
         // HTML's `meta` has no end.
         let mut text = text.clone();
         while let Some(at) = text.find("<meta") {
@@ -155,12 +172,12 @@ fn the_page_and_its_figures_are_well_formed_and_show_what_there_is() {
     }
     let figures = figures::all(&Times::new(&bench));
     assert!(
-        figures[0].figure.about[0].contains("1984 letters"),
+        figures[1].figure.about[0].contains("1984 letters"),
         "{:?}",
-        figures[0].figure.about
+        figures[1].figure.about
     );
     // Nothing was measured with proteins.
-    let about = figures[2].figure.about.join(" ");
+    let about = figures[3].figure.about.join(" ");
     assert!(
         about.contains("Not measured: ") && about.contains("Proteins"),
         "{about}"
