@@ -62,16 +62,19 @@ pub(crate) fn until_after<L: Lane>(
     limit: u32,
     mut came: impl FnMut() -> bool,
 ) -> bool {
-    let mut polls = 0;
-    while !came() {
-        polls += 1;
-        if polls == limit {
-            if stop.is_raised(lane) {
-                return false;
+    loop {
+        // The polls are a loop of their own, with nothing in it that lanes could meet
+        // behind.
+        let mut polls = 0;
+        while polls < limit {
+            if came() {
+                return true;
             }
-            lane.pause(PAUSE_NS);
-            polls = 0;
+            polls += 1;
         }
+        if stop.is_raised(lane) {
+            return false;
+        }
+        lane.pause(PAUSE_NS);
     }
-    true
 }

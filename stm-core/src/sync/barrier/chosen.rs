@@ -68,10 +68,10 @@ macro_rules! kinds {
             }
 
             #[inline(always)]
-            fn round_after(place: &Place, round: u64) -> u64 {
+            fn step(place: &Place) -> u64 {
                 match place.kind() {
-                    $($number => <$meeting>::round_after(place, round),)*
-                    _ => round,
+                    $($number => <$meeting>::step(place),)*
+                    _ => 1,
                 }
             }
 

@@ -90,10 +90,10 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// meanwhile.
     fn round<L: Lane>(lane: &L, place: &Place) -> u64;
 
-    /// Returns the number of the round after this one.
+    /// Returns by how much the number of a round grows to the next one.
     #[inline(always)]
-    fn round_after(_place: &Place, round: u64) -> u64 {
-        round + 1
+    fn step(_place: &Place) -> u64 {
+        1
     }
 
     /// Arrives in a round and waits for its end. It returns false if the launch was
@@ -151,6 +151,7 @@ impl<B: Meeting> TBarrier<B> {
             lane,
             place: self.place,
             round: if fits { B::round(lane, &self.place) } else { 0 },
+            step: B::step(&self.place),
             fits,
             meeting: PhantomData,
         }
@@ -163,6 +164,8 @@ pub struct Grid<'l, L, B> {
     lane: &'l L,
     place: Place,
     round: u64,
+    /// By how much the number of the round grows.
+    step: u64,
     fits: bool,
     meeting: PhantomData<B>,
 }
@@ -193,7 +196,7 @@ impl<L: Lane, B: Meeting> Grid<'_, L, B> {
             return Err(Stopped);
         }
         if !Mutant::BarrierRoundKept.on(self.lane) {
-            self.round = B::round_after(&self.place, self.round);
+            self.round += self.step;
         }
         Ok(())
     }

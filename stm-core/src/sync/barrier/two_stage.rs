@@ -38,8 +38,8 @@ impl Meeting for TwoStage {
     }
 
     #[inline(always)]
-    fn round_after(place: &Place, round: u64) -> u64 {
-        round + u64::from(place.blocks())
+    fn step(place: &Place) -> u64 {
+        u64::from(place.blocks())
     }
 
     #[inline(always)]
@@ -47,7 +47,7 @@ impl Meeting for TwoStage {
         if lane.thread_index() != 0 {
             return true;
         }
-        let all = Self::round_after(place, round);
+        let all = round + Self::step(place);
         // ORDER(B1): release; pairs with B2 of every block.
         Mutant::BarrierNoRelease.fence(lane);
         // SAFETY: a live word.
