@@ -5,6 +5,7 @@
 
 use super::machine::DeviceArgs;
 use super::memory_args::MemoryArgs;
+use super::name_list::NameList;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts};
@@ -262,8 +263,6 @@ pub struct PaperArgs {
 
 /// Several sections in one argument.
 pub type SectionList = std::vec::Vec<Section>;
-/// Several workloads in one argument.
-pub type NameList = std::vec::Vec<&'static str>;
 
 /// The options of `list` and `device`.
 #[derive(Args, Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `args`, `memory_args` | the options |
+//! | `args`, `memory_args`, `name_list` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows` | `run`, and no command at all; its table, row by row |
@@ -20,6 +20,7 @@ mod generate;
 mod list;
 pub mod machine;
 pub mod memory_args;
+pub mod name_list;
 pub mod nw;
 mod nw_bench;
 pub mod one_line;

@@ -1,7 +1,7 @@
 //! The command `bench nw`.
 
-use super::args::NameList;
 use super::console::{open, told};
+use super::name_list::NameList;
 use super::sync::{Found, is_wrong};
 use crate::devices::{Choice, parse_choice};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! The command `bench sync`.
 
-use super::args::NameList;
 use super::console::{open, told};
+use super::name_list::NameList;
 use crate::devices::{Choice, parse_choice};
 use crate::error::Result;
 use crate::numbers::{parse_count, short};

@@ -126,6 +126,7 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
 
     load!(load_relaxed_32, u32, reg32, "ld.relaxed.gpu.global.b32");
     load!(load_relaxed_64, u64, reg64, "ld.relaxed.gpu.global.b64");
+    load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
     load!(load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
     load!(load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
     store!(store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
@@ -347,8 +348,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         [low, high]
     }
-
-    load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
 
     #[inline(always)]
     fn fence(&self) {

@@ -15,7 +15,7 @@
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
 use super::meet::{Block, Warp};
-use super::named_barrier::{BARRIERS, Named};
+use super::named::{BARRIERS, Named};
 use super::op::Op;
 use super::schedule::{Scheduler, Shape};
 use super::space::{Found, Space, Use};

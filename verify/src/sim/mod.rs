@@ -62,6 +62,7 @@ mod error;
 mod lane;
 mod machine;
 mod meet;
+mod named;
 mod named_barrier;
 mod op;
 mod operations;

@@ -1,0 +1,36 @@
+//! What algorithms ask a lane about observation and seeded defects.
+
+use super::Lane;
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::Probe;
+
+impl Mutant {
+    /// Returns whether the defect is switched on here.
+    #[inline(always)]
+    pub fn on<L: Lane>(self, lane: &L) -> bool {
+        lane.mutant(self)
+    }
+
+    /// Fences, unless the defect that omits this fence is switched on.
+    #[inline(always)]
+    pub(crate) fn fence<L: Lane>(self, lane: &L) {
+        if !self.on(lane) {
+            lane.fence();
+        }
+        lane.delay_at_fence();
+    }
+}
+
+/// Returns whether the lane's transactions are recorded, which is a constant on
+/// a GPU.
+#[inline(always)]
+pub(crate) fn records<L: Lane>(lane: &L) -> bool {
+    <L::Probe as Probe>::RECORDS && lane.probe().records()
+}
+
+/// Returns whether the lane's transactions are timed, which is a constant on a
+/// GPU.
+#[inline(always)]
+pub(crate) fn times<L: Lane>(lane: &L) -> bool {
+    <L::Probe as Probe>::TIMES && lane.probe().times()
+}
