@@ -108,7 +108,11 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 #[test]
 fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    for (name, folder_of) in [("paper.json", "report"), ("sync.json", "report/sync")] {
+    for (name, folder_of) in [
+        ("paper.json", "report"),
+        ("sync.json", "report/sync"),
+        ("nw.json", "report/nw"),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let document = folder.path().join(name);
         fs::copy(docs.join("results/h200").join(name), &document).unwrap();

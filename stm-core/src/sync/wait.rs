@@ -50,23 +50,13 @@ const PAUSE_NS: u32 = 20;
 /// Polls until `came` returns true, and returns whether it did; else the launch
 /// was told to stop.
 #[inline(always)]
-pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, came: impl FnMut() -> bool) -> bool {
-    until_after(lane, stop, POLLS, came)
-}
-
-/// Does the same, with a look at the stop flag after every `limit` polls.
-#[inline(always)]
-pub(crate) fn until_after<L: Lane>(
-    lane: &L,
-    stop: Stop,
-    limit: u32,
-    mut came: impl FnMut() -> bool,
-) -> bool {
+pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     loop {
-        // The polls are a loop of their own, with nothing in it that lanes could meet
-        // behind.
+        // A loop of its own, which a compiler spells out: barriers are faster so, and where
+        // the wait is a part of much other code, that becomes slower
+        // (`docs/lab-notes/2026-11-22-alignments.md`), hence the other form below.
         let mut polls = 0;
-        while polls < limit {
+        while polls < POLLS {
             if came() {
                 return true;
             }
@@ -77,4 +67,26 @@ pub(crate) fn until_after<L: Lane>(
         }
         lane.pause(PAUSE_NS);
     }
+}
+
+/// Does the same in little code, with a look at the stop flag after every `limit` polls.
+#[inline(always)]
+pub(crate) fn until_after<L: Lane>(
+    lane: &L,
+    stop: Stop,
+    limit: u32,
+    mut came: impl FnMut() -> bool,
+) -> bool {
+    let mut polls = 0;
+    while !came() {
+        polls += 1;
+        if polls == limit {
+            if stop.is_raised(lane) {
+                return false;
+            }
+            lane.pause(PAUSE_NS);
+            polls = 0;
+        }
+    }
+    true
 }

@@ -179,7 +179,7 @@ fn schemes(times: &Times<'_>) -> Section {
                  beginning to the last one\u{2019}s end, the median of 1,000 rounds; speeds are over the spin lock a \
                  lane. The paper\u{2019}s schemes need no fences on its GPU; ours have those that the memory \
                  model asks for, and a tagged word needs none.";
-    plain("schemes", "The reduction", shows, body)
+    plain("schemes", "The paper\u{2019}s schemes", shows, body)
 }
 
 fn claims(times: &Times<'_>) -> Section {
