@@ -43,7 +43,7 @@ macro_rules! for_each_workload {
             pool: Pool(Pool), "nodes allocated and freed, and nothing else";
             counter: Counter(Counter), "counters that all threads increment";
             sorted: Sorted(Sorted), "one sorted list with entry points, keys inserted";
-            nw: Nw(Nw), "alignment score: each transaction computes a cell, and waits for its neighbours";
+            nw: Nw(Nw), "alignment of sequences: each transaction computes a cell";
         }
     };
 }
