@@ -192,7 +192,7 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
 #[test]
 fn tiles_are_right_under_every_schedule_with_one_warp_and_several() {
     let short = [(5, 11), (17, 8)];
-    for width in [1, 3, 4, 16] {
+    for width in [1, 2, 4, 8] {
         let cuts = [
             cut(TileKernel::Tiles(1), 8),
             cut(TileKernel::Tiles(2), 16),
@@ -200,6 +200,31 @@ fn tiles_are_right_under_every_schedule_with_one_warp_and_several() {
         ];
         simulated(width, &cuts, &short);
     }
+}
+
+#[test]
+fn tiles_of_less_than_a_warp_are_refused() {
+    let config = SimConfig {
+        warp_width: 16,
+        ..SimConfig::default()
+    };
+    let mut diagonals = Diagonals {
+        device: Sim::new(config),
+        cut: cut(TileKernel::Tiles(2), 16),
+    };
+    let scoring = Scoring {
+        matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
+        gap: GAPS[0],
+    };
+    let pass = Pass {
+        a: &[0, 1],
+        b: &[2],
+        backward: false,
+        first: 0,
+    };
+    let error = diagonals.last_rows(&[pass], &scoring).unwrap_err();
+    let said = "a block of 8 threads, and a warp has 16";
+    assert!(error.to_string().contains(said), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::align::LastRow;
 use super::scorer::{Pass, Scorer, fill_whole};
 use super::scoring::Scoring;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Device, Launch, Replay};
@@ -125,8 +125,17 @@ impl<D: Device> Tables<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     ///
     /// # Errors
-    /// Too little memory, or an error of the device.
+    /// A block that is no whole number of warps, too little memory, or an error of the
+    /// device.
     pub fn new(device: &D, cut: Cut, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
+        let (threads, width) = (cut.kernel.threads(cut.side), device.limits().warp_width);
+        if matches!(cut.kernel, TileKernel::Tiles(_)) && !threads.is_multiple_of(width) {
+            return Err(Error::Usage(format!(
+                "a tile of side {} takes a block of {threads} threads, and a warp has {width}: \
+                 take a larger side, or fewer rows a thread",
+                cut.side
+            )));
+        }
         let affine = !scoring.gap.is_linear();
         let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
         let layout = Layout::new(&tables, cut.side, affine);

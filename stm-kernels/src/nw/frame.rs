@@ -90,8 +90,9 @@ pub struct DiagonalParams {
 
 /// The tile of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'p> {
-    p: &'p DiagonalParams,
+pub(super) struct Tile {
+    /// The parameters, as a copy: a reference keeps them in a thread's memory.
+    p: DiagonalParams,
     matrix: Matrix,
     /// Its row and its column of tiles.
     row: u32,
@@ -102,11 +103,11 @@ pub(super) struct Tile<'p> {
     beside: *mut u32,
 }
 
-impl<'p> Tile<'p> {
+impl Tile {
     /// Returns the tile of the caller's block, if it has one. All threads of the block get
     /// the same result.
     #[inline(always)]
-    pub(super) fn of<L: Lane, const AFFINE: bool>(lane: &L, p: &'p DiagonalParams) -> Option<Self> {
+    pub(super) fn of<L: Lane, const AFFINE: bool>(lane: &L, p: &DiagonalParams) -> Option<Self> {
         let block = lane.block_index();
         let (number, tile) = (block >> p.blocks_log2, block & ((1 << p.blocks_log2) - 1));
         if number >= p.count {
@@ -138,7 +139,7 @@ impl<'p> Tile<'p> {
         let beside = part(&p.columns, beside, of_tiles)?;
         let _ = part(&p.scores, 0, u64::from(p.alphabet) * u64::from(p.alphabet))?;
         Some(Self {
-            p,
+            p: *p,
             matrix,
             row,
             column,

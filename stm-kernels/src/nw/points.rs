@@ -54,7 +54,7 @@ struct Cell {
 impl Cell {
     /// Returns the cell of the caller, which knows the neighbours outside of the tile.
     #[inline(always)]
-    fn of<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile<'_>) -> Self {
+    fn of<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile) -> Self {
         let me = lane.thread_index();
         let (row, column) = (me >> p.side_log2, me & (tile.side() - 1));
         let letters = tile.column_letters(lane, column >> 2);
@@ -92,7 +92,7 @@ impl Cell {
     /// Hands its score to other tiles, if it is at the border of this one. All cells of
     /// the tile have fired.
     #[inline(always)]
-    fn hand_on<L: Lane>(&self, lane: &L, tile: &Tile<'_>, score: i32) {
+    fn hand_on<L: Lane>(&self, lane: &L, tile: &Tile, score: i32) {
         let last = tile.side() - 1;
         if self.row == last {
             tile.put_below(lane, self.column, score);

@@ -8,7 +8,8 @@
 //! the *edge*: at first it holds the values above the tile, and the last lane of each warp
 //! leaves there the values below its rows, of the columns that its warp has done with.
 //! The next warp begins when enough of them are there; warps advance in phases of some
-//! steps with a barrier of the block in between.
+//! steps with a barrier of the block in between. A step has no branch, and loads the scores
+//! of the next one.
 //!
 //! | kernel | rows of a lane | smallest tile on a GPU |
 //! | --- | --- | --- |
@@ -20,7 +21,7 @@ use super::frame::{DiagonalParams, Tile};
 use stm_core::{Lane, kernel_alone};
 
 /// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
-/// as many threads as a tile has rows, over `ROWS`.
+/// as many threads as a tile has rows, over `ROWS`, which are whole warps.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles<const ROWS: usize, const AFFINE: bool>;
 
@@ -60,6 +61,12 @@ const fn phase_steps(width: u32) -> u32 {
     if width >= 16 { 16 } else { 8 }
 }
 
+/// The mask of a full warp, a constant on a GPU; the host launches no other.
+#[inline(always)]
+fn full_warp<L: Lane>(lane: &L) -> u32 {
+    u32::MAX >> (32 - lane.warp_width())
+}
+
 /// What a lane carries from block to block.
 #[derive(Clone, Copy)]
 struct Carried<const ROWS: usize> {
@@ -71,11 +78,24 @@ struct Carried<const ROWS: usize> {
     /// The scores of its last row in the columns of the block, and the best in a vertical
     /// gap.
     below: [[i32; 2]; ROWS],
-    /// The letters of the columns of its next block, the first in the lowest bits.
+    /// The scores of its next block, by column and row. Loaded a step ahead.
+    scores: [[u32; ROWS]; ROWS],
+    /// The letters of the columns of the block after that, the first in the lowest bits.
     letters: u32,
+    /// The letter of its first row.
+    row_letter: u32,
 }
 
 impl<const ROWS: usize> Carried<ROWS> {
+    /// Takes over, if there was a block, what is carried to the next column.
+    #[inline(always)]
+    fn keep_if(&mut self, there_was: bool, next: &Self) {
+        let choose = |new: i32, old: i32| if there_was { new } else { old };
+        self.left = core::array::from_fn(|r| choose(next.left[r], self.left[r]));
+        self.gap_left = core::array::from_fn(|r| choose(next.gap_left[r], self.gap_left[r]));
+        self.corner = choose(next.corner, self.corner);
+    }
+
     /// Computes a block, given the values above it and the scores of its letters, by
     /// column and row.
     #[inline(always)]
@@ -140,13 +160,19 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             }),
             corner: tile.corner(lane, row),
             below: [[0; 2]; ROWS],
+            scores: [[0; ROWS]; ROWS],
             letters: 0,
+            row_letter: 0,
         };
         let above_last = tile.above(lane, side - 1);
-        let row_letters = core::array::from_fn(|r| tile.row_letter(lane, of_row(r)));
+        let row_letters: [u32; ROWS] = core::array::from_fn(|r| tile.row_letter(lane, of_row(r)));
+        carried.row_letter = row_letters[0];
         // SAFETY: all threads of the block come here.
         unsafe { lane.barrier() };
-        Self::fill_profile(lane, p, shared, row_letters);
+        if ROWS > 1 {
+            // A lane with one row looks its scores up as they are.
+            Self::fill_profile(lane, p, shared, row_letters);
+        }
         Self::sweep(lane, p, shared, &mut carried);
         // SAFETY: as above.
         unsafe { lane.barrier() };
@@ -179,7 +205,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     /// Fills the shared memory of the block except for the profile, each thread a part of it.
     /// Several loads are in flight together.
     #[inline(always)]
-    fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile<'_>, shared: Shared) {
+    fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile, shared: Shared) {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
         let words = tile.side().div_ceil(4);
         // SAFETY: words of the block's shared memory (`shared_words`); each is of one
@@ -267,22 +293,32 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     #[inline(always)]
     fn sweep<L: Lane>(lane: &L, p: &DiagonalParams, shared: Shared, carried: &mut Carried<ROWS>) {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
-        let lanes = lane.warp_mask().count_ones();
         let steps = phase_steps(width);
         // The last lane of a warp puts a block `width - 1` steps after the first has taken it.
         let delay = (width - 1).div_ceil(steps) + 1;
         let warps = threads.div_ceil(width);
         let phases = (warps - 1) * delay + (threads + width - 1).div_ceil(steps);
-        let begins = lane.warp_index() * delay;
-        carried.letters = Self::letters(lane, shared, 0);
+        // Shuffled, so that the assembler sees that all lanes of the warp take the same
+        // branches, and needs no other way for those that do not.
+        // SAFETY: all lanes of the warp come here.
+        let warp = unsafe { lane.shuffle_32(full_warp(lane), lane.warp_index(), 0) };
+        let begins = warp * delay;
+        let letters = Self::letters(lane, shared, 0);
+        carried.scores = Self::scores(lane, p, shared, carried.row_letter, letters);
+        carried.letters = Self::letters(lane, shared, 1);
         let mut phase = 0;
         while phase < phases {
             if phase >= begins {
                 let mut step = (phase - begins) * steps;
-                let end = (step + steps).min(threads + lanes - 1);
+                let end = step + steps;
+                // Spelled out, so that what is loaded a step ahead is waited for a step later.
+                // Behind the last block of the last lane nobody has one.
                 while step < end {
                     Self::step(lane, p, shared, carried, step);
-                    step += 1;
+                    Self::step(lane, p, shared, carried, step + 1);
+                    Self::step(lane, p, shared, carried, step + 2);
+                    Self::step(lane, p, shared, carried, step + 3);
+                    step += 4;
                 }
             }
             if warps > 1 {
@@ -304,7 +340,37 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         word >> (8 * (column & 3))
     }
 
-    /// Lets the lanes of a warp compute a block each, if they have one in this step.
+    /// Returns the scores of the lane's rows with some letters, by column and row.
+    #[inline(always)]
+    fn scores<L: Lane>(
+        lane: &L,
+        p: &DiagonalParams,
+        shared: Shared,
+        of_row: u32,
+        letters: u32,
+    ) -> [[u32; ROWS]; ROWS] {
+        let threads = lane.block_dim();
+        // SAFETY: words of the block's shared memory (`shared_words`).
+        let load = |at| unsafe { lane.shared_load_32(at) };
+        core::array::from_fn(|c| {
+            // Letters are below the number of letters; the host makes them so.
+            let letter = (letters >> (8 * c)) & 0xFF;
+            if ROWS == 1 {
+                return [load(shared.scores + of_row * p.alphabet + letter); ROWS];
+            }
+            let (at, stride) = Self::in_profile(shared, threads, lane.thread_index(), letter);
+            if ROWS == 4 {
+                // SAFETY: as above, and a multiple of 4.
+                let four = unsafe { lane.shared_load_32x4(at) };
+                core::array::from_fn(|r| four[r])
+            } else {
+                core::array::from_fn(|r| load(at + r as u32 * stride))
+            }
+        })
+    }
+
+    /// Lets the lanes of a warp compute a block each. A lane that has none in this step
+    /// computes something that it does not keep, which takes no branch.
     #[inline(always)]
     fn step<L: Lane>(
         lane: &L,
@@ -315,34 +381,28 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     ) {
         let (threads, me) = (lane.block_dim(), lane.lane_index());
         let rows = ROWS as u32;
-        // SAFETY: words of the block's shared memory (`shared_words`).
-        let load = |at| unsafe { lane.shared_load_32(at) };
-        // What is loaded does not depend on the lane before, so it is loaded first.
-        let letters = carried.letters;
-        let scores: [[u32; ROWS]; ROWS] = core::array::from_fn(|c| {
-            // Letters are below the number of letters; the host makes them so.
-            let letter = (letters >> (8 * c)) & 0xFF;
-            let (at, stride) = Self::in_profile(shared, threads, lane.thread_index(), letter);
-            if ROWS == 4 {
-                // SAFETY: as above, and a multiple of 4.
-                let four = unsafe { lane.shared_load_32x4(at) };
-                core::array::from_fn(|r| four[r])
-            } else {
-                core::array::from_fn(|r| load(at + r as u32 * stride))
-            }
-        });
-        carried.letters = Self::letters(lane, shared, step + 1);
-        let has_block = step >= me && step - me < threads;
-        let column = step.saturating_sub(me) * rows;
-        let mut first = [[0; 2]; ROWS];
-        if me == 0 && has_block {
-            first = core::array::from_fn(|c| {
-                let at = column + c as u32;
-                let gap = if AFFINE { load(shared.gaps + at) } else { 0 };
-                [load(shared.edge + at).cast_signed(), gap.cast_signed()]
-            });
-        }
-        let (warp, source) = (lane.warp_mask(), me.saturating_sub(1));
+        // Lane 0 needs the values above its block. All lanes load them, as one word, and
+        // beyond the last block those of the last.
+        let edge_at = step.min(threads - 1) * rows;
+        // SAFETY: words of the block's shared memory (`shared_words`), at a multiple of 4
+        // where there are four.
+        let first: [[i32; 2]; ROWS] = unsafe {
+            let load = |from: u32| -> [u32; ROWS] {
+                if ROWS == 4 {
+                    let four = lane.shared_load_32x4(from + edge_at);
+                    core::array::from_fn(|c| four[c])
+                } else {
+                    core::array::from_fn(|c| lane.shared_load_32(from + edge_at + c as u32))
+                }
+            };
+            let scores = load(shared.edge);
+            let gaps = if AFFINE { load(shared.gaps) } else { scores };
+            core::array::from_fn(|c| [scores[c].cast_signed(), gaps[c].cast_signed()])
+        };
+        let scores = carried.scores;
+        carried.scores = Self::scores(lane, p, shared, carried.row_letter, carried.letters);
+        carried.letters = Self::letters(lane, shared, step + 2);
+        let (warp, source) = (full_warp(lane), me.saturating_sub(1));
         // SAFETY: all lanes of the warp come here.
         let shuffle = |v: i32| unsafe { lane.shuffle_32(warp, v.cast_unsigned(), source) };
         let edge: [[i32; 2]; ROWS] = core::array::from_fn(|c| {
@@ -355,22 +415,41 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
             };
             if me == 0 { first[c] } else { [score, gap] }
         });
-        if !has_block {
-            return;
+        let block = step.wrapping_sub(me);
+        let has_block = block < threads;
+        let mut next = *carried;
+        next.advance::<AFFINE>(edge, scores, p.open);
+        carried.below = next.below;
+        carried.keep_if(has_block, &next);
+        if has_block && me + 1 == lane.warp_width() {
+            let to = block * rows;
+            // SAFETY: as above. This warp has taken the word, and the next one takes
+            // it in a later phase.
+            unsafe {
+                Self::store_edge(lane, shared.edge + to, &carried.below, 0);
+                if AFFINE {
+                    Self::store_edge(lane, shared.gaps + to, &carried.below, 1);
+                }
+            }
         }
-        carried.advance::<AFFINE>(edge, scores, p.open);
-        if me + 1 == warp.count_ones() {
+    }
+
+    /// Stores the values of a kind below a block, from a word on.
+    ///
+    /// # Safety
+    /// The words are of the caller's edge, from a multiple of 4 on where there are four.
+    #[inline(always)]
+    unsafe fn store_edge<L: Lane>(lane: &L, to: u32, below: &[[i32; 2]; ROWS], kind: usize) {
+        let word = |c: usize| below[c][kind].cast_unsigned();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if ROWS == 4 {
+                lane.shared_store_32x4(to, core::array::from_fn(|c| word(c.min(ROWS - 1))));
+                return;
+            }
             let mut c = 0;
             while c < ROWS {
-                let at = column + c as u32;
-                // SAFETY: as above. This warp has taken the word, and the next one takes
-                // it in a later phase.
-                unsafe {
-                    lane.shared_store_32(shared.edge + at, carried.below[c][0].cast_unsigned());
-                    if AFFINE {
-                        lane.shared_store_32(shared.gaps + at, carried.below[c][1].cast_unsigned());
-                    }
-                }
+                lane.shared_store_32(to + c as u32, word(c));
                 c += 1;
             }
         }

@@ -27,8 +27,14 @@ impl Place {
     pub fn of<L: Lane>(lane: &L) -> Option<Self> {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
         let warps = threads / width;
-        (warps * width == threads).then(|| Self {
-            warp: lane.warp_index(),
+        if warps * width != threads {
+            return None;
+        }
+        // Shuffled, so that the assembler sees that all lanes of the warp take the same
+        // branches. SAFETY: all lanes of the warp come here, and warps are full.
+        let warp = unsafe { lane.shuffle_32(u32::MAX >> (32 - width), lane.warp_index(), 0) };
+        Some(Self {
+            warp,
             lane: lane.lane_index(),
             warps,
             threads,

@@ -1,8 +1,8 @@
 //! One point, measured and verified.
 
 use super::inputs::Inputs;
-use super::plan::{Case, DATAFLOW, GRAPH, REDUCTION, cut};
-use super::reduction;
+use super::plan::{Case, DATAFLOW, GRAPH, HOPS, REDUCTION, cut};
+use super::{hops, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::numbers::bytes;
@@ -96,6 +96,9 @@ impl<'d> Measuring<'d> {
     fn measured(&mut self, asked: &Asked) -> Result<Point> {
         if asked.part == REDUCTION {
             return reduction::measure(self.device, asked);
+        }
+        if asked.part == HOPS {
+            return hops::measure(self.device, asked);
         }
         let case = Case::of(asked);
         if let Some(variant) = asked.implementation.strip_prefix("stm:") {
@@ -224,7 +227,7 @@ mod tests {
             let point = measuring.measure(&asked).expect("no error");
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
-            if asked.part != REDUCTION {
+            if ![REDUCTION, HOPS].contains(&asked.part.as_str()) {
                 assert_eq!(point.operations, Case::of(&asked).cells());
             }
         }

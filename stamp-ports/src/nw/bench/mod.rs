@@ -10,6 +10,7 @@
 //! | `run` | all of them, one after the other |
 
 pub mod document;
+mod hops;
 pub mod inputs;
 pub mod measure;
 pub mod plan;

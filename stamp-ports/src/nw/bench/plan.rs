@@ -1,7 +1,7 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-use super::reduction;
+use super::{hops, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::nw::diagonals::{Cut, TileKernel};
 use crate::points::Asked;
@@ -9,10 +9,14 @@ use std::collections::BTreeMap;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
-pub const PARTS: [(&str, &str); 7] = [
+pub const PARTS: [(&str, &str); 8] = [
     (
         REDUCTION,
         "values handed from warp to warp (Li et al. 2015, Figure 4)",
+    ),
+    (
+        HOPS,
+        "a value handed from thread to thread, in each memory that has channels",
     ),
     (
         "table3",
@@ -33,6 +37,8 @@ pub const PARTS: [(&str, &str); 7] = [
 
 /// One launch, in which values flow from warp to warp through channels.
 pub const DATAFLOW: &str = "dataflow";
+/// The part of single hops.
+pub const HOPS: &str = "hops";
 /// The part of the reduction.
 pub const REDUCTION: &str = "reduction";
 /// A launch for each diagonal of tiles.
@@ -146,6 +152,8 @@ impl Plan {
 /// Lengths and sides of a run.
 struct Sizes {
     warps: &'static [u32],
+    /// Hops: the memory, blocks, warps of a block, and the threads that a value goes round.
+    hops: &'static [(&'static str, u32, u32, u64)],
     table3: &'static [u64],
     long: &'static [u64],
     /// The most letters of implementations with a thread for each cell.
@@ -160,6 +168,14 @@ struct Sizes {
 
 const FULL: Sizes = Sizes {
     warps: &[2, 4, 8, 16],
+    hops: &[
+        (hops::SHARED, 1, 2, 2),
+        (hops::SHARED, 1, 16, 16),
+        (hops::CLUSTER, 2, 1, 2),
+        (hops::CLUSTER, 8, 1, 8),
+        (hops::GLOBAL, 2, 1, 2),
+        (hops::GLOBAL, 132, 1, 132),
+    ],
     table3: &[31, 62, 124, 248, 496, 992, 1984],
     long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
     points_max: 8192,
@@ -171,6 +187,11 @@ const FULL: Sizes = Sizes {
 
 const QUICK: Sizes = Sizes {
     warps: &[2, 4],
+    hops: &[
+        (hops::SHARED, 1, 2, 2),
+        (hops::CLUSTER, 2, 1, 2),
+        (hops::GLOBAL, 2, 1, 2),
+    ],
     table3: &[31, 62],
     long: &[200],
     points_max: 62,
@@ -179,10 +200,6 @@ const QUICK: Sizes = Sizes {
     points_side: 4,
     batch: (20, 30),
 };
-
-/// The sides of tiles that are measured with every long length: the paper's, and the ones among
-/// which the best is found to be.
-const SIDES_LONG: [u64; 4] = [32, 128, 256, 512];
 
 /// How many sides, from the smallest on, are compared with other gaps and letters.
 const SIDES_COMPARED: usize = 4;
@@ -212,11 +229,25 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
             });
         }
     }
+    for &(memory, blocks, threads, round) in sizes.hops {
+        plan.all.push(Asked {
+            part: HOPS.into(),
+            implementation: memory.into(),
+            blocks,
+            threads: threads * limits.warp_width,
+            parameters: BTreeMap::from([("round".into(), round)]),
+        });
+    }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
         plan.add("table3", DATAFLOW, case, 0);
-        plan.add("table3", DIAGONALS, case, 32);
-        plan.add("table3", GRAPH, case, 32);
+        // The side of the paper, and all that are not larger than the table needs.
+        for &side in sizes.sides {
+            if side == 32 || side < 2 * letters {
+                plan.add("table3", DIAGONALS, case, side);
+                plan.add("table3", GRAPH, case, side);
+            }
+        }
         plan.add("table3", LOCKS, case, sizes.points_side);
         plan.add("table3", CELLS, case, sizes.points_side);
         plan.add("table3", STM, case, 0);
@@ -229,10 +260,8 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     for &letters in sizes.long {
         let case = Case::nucleotides(letters);
         plan.add("sizes", DATAFLOW, case, 0);
-        for side in SIDES_LONG {
-            if sizes.sides.contains(&side) {
-                plan.add("sizes", GRAPH, case, side);
-            }
+        for &side in sizes.sides {
+            plan.add("sizes", GRAPH, case, side);
         }
         plan.add("sizes", DIAGONALS, case, 32);
         if letters <= sizes.points_max {
@@ -295,7 +324,8 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert!(PARTS.iter().any(|(part, _)| *part == one.part));
             assert!(!all[..i].contains(one), "{one:?}");
-            assert!(one.part == REDUCTION || Case::of(one).cells() > 0);
+            let is_of_values = [REDUCTION, HOPS].contains(&one.part.as_str());
+            assert!(is_of_values || Case::of(one).cells() > 0);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The values above and below a strip: taken from channels and put into channels some
-//! columns at a time, a *stage*, which is in shared memory meanwhile.
+//! The values above and below a strip and the letters of its columns: taken from channels and
+//! put into channels some columns at a time, a *stage*, which is in shared memory meanwhile.
 
 use super::{COLUMNS, full_warp, stage_columns, stage_steps};
 use stm_core::Lane;
@@ -42,6 +42,58 @@ fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize,
         }
         k += 1;
         column += width;
+    }
+}
+
+/// Where lane 0 takes the letters of the columns from.
+///
+/// The words of a stage are those of the steps after its own, as a lane looks at its letters a
+/// step ahead.
+pub(super) struct Letters<'l, L> {
+    lane: &'l L,
+    /// The word of the letters of the first columns.
+    words: *const u32,
+    /// The first word in shared memory.
+    stage: u32,
+    /// The lane's word of the next stage.
+    ahead: u32,
+}
+
+impl<'l, L: Lane> Letters<'l, L> {
+    /// Makes that of a strip, whose words begin at an address, with stages from a word of
+    /// shared memory on.
+    #[inline(always)]
+    pub(super) fn new(lane: &'l L, words: *const u32, stage: u32) -> Self {
+        Self {
+            lane,
+            words,
+            stage,
+            ahead: 0,
+        }
+    }
+
+    /// Loads the words of the stage that begins with a step, so that they are on the way while
+    /// the warp computes.
+    #[inline(always)]
+    pub(super) fn look_ahead(&mut self, step: u32) {
+        let steps = stage_steps(self.lane.warp_width());
+        let mine = step + 1 + self.lane.lane_index() % steps;
+        // SAFETY: the host has so many words of padding behind the last column
+        // (`margin`), which `one_strip` checks.
+        self.ahead = unsafe {
+            self.lane
+                .load_constant_32(self.words.wrapping_add(mine as usize))
+        };
+    }
+
+    /// Brings the words of the next stage into shared memory.
+    #[inline(always)]
+    pub(super) fn take(&self) {
+        let me = self.lane.lane_index();
+        if me < stage_steps(self.lane.warp_width()) {
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { self.lane.shared_store_32(self.stage + me, self.ahead) };
+        }
     }
 }
 

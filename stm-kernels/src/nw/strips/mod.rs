@@ -60,7 +60,7 @@ pub mod layout;
 mod sweep;
 
 use super::NEVER;
-use edges::{Above, Below, Row};
+use edges::{Above, Below, Letters, Row};
 use stm_core::sync::channel::TChannels;
 use stm_core::{Lane, TArray, kernel_alone};
 use sweep::Sweep;
@@ -142,10 +142,16 @@ pub struct StripsParams {
 }
 
 /// Words of shared memory that a warp of `width` lanes needs with so many letters: a
-/// *profile*, which has the scores of each letter with those of each lane's rows, and the
-/// values above and below the strip for some steps.
+/// *profile*, which has the scores of each letter with those of each lane's rows, the
+/// values above and below the strip and the letters of its columns for some steps, and the
+/// scores of all pairs of letters.
 pub const fn shared_words(alphabet: u32, width: u32) -> u32 {
-    alphabet * width * ROWS + 4 * stage_columns(width)
+    (scores_at(alphabet, width) + alphabet * alphabet).next_multiple_of(4)
+}
+
+/// The word of a warp's shared memory where the scores of all pairs of letters begin.
+const fn scores_at(alphabet: u32, width: u32) -> u32 {
+    alphabet * width * ROWS + 4 * stage_columns(width) + stage_steps(width)
 }
 
 /// Words of padding before and behind the letters of columns.
@@ -162,9 +168,6 @@ const fn stage_columns(width: u32) -> u32 {
 const fn stage_steps(width: u32) -> u32 {
     if width > COLUMNS { width / COLUMNS } else { 1 }
 }
-
-/// The most steps of a stage, those of a warp of 32 lanes.
-const STAGE_STEPS_MAX: usize = 8;
 
 /// The mask of a full warp, a constant on a GPU; the host launches no other.
 #[inline(always)]
@@ -199,33 +202,79 @@ impl AffineStrips {
 fn all_strips<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams) {
     let warp = full_warp(lane);
     let Some(next) = p.next.get(0) else { return };
+    let warps = lane.block_dim() / lane.warp_width();
+    fill_scores(lane, p);
+    // A warp mostly draws its number first, and then one that is the number of all warps
+    // further on, so what is loaded for that number arrives together with the draw.
+    // It is shuffled so that the assembler sees that it is one for all lanes, and with it
+    // all branches that depend on the strip.
+    let first = lane.block_index() * warps + lane.warp_index();
+    // SAFETY: all lanes of the warp come here.
+    let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
     loop {
         let mut drawn = 0;
         if lane.lane_index() == 0 {
             // SAFETY: a live word. Relaxed: it only counts.
             drawn = unsafe { lane.fetch_add_relaxed_32(next, 1) };
         }
+        let mut strip = load_strip(lane, p, guess);
         // SAFETY: all lanes of the warp come here, as what they return by is the same
         // for all.
         drawn = unsafe { lane.shuffle_32(warp, drawn, 0) };
         if drawn >= p.count {
             return;
         }
-        let at = u64::from(drawn) * STRIP_WORDS;
-        let word = |i| constant(lane, &p.strips, at + i);
-        let strip = Strip {
-            rows_at: word(0),
-            columns_at: word(1),
-            blocks: word(2),
-            row_at: word(3),
-            takes: word(4),
-            puts: word(5),
-            padding: word(6),
-            left: word(7).cast_signed(),
-        };
+        if drawn != guess {
+            strip = load_strip(lane, p, drawn);
+        }
         if !one_strip::<L, AFFINE>(lane, p, &strip) {
             return;
         }
+        guess = drawn + lane.grid_dim() * warps;
+    }
+}
+
+/// Loads what the host says of a strip.
+#[inline(always)]
+fn load_strip<L: Lane>(lane: &L, p: &StripsParams, number: u32) -> Strip {
+    let at = u64::from(number) * STRIP_WORDS;
+    let word = |i| constant(lane, &p.strips, at + i);
+    Strip {
+        rows_at: word(0),
+        columns_at: word(1),
+        blocks: word(2),
+        row_at: word(3),
+        takes: word(4),
+        puts: word(5),
+        padding: word(6),
+        left: word(7).cast_signed(),
+    }
+}
+
+/// Returns the first word of shared memory of the caller's warp.
+#[inline(always)]
+fn of_warp<L: Lane>(lane: &L, p: &StripsParams) -> u32 {
+    lane.warp_index() * shared_words(p.alphabet, lane.warp_width())
+}
+
+/// Copies the scores of all pairs of letters into the warp's shared memory.
+#[inline(always)]
+fn fill_scores<L: Lane>(lane: &L, p: &StripsParams) {
+    let (me, width) = (lane.lane_index(), lane.warp_width());
+    let at = of_warp(lane, p) + scores_at(p.alphabet, width);
+    let pairs = p.alphabet * p.alphabet;
+    let mut first = 0;
+    while first < pairs {
+        // The last ones repeat the last pair.
+        let pair = |k: u32| (first + k * width + me).min(pairs - 1);
+        let found = four!(K => constant(lane, &p.scores, u64::from(pair(K as u32))));
+        let mut k = 0;
+        while k < 4 {
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { lane.shared_store_32(at + pair(k), found[k as usize]) };
+            k += 1;
+        }
+        first += 4 * width;
     }
 }
 
@@ -239,20 +288,19 @@ fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
         .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
-/// Fills the lane's part of the profile, which begins at a word of shared memory.
+/// Fills the lane's part of the profile, which begins at a word of shared memory, from
+/// the scores that are at another.
 #[inline(always)]
-fn fill_profile<L: Lane>(lane: &L, p: &StripsParams, strip: &Strip, profile: u32) {
+fn fill_profile<L: Lane>(lane: &L, p: &StripsParams, strip: &Strip, profile: u32, scores: u32) {
     let (me, width) = (lane.lane_index(), lane.warp_width());
     let row_letters = constant(lane, &p.letters, u64::from(strip.rows_at + me));
+    let of_row = four!(R => scores + (row_letters >> (8 * R) & 0xFF) * p.alphabet);
     let mut letter = 0;
     while letter < p.alphabet {
-        let mut r = 0;
-        while r < ROWS {
-            let of_row = row_letters >> (8 * r) & 0xFF;
-            let score = constant(lane, &p.scores, u64::from(of_row * p.alphabet + letter));
-            // SAFETY: in the warp's part of shared memory (`shared_words`).
-            unsafe { lane.shared_store_32(profile + letter * width * ROWS + r, score) };
-            r += 1;
+        // SAFETY: in the warp's part of shared memory (`shared_words`), at a multiple of 4.
+        unsafe {
+            let found = four!(R => lane.shared_load_32(of_row[R] + letter));
+            lane.shared_store_32x4(profile + letter * width * ROWS, found);
         }
         letter += 1;
     }
@@ -308,7 +356,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     else {
         return false;
     };
-    let base = lane.warp_index() * shared_words(p.alphabet, width);
+    let base = of_warp(lane, p);
     let profile = base + me * ROWS;
     let stage = base + p.alphabet * width * ROWS;
 
@@ -322,17 +370,33 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
         strip.left
     };
 
-    // The warp may still read what it left in shared memory.
-    // SAFETY: all lanes of the warp come here.
-    unsafe { lane.sync_warp(warp) };
-    fill_profile(lane, p, strip, profile);
+    // Lanes whose rows are all padding have the same in every column, so a first strip
+    // begins when such lanes, a stage's worth of them, would hand that on.
+    let skipped = strip.padding / ROWS / steps * steps;
+    let first_word = letters
+        .wrapping_add((width - 1 - me + skipped) as usize)
+        .cast_const();
+    let of_columns = letters.wrapping_add((width - 1) as usize).cast_const();
+    let columns = stage_columns(width);
+    let stage_letters = stage + 4 * columns;
+    let mut letters = Letters::new(lane, of_columns, stage_letters);
+    letters.look_ahead(skipped);
+    // SAFETY: in range, as the first and the last word of the strip's letters are.
+    let word = unsafe { lane.load_constant_32(first_word) };
     let row = Row {
         channels: p.channels,
         at: u64::from(strip.row_at),
         columns: strip.blocks * COLUMNS,
     };
     let mut above = Above::<L, AFFINE>::new(lane, row, p.tag + strip.takes, stage);
-    let columns = stage_columns(width);
+    if strip.takes != 0 {
+        above.look_ahead();
+    }
+    // The warp may still read what it left in shared memory, and reads all scores.
+    // SAFETY: all lanes of the warp come here.
+    unsafe { lane.sync_warp(warp) };
+    let scores = base + scores_at(p.alphabet, width);
+    fill_profile(lane, p, strip, profile, scores);
     if strip.takes == 0 {
         let mut column = me;
         while column < columns {
@@ -343,14 +407,13 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
             }
             column += width;
         }
-    } else {
-        above.look_ahead();
     }
-    // SAFETY: all lanes of the warp come here.
-    unsafe { lane.sync_warp(warp) };
-
     let mut below = Below::<L, AFFINE>::new(lane, row, p.tag + strip.puts, stage + 2 * columns);
-    let letters = letters.wrapping_add((width - 1 - me) as usize).cast_const();
+    let above_first = if me < skipped {
+        [p.open, NEVER]
+    } else {
+        [left[3], strip.left]
+    };
     let mut sweep = Sweep::<L, AFFINE> {
         lane,
         profile,
@@ -359,26 +422,27 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
         left,
         gap_left: [NEVER; ROWS as usize],
         corner,
-        bottom: [[left[3], strip.left]; COLUMNS as usize],
-        words: [0; STAGE_STEPS_MAX],
-        letters,
+        bottom: [above_first; COLUMNS as usize],
+        word,
+        letters: stage_letters,
     };
-    sweep.load_letters();
-    let mut step = 0;
+    let mut step = skipped;
     while step < strip.blocks + width - 1 {
-        if strip.takes != 0 && step < strip.blocks {
-            // The lanes are done with the last stage before, and have this one after it.
-            // SAFETY: all lanes of the warp come here.
-            unsafe { lane.sync_warp(warp) };
-            if !above.take() {
-                return false;
-            }
-            // SAFETY: as above.
-            unsafe { lane.sync_warp(warp) };
+        let takes = strip.takes != 0 && step < strip.blocks;
+        // The lanes are done with the last stage before, and have this one after it.
+        // SAFETY: all lanes of the warp come here.
+        unsafe { lane.sync_warp(warp) };
+        letters.take();
+        if takes && !above.take() {
+            return false;
+        }
+        // SAFETY: as above.
+        unsafe { lane.sync_warp(warp) };
+        letters.look_ahead(step + steps);
+        if takes {
             above.look_ahead();
         }
         one_stage(lane, &mut sweep, &mut below, step);
-        sweep.next_stage();
         step += steps;
     }
     below.put_rest();

@@ -1,6 +1,6 @@
 //! A lane's blocks of a strip.
 
-use super::{COLUMNS, ROWS, STAGE_STEPS_MAX, full_warp, stage_columns, stage_steps};
+use super::{COLUMNS, ROWS, full_warp, stage_columns, stage_steps};
 use core::mem;
 use stm_core::Lane;
 
@@ -25,32 +25,14 @@ pub(super) struct Sweep<'l, L, const AFFINE: bool> {
     pub(super) corner: i32,
     /// The last row of the last block.
     pub(super) bottom: Edge,
-    /// The letters of the columns of the next blocks. They are loaded a stage ahead, as
-    /// each stage begins a new sector of a cache line.
-    pub(super) words: [u32; STAGE_STEPS_MAX],
-    /// Where those of this stage were loaded from.
-    pub(super) letters: *const u32,
+    /// The letters of the columns of the lane's next block. They go from lane to lane, a step
+    /// later each, and lane 0 takes them from shared memory.
+    pub(super) word: u32,
+    /// The first word of shared memory with those that lane 0 takes in this stage.
+    pub(super) letters: u32,
 }
 
 impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
-    /// Loads the letters of the first stage.
-    #[inline(always)]
-    pub(super) fn load_letters(&mut self) {
-        let mut k = 0;
-        while k < stage_steps(self.lane.warp_width()) as usize {
-            // SAFETY: in range, as the first and the last word of the strip's letters are.
-            self.words[k] = unsafe { self.lane.load_constant_32(self.letters.wrapping_add(k)) };
-            k += 1;
-        }
-    }
-
-    /// Goes on to the next stage.
-    #[inline(always)]
-    pub(super) fn next_stage(&mut self) {
-        let steps = stage_steps(self.lane.warp_width());
-        self.letters = self.letters.wrapping_add(steps as usize);
-    }
-
     /// Computes the lane's block of a step, the `k`th of a stage.
     #[inline(always)]
     pub(super) fn block(&mut self, k: u32) {
@@ -58,9 +40,9 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
         let (warp, me, width) = (full_warp(lane), lane.lane_index(), lane.warp_width());
         let (steps, columns) = (stage_steps(width), stage_columns(width));
         let below = stage + 2 * columns;
+        let source = me.saturating_sub(1);
         // SAFETY: all lanes of the warp come here.
         let mut edge = four!(C => unsafe {
-            let source = me.saturating_sub(1);
             let score = lane.shuffle_32(warp, self.bottom[C][0].cast_unsigned(), source);
             let gap = if AFFINE {
                 lane.shuffle_32(warp, self.bottom[C][1].cast_unsigned(), source)
@@ -69,7 +51,12 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
             };
             [score.cast_signed(), gap.cast_signed()]
         });
+        let word = self.word;
+        // SAFETY: as above.
+        self.word = unsafe { lane.shuffle_32(warp, word, source) };
         if me == 0 {
+            // SAFETY: in the warp's part of shared memory.
+            self.word = unsafe { lane.shared_load_32(self.letters + k) };
             // SAFETY: in the warp's part of shared memory, at a multiple of 4.
             let scores = unsafe { lane.shared_load_32x4(stage + k * COLUMNS) };
             let gaps = if AFFINE {
@@ -80,13 +67,6 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
             };
             edge = four!(C => [scores[C].cast_signed(), gaps[C].cast_signed()]);
         }
-        // Letters are used before others are loaded in their place.
-        let word = self.words[k as usize];
-        // SAFETY: in range, as the first and the last word of the strip's letters are.
-        self.words[k as usize] = unsafe {
-            let ahead = self.letters.wrapping_add((k + steps) as usize);
-            lane.load_constant_32(ahead)
-        };
         let scores = four!(C => {
             let letter = word >> (8 * C) & 0xFF;
             // SAFETY: in the profile, as letters are below `alphabet`; the host
