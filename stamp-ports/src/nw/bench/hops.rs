@@ -10,11 +10,11 @@ use stm_core::host::{Buffer, Channels, Device, Launch, Watchdog};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 
 /// Between warps of a block.
-pub const SHARED: &str = "shared";
+pub(super) const SHARED: &str = "shared";
 /// Between blocks of a cluster.
-pub const CLUSTER: &str = "cluster";
+pub(super) const CLUSTER: &str = "cluster";
 /// Between blocks, through global memory.
-pub const GLOBAL: &str = "global";
+pub(super) const GLOBAL: &str = "global";
 
 /// Rounds of a launch.
 const ROUNDS: u32 = 10_000;
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// An error of the device, or a memory that there is not.
-pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
+pub(super) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let (launch, threads) = shape(asked)?;
     let run = match asked.implementation.as_str() {
         SHARED => run::<HopsShared>,
