@@ -188,6 +188,112 @@ fn matrices_are_named_or_read() {
 }
 
 #[test]
+fn one_of_two_costs_or_scores_may_be_given_and_costs_may_be_0() {
+    let files = Files::new(">x\nAAAACCGT\n", ">y\nCCGA\n");
+    for (given, both) in [
+        (
+            &["--gap-open", "3"][..],
+            ["--gap-open", "3", "--gap-extend", "1"],
+        ),
+        (
+            &["--gap-extend", "3"],
+            ["--gap-open", "10", "--gap-extend", "3"],
+        ),
+        (&["--match", "7"], ["--match", "7", "--mismatch", "4"]),
+        (&["--mismatch", "0"], ["--match", "5", "--mismatch", "0"]),
+    ] {
+        assert_eq!(files.json(given), files.json(&both), "{given:?}");
+        assert_ne!(files.json(given)[0]["score"], files.json(&[])[0]["score"]);
+    }
+    assert_eq!(files.json(&["--gap", "0"])[0]["score"], 15);
+}
+
+#[test]
+fn a_u_is_a_t_where_letters_are_nucleotides() {
+    let files = Files::new(">x\nGAUUACA\n", ">y\nGATTACA\n");
+    let found = files.json(&LINEAR);
+    assert_eq!(
+        (&found[0]["cigar"], &found[0]["score"]),
+        (&"7=".into(), &7.into())
+    );
+    let shown = files.with(&LINEAR, right);
+    assert!(
+        shown.contains("GAUUACA") && shown.contains("|||||||"),
+        "{shown}"
+    );
+    files.write("a.fa", ">x\nGAUNACA\n");
+    for name in ["nuc.4.4", "EDNAFULL"] {
+        let found = files.json(&["--matrix", name]);
+        assert_eq!(
+            (&found[0]["matrix"], &found[0]["score"]),
+            (&"nuc.4.4".into(), &28.into())
+        );
+    }
+    files.with(&[], |arguments| {
+        refused(arguments, &["'N'", "--matrix nuc.4.4"])
+    });
+    // The matrix in use is not recommended.
+    files.write("a.fa", ">x\nGAJ\n");
+    for matrix in ["nuc.4.4", "blosum62"] {
+        files.with(&["--matrix", matrix], |arguments| {
+            refused(arguments, &["'J'", "no built-in matrix", "FILE"]);
+        });
+    }
+}
+
+#[test]
+fn files_of_other_systems_are_read_and_other_formats_named() {
+    let files = Files::new("\u{feff}>x\rACG\rT\r", ">y\nACGT\n");
+    assert_eq!(files.json(&LINEAR)[0]["cigar"], "4=");
+    for (bytes, parts) in [
+        (&b"\x1f\x8b\x08\x00"[..], &["a.fa", "gzip", "gunzip"][..]),
+        (b"@r\nACGT\n+\nIIII\n", &["a.fa", "FASTQ"]),
+    ] {
+        std::fs::write(files.folder.path().join("a.fa"), bytes).expect("a file");
+        files.with(&[], |arguments| refused(arguments, parts));
+    }
+    files.write("m.txt", "\u{feff}   A C\rC -2 9\rA  7 -1\r");
+    files.write("a.fa", ">p\nAC\n");
+    files.write("b.fa", ">q\nCC\n");
+    // A letter of A is a row.
+    let matrix = files.path("m.txt");
+    assert_eq!(
+        files.json(&["--matrix", &matrix, "--gap", "9"])[0]["score"],
+        8
+    );
+    files.write("m.txt", "A C\nA 1 99999999999\nC 1 1\n");
+    files.with(&["--matrix", &matrix], |arguments| {
+        refused(arguments, &["line 2", "too large"])
+    });
+}
+
+#[test]
+fn one_of_the_files_may_be_standard_input() {
+    let files = Files::new(">x\nACGT\n", ">y\nACGT\n");
+    let b = files.path("b.fa");
+    let piped = std::fs::File::open(files.path("a.fa")).expect("a file");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_stamp"))
+        .args(["nw", "-", &b, "--json"])
+        .stdin(piped)
+        .output()
+        .expect("stamp starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("\"cigar\":\"4=\""));
+    refused(&["nw", "-", "-"], &["both", "standard input"]);
+}
+
+#[test]
+fn long_names_are_cut_before_letters_and_whole_above() {
+    let long = "n".repeat(120);
+    let files = Files::new(&format!(">{long}\nACGT\n"), ">y\nACGT\n");
+    let shown = files.with(&[], right);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].contains(&long), "{shown}");
+    assert!(lines[1..].iter().all(|line| line.len() < 80), "{shown}");
+    assert_eq!(lines[2].find("ACGT"), lines[4].find("ACGT"));
+}
+
+#[test]
 fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     let good = ">a\nACGT\n";
     for (a, b, parts) in [
@@ -211,10 +317,9 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     }
     let files = Files::new(good, good);
     for (options, parts) in [
-        (&["--match", "1"][..], &["--mismatch"][..]),
-        (&["--gap", "-2"], &["--gap", "\"-2\"", "positive"]),
+        (&["--gap", "-2"][..], &["--gap", "\"-2\"", "0 or more"][..]),
         (&["--gap", "1.5"], &["--gap", "\"1.5\"", "whole number"]),
-        (&["--gap-open", "2"], &["--gap-extend"]),
+        (&["--gap", "2", "--gap-extend", "1"], &["--gap"]),
         (
             &["--gap", "2", "--gap-open", "2", "--gap-extend", "1"],
             &["--gap"],
@@ -238,7 +343,10 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     for (text, parts) in [
         ("A C\nA 1 2\n", &["not square", "'C'"][..]),
         ("A C\nA 1 2\nC 1\n", &["line 3", "'C'"]),
-        ("A C\nA 1 2\nC 2 1\nG 1 1\n", &["not square", "line 4"]),
+        (
+            "A C\nA 1 2\nC 2 1\nG 1 1\n",
+            &["line 4", "\"G\"", "no column"],
+        ),
         ("", &["empty"]),
         (
             "A C\nA 1 2\nC 2 1\n",
@@ -273,12 +381,35 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
         let (host, mut cpu) = (on("host"), on("cpu"));
         for (host, cpu) in host.iter().zip(&mut cpu) {
             assert_eq!(
-                (&host["device"], &cpu["device"]),
+                (&host["device_asked"], &cpu["device_asked"]),
                 (&"host".into(), &"cpu".into())
             );
+            // The host aligns what is short, whatever fills the tables of others.
+            let is_long = options == ["--score-only"] || host["a"] == "long";
+            let on = if is_long { "cpu" } else { "host" };
+            assert_eq!(
+                (&host["device"], &cpu["device"]),
+                (&"host".into(), &on.into())
+            );
             cpu["device"] = "host".into();
+            cpu["device_asked"] = "host".into();
             assert_eq!(host, cpu);
         }
+    }
+    assert_eq!(files.json(&["--score-only"])[0]["device_asked"], "auto");
+    // What is traced says where how much was filled.
+    let traced = files.with(&["-v", "--device", "cpu"], stamp);
+    let told = text(&traced.stderr);
+    assert!(traced.status.success(), "{told}");
+    for part in [
+        "fill tables",
+        "on=\"cpu\"",
+        "tables=2",
+        "cells=4",
+        "align small parts",
+        "busy",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
     }
     let wrong = ["--device", "gpu"];
     files.with(&wrong, |arguments| {
@@ -297,6 +428,10 @@ fn the_help_shows_an_example_that_runs() {
         help.lines().all(|line| line.chars().count() <= 80),
         "{help}"
     );
+    // A line of the text that was too long would leave a word alone on the next.
+    let whole =
+        "\n`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone;\n";
+    assert!(help.contains(whole), "{help}");
     let files = Files::new(">one\nGATTACA\n", ">two\nGCATGCA\n");
     let example = "--match 1 --mismatch 1 --gap 1";
     assert!(help.contains(&format!("stamp nw a.fa b.fa {example}")));

@@ -21,6 +21,10 @@ struct Locks;
 #[doc = include_str!("../../docs/book/src/synchronisation.md")]
 struct Synchronisation;
 
+/// Alignments of sequences, an application of channels; a program in it would be tested as well.
+#[doc = include_str!("../../docs/book/src/alignments.md")]
+struct Alignments;
+
 /// The protocol in pictures; a program in it would be tested as well.
 #[doc = include_str!("../../docs/book/src/opacity.md")]
 struct Opacity;

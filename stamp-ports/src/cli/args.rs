@@ -209,25 +209,13 @@ pub struct SoakArgs {
 #[derive(Subcommand, Debug)]
 pub enum Bench {
     /// Everything that the GPU-STM paper shows, into one document
-    #[command(after_help = "\
-Figure 2 and Table 2 (fig2): every variant over coarse locking at its best
-launch, which is searched; Figure 3 (fig3): throughput by threads; Figure 4
-(fig4): EigenBench by shared words and locks; Figure 5 (fig5): where the time
-goes; Table 1 (table1): what the workloads' transactions are like.
-
-DIR/paper.json is written after every point. After an interruption, the same
-command goes on where it stopped; --only and --workload add to what is there.
-
-Examples:
-  stamp bench paper --out results
-  stamp bench paper --quick --out quick           small, on the CPU, minutes
-  stamp bench paper --only fig2,table1 --workload ra,ht --out results")]
+    #[command(after_help = super::paper::help())]
     Paper(PaperArgs),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
-    #[command(after_help = super::sync::HELP)]
+    #[command(after_help = super::sync::help())]
     Sync(super::sync::SyncArgs),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
-    #[command(after_help = super::nw_bench::HELP)]
+    #[command(after_help = super::nw_bench::help())]
     Nw(super::nw_bench::NwBenchArgs),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
@@ -244,7 +232,7 @@ pub struct PaperArgs {
     /// Small inputs, few points
     #[arg(long)]
     pub quick: bool,
-    /// fig2, fig3, fig4, fig5, table1, several separated by commas, or all
+    /// A part, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
     pub only: SectionList,
     /// A workload, several separated by commas, or all

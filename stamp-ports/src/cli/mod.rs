@@ -36,7 +36,7 @@ use self::one_line::one_line;
 use crate::error::{Error, Result};
 use clap::Parser;
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Write, stderr};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr};
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.
@@ -112,6 +112,7 @@ fn trace(verbose: u8) {
         .with_max_level(level)
         .with_span_events(FmtSpan::CLOSE)
         .with_target(false)
+        .with_ansi(stderr().is_terminal())
         .with_writer(|| Quiet)
         .log_internal_errors(false)
         .init();

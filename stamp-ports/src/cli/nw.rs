@@ -5,9 +5,10 @@ use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::progress::Progress;
 use crate::nw::align::Alignment;
-use crate::nw::cigar::{cigar, lines};
+use crate::nw::cigar::{Side, cigar, lines};
 use crate::nw::dataflow::Dataflow;
-use crate::nw::divide::{LARGE, align_all};
+use crate::nw::divide::{LARGE, align_all, is_large};
+use crate::nw::input::plain;
 use crate::nw::matrix::{Matrix, names};
 use crate::nw::pairs::{Pair, groups, read_pairs};
 use crate::nw::scorer::{Host, Scorer};
@@ -15,6 +16,7 @@ use crate::nw::scoring::{Gap, Scoring};
 use crate::variants::suggestion;
 use clap::Args;
 use serde::Serialize;
+use std::fmt;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -22,38 +24,47 @@ use std::path::{Path, PathBuf};
 /// What `--help` says behind the options.
 pub(super) const HELP: &str = "\
 A.fa and B.fa are FASTA files: a line `>NAME`, then letters on any number of
-lines. The i-th sequence of A is aligned with the i-th of B, from end to end.
+lines. One of them may be `-`, the standard input. The i-th sequence of A is
+aligned with the i-th of B, from end to end.
 
 An alignment's score is the sum over its pairs of letters, less what its gaps
 cost: a gap of k letters costs k x G (--gap), or O + k x E (--gap-open and
---gap-extend). Costs are positive numbers. Pairs score by --match and --mismatch
-(the letters A, C, G, T, U), or by a --matrix: a built-in one
-(blosum45, blosum50, blosum62, blosum80, blosum90, pam30, pam70, pam250,
-nuc.4.4), or a file in the format of the NCBI's.
+--gap-extend). Costs are 0 or more, and are taken off the score. Of --gap-open
+and --gap-extend, or of --match and --mismatch, the one that is not given has
+its default.
 
-Sequences of any length are aligned in memory that is linear in it. Tables of more
-than 4 M cells are filled by --device, which is a GPU if there is one and there
-are more than 2 G cells, and the host's cores otherwise.
+Pairs score by --match and --mismatch (the letters A, C, G, T), or by a
+--matrix: a built-in one (blosum45, blosum50, blosum62, blosum80, blosum90,
+pam30, pam70, pam250, nuc.4.4, which is also called ednafull), or a file in the
+format of the NCBI's, with a row for each letter of A and a column for each of
+B. RNA may be given as it is: where the letters are nucleotides, a U is read as
+a T, and as a U where a matrix has U and no T. nuc.4.4 knows N as well.
+
+Sequences of any length are aligned in memory that is linear in it. Tables of
+more than 4 M cells, with --score-only all tables, are filled by --device; by
+default that is the host's cores, unless there is a GPU and the pairs have
+2 G cells or more.
 
 Each pair is printed with the letters of A above those of B, `|` between equal
 ones and `-` in gaps. With --json it is one object on a line, with `score` and
-`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone.
+`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone;
+`device` is what filled its tables, `device_asked` what --device says.
 
 Examples:
   printf '>one\\nGATTACA\\n' > a.fa
   printf '>two\\nGCATGCA\\n' > b.fa
   stamp nw a.fa b.fa --match 1 --mismatch 1 --gap 1
-  stamp nw a.fa b.fa --match 2 --mismatch 3 --gap-open 5 --gap-extend 2 --json
-  stamp nw p.fa q.fa --matrix blosum62 --gap-open 11 --gap-extend 1
-  stamp nw p.fa q.fa --matrix my-matrix.txt --gap 8 --score-only";
+  stamp nw a.fa b.fa --gap-open 5 --gap-extend 2 --json
+  stamp nw p.fa q.fa --matrix blosum62 --gap-open 11
+  gunzip -c p.fa.gz | stamp nw - q.fa --matrix my-matrix.txt --gap 8";
 
 /// The options of `nw`.
 #[derive(Args, Debug, Clone)]
 pub struct NwArgs {
-    /// The sequences whose letters `I` names
+    /// The sequences whose letters `I` names, or - for standard input
     #[arg(value_name = "A.fa")]
     pub a: PathBuf,
-    /// The sequences whose letters `D` names, as many
+    /// The sequences whose letters `D` names, as many, or -
     #[arg(value_name = "B.fa")]
     pub b: PathBuf,
     /// A substitution matrix: the name of a built-in one, or a file
@@ -61,21 +72,21 @@ pub struct NwArgs {
     pub matrix: Option<PathBuf>,
     /// What a pair of equal letters scores [default: 5]
     #[arg(long = "match", value_name = "M", value_parser = parse_points,
-          requires = "mismatch", conflicts_with = "matrix")]
+          conflicts_with = "matrix")]
     pub same: Option<i32>,
-    /// What a pair of other letters costs; -X is the same as X [default: 4]
+    /// What a pair of other letters costs; -X is read as X [default: 4]
     #[arg(long, value_name = "X", value_parser = parse_points,
-          requires = "same", conflicts_with = "matrix")]
+          conflicts_with = "matrix")]
     pub mismatch: Option<i32>,
     /// What each letter of a gap costs, if gaps cost nothing to open
     #[arg(long, value_name = "G", value_parser = parse_cost,
           conflicts_with_all = ["gap_open", "gap_extend"])]
     pub gap: Option<i32>,
     /// What a gap costs whatever its length [default: 10]
-    #[arg(long, value_name = "O", value_parser = parse_cost, requires = "gap_extend")]
+    #[arg(long, value_name = "O", value_parser = parse_cost)]
     pub gap_open: Option<i32>,
     /// What each letter of a gap costs as well [default: 1]
-    #[arg(long, value_name = "E", value_parser = parse_cost, requires = "gap_open")]
+    #[arg(long, value_name = "E", value_parser = parse_cost)]
     pub gap_extend: Option<i32>,
     /// host (this machine's cores), cpu (kernels on threads), cuda, cuda:N, or auto
     #[arg(long, value_name = "NAME", value_parser = parse_where, default_value = "auto")]
@@ -110,6 +121,22 @@ fn parse_where(text: &str) -> Result<Where, String> {
                 .to_string()
                 .replace("known are auto,", "known are host, auto,")),
         },
+    }
+}
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Host => f.write_str("host"),
+            // `auto` is read before the names of devices.
+            Self::Device(Choice::Auto) => f.write_str("auto"),
+            Self::Device(Choice::Cpu) => f.write_str("cpu"),
+            Self::Device(Choice::Cuda(ordinal)) => write!(f, "cuda:{ordinal}"),
+            Self::Device(Choice::CudaNarrow(ordinal)) => {
+                write!(f, "cuda:{ordinal},atomics=64")
+            }
+        }
     }
 }
 
@@ -151,7 +178,7 @@ fn parse_points(text: &str) -> Result<i32, String> {
 fn parse_cost(text: &str) -> Result<i32, String> {
     match parse_points(text) {
         Ok(cost) if cost < 0 => Err(format!(
-            "{text:?} is negative: costs are given as positive numbers, and taken off the score"
+            "{text:?} is negative: a cost is 0 or more, and is taken off the score"
         )),
         Err(_) => Err(format!(
             "{text:?} is no cost: give a whole number of up to nine digits, such as 2"
@@ -177,6 +204,7 @@ struct Shown<'p> {
     gap_open: i32,
     gap_extend: i32,
     device: &'p str,
+    device_asked: &'p str,
 }
 
 /// Aligns the pairs of two files.
@@ -184,7 +212,9 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let progress = Progress::new();
     progress.say("reading the sequences");
     let scoring = scoring(args)?;
+    let span = tracing::info_span!("read sequences").entered();
     let pairs = read_pairs(&args.a, &args.b, &scoring)?;
+    drop(span);
     let mut scorer = args.device.scorer(&pairs)?;
     let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
     told(true, printed)
@@ -197,7 +227,7 @@ fn scoring(args: &NwArgs) -> Result<Scoring> {
     } else {
         let (same, mismatch) = (args.same.unwrap_or(5), args.mismatch.unwrap_or(4));
         let other = mismatch.saturating_abs().saturating_neg();
-        Matrix::of_match(b"ACGTU", same, other).map_err(Error::Usage)?
+        Matrix::of_match(b"ACGT", same, other).map_err(Error::Usage)?
     };
     let gap = match args.gap {
         Some(extend) => Gap { open: 0, extend },
@@ -223,9 +253,10 @@ fn matrix(named: &Path) -> Result<Matrix> {
              read: {error}"
         ))
     })?;
-    let text = String::from_utf8(text)
+    let text = plain(&text).map_err(|why| Error::Usage(format!("--matrix {shown}: {why}")))?;
+    let text = std::str::from_utf8(text)
         .map_err(|_| Error::Usage(format!("--matrix {shown}: the file is no text")))?;
-    Matrix::parse(&shown, &text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
+    Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
 }
 
 /// Aligns all pairs, group by group, and prints each.
@@ -238,6 +269,7 @@ fn align(
 ) -> Result<()> {
     let mut done = 0;
     let device = scorer.name();
+    let asked = args.device.to_string();
     for group in groups(pairs) {
         progress.say(match group {
             [pair] => format!(
@@ -257,7 +289,14 @@ fn align(
         progress.suspend(|| {
             let mut out = stdout().lock();
             for (number, (pair, (score, alignment))) in (done..).zip(group.iter().zip(&found)) {
-                let shown = Shown::new(pair, *score, alignment.as_ref(), scoring, &device);
+                // The host does what is small, unless scores alone are asked for.
+                let (a, b) = pair.codes();
+                let on = match alignment {
+                    Some(_) if !is_large(a.len(), b.len(), LARGE) => "host",
+                    _ => &device,
+                };
+                let devices = (on, &asked[..]);
+                let shown = Shown::new(pair, *score, alignment.as_ref(), scoring, devices);
                 if args.json {
                     let line = serde_json::to_string(&shown).map_err(std::io::Error::from)?;
                     writeln!(out, "{line}")?;
@@ -281,7 +320,7 @@ impl<'p> Shown<'p> {
         score: i64,
         alignment: Option<&Alignment>,
         scoring: &'p Scoring,
-        device: &'p str,
+        (device, device_asked): (&'p str, &'p str),
     ) -> Self {
         let (a, b) = (&pair.a.record, &pair.b.record);
         Self {
@@ -290,11 +329,12 @@ impl<'p> Shown<'p> {
             a_length: a.letters.len(),
             b_length: b.letters.len(),
             score,
-            cigar: alignment.map(|found| cigar(&found.ops, &a.letters, &b.letters)),
+            cigar: alignment.map(|found| cigar(&found.ops, &pair.a.codes, &pair.b.codes)),
             matrix: &scoring.matrix.name,
             gap_open: scoring.gap.open,
             gap_extend: scoring.gap.extend,
             device,
+            device_asked,
         }
     }
 
@@ -320,8 +360,12 @@ impl<'p> Shown<'p> {
         let Some(found) = alignment else {
             return Ok(());
         };
-        let (of_a, of_b) = (&pair.a.record.letters[..], &pair.b.record.letters[..]);
+        let [of_a, of_b] = [&pair.a, &pair.b].map(|sequence| Side {
+            name: &sequence.record.name,
+            letters: &sequence.record.letters,
+            codes: &sequence.codes,
+        });
         writeln!(out)?;
-        write!(out, "{}", lines(&found.ops, (a, of_a), (b, of_b), COLUMNS))
+        write!(out, "{}", lines(&found.ops, &of_a, &of_b, COLUMNS))
     }
 }

@@ -1,11 +1,12 @@
 //! The command `bench nw`.
 
 use super::console::{open, told};
-use super::name_list::NameList;
+use super::name_list::{NameList, described};
 use super::sync::{Found, is_wrong};
 use crate::devices::{Choice, parse_choice};
 use crate::error::Result;
 use crate::numbers::parse_count;
+use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, PARTS, STM};
 use crate::nw::bench::run::{self, NwSpec, parse_parts};
 use crate::workloads::shared_options::SEED;
 use clap::Args;
@@ -13,16 +14,47 @@ use std::io::stdout;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What `--help` says behind the options.
-pub(super) const HELP: &str = "\
-Parts: table3 (31 to 1,984 letters, the sizes of Li et al. 2015), sizes (4 K to
-100 K letters), tiles (the graph with tiles of 32 to 1,024), affine, protein
-(other gaps and letters), and batch (10 K pairs of 300 letters).
+/// The implementations of tables, and what each is.
+const IMPLEMENTATIONS: [(&str, &str); 6] = [
+    (
+        DATAFLOW,
+        "one launch, in which warps hand values on through channels of tagged words",
+    ),
+    (DIAGONALS, "a launch for each diagonal of tiles"),
+    (GRAPH, "the same launches as a CUDA graph"),
+    (
+        LOCKS,
+        "the same launches; in a tile a thread for each cell, which waits for locks",
+    ),
+    (CELLS, "the same with tagged words in place of locks"),
+    (STM, "a transaction for each cell"),
+];
 
-Implementations: diagonals (a launch for each diagonal of tiles), graph (the
-same launches as a CUDA graph), locks and cells (the same launches, and within a
-tile a thread for each cell, which waits), stm:fast (a transaction for each
-cell). Operations are cells; each point is verified.
+/// The schemes of the reduction, and what each waits for.
+const SCHEMES: [(&str, &str); 6] = [
+    ("atom-lock", "a spin lock for each lane"),
+    ("shrd-lock", "a spin lock for each warp"),
+    (
+        "warp-barr",
+        "a pair of named barriers (bar.sync, bar.arrive)",
+    ),
+    ("warp-vote", "a tag for each warp, and a vote"),
+    ("counted-barr", "an mbarrier"),
+    ("tagged", "a tag in the word of the value, as channels do"),
+];
+
+/// What `--help` says behind the options.
+pub(super) fn help() -> String {
+    let parts = described("Parts", PARTS);
+    let implementations = described("Implementations of tables", IMPLEMENTATIONS);
+    let schemes = described("Schemes of the reduction", SCHEMES);
+    format!("{parts}\n{implementations}\n{schemes}\n{HELP}")
+}
+
+/// The end of the help.
+const HELP: &str = "\
+Operations are cells of tables, and hand-overs from warp to warp; each point is
+verified.
 
 DIR/nw.json is written after every point. After an interruption, or the end of
 --for, the same command goes on where it stopped; --only adds to what is there.
@@ -87,4 +119,36 @@ pub(super) fn nw(args: &NwBenchArgs, command: &str) -> Result<bool> {
         complete: document.complete,
     };
     told(!wrong, found.summary(&mut stdout().lock()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::AnyDevice;
+    use crate::nw::bench::plan::points;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_help_and_the_documents_name_every_part_and_implementation() {
+        let points = points(&AnyDevice::cpu(), false);
+        let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
+        let listed = IMPLEMENTATIONS
+            .iter()
+            .chain(&SCHEMES)
+            .map(|(name, _)| *name);
+        assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
+        let (help, document) = (help(), include_str!("../../../docs/stamp.md"));
+        for (name, what) in PARTS {
+            let first = what.split(' ').next().unwrap_or_default();
+            assert!(help.contains(&format!("  {name}")) && help.contains(first));
+        }
+        let parts = PARTS.map(|(name, _)| name);
+        for name in measured.into_iter().chain(parts) {
+            assert!(document.contains(&format!("`{name}`")), "{name}");
+        }
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 80),
+            "{help}"
+        );
+    }
 }

@@ -2,16 +2,37 @@
 
 use super::args::PaperArgs;
 use super::console::{open, told};
+use super::name_list::described;
 use crate::devices::Choice;
 use crate::error::Result;
 use crate::numbers::digits3;
 use crate::output::align;
 use crate::paper::document::Paper;
+use crate::paper::plan::Section;
 use crate::paper::run::{self, PaperSpec};
 use crate::store::Store;
 use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
 use std::io::{Write, stdout};
+
+/// What `--help` says behind the options.
+pub(super) fn help() -> String {
+    let parts = described(
+        "Parts",
+        Section::ALL.map(|part| (part.name(), part.shows())),
+    );
+    format!("{parts}\n{HELP}")
+}
+
+/// The end of the help.
+const HELP: &str = "\
+DIR/paper.json is written after every point. After an interruption, the same
+command goes on where it stopped; --only and --workload add to what is there.
+
+Examples:
+  stamp bench paper --out results
+  stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
 /// Measures what the publication shows; `command` is how it was called. What a
 /// single point cannot do makes the result `false`.

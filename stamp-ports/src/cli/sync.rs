@@ -1,13 +1,14 @@
 //! The command `bench sync`.
 
 use super::console::{open, told};
-use super::name_list::NameList;
+use super::name_list::{NameList, described};
 use crate::devices::{Choice, parse_choice};
 use crate::error::Result;
 use crate::numbers::{parse_count, short};
 use crate::output::align;
 use crate::points::Point;
-use crate::sync::run::{self, SyncSpec, parse_parts};
+use crate::sync::run::{self, OPERATIONS, SyncSpec, parse_parts};
+use crate::sync::sections::PARTS;
 use crate::workloads::shared_options::SEED;
 use clap::Args;
 use std::io::{Write, stdout};
@@ -15,11 +16,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What `--help` says behind the options.
-pub(super) const HELP: &str = "\
-Parts: mutex, barrier and semaphore (operations a second over the number of
-blocks, with libcu++ and cooperative groups where nvcc is found), machine (the
-twelve benchmarks of the memory), counter, table, list and sections (workloads
-under locks, by combining, without locks, and with transactions).
+pub(super) fn help() -> String {
+    let parts = described("Parts", OPERATIONS.into_iter().chain(PARTS));
+    format!("{parts}\n{HELP}")
+}
+
+/// The end of the help.
+const HELP: &str = "\
+mutex, barrier and semaphore are operations a second over the number of blocks,
+beside libcu++ and cooperative groups where nvcc is found; counter, table, list
+and sections are workloads under locks, by combining, without locks, and with
+transactions.
 
 DIR/sync.json is written after every point. After an interruption, or the end
 of --for, the same command goes on where it stopped; --only adds to what is

@@ -14,6 +14,7 @@ const NONE: u8 = u8::MAX;
 
 impl Alphabet {
     /// Makes an alphabet of letters, in upper case; a letter in lower case has the same code.
+    /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
     ///
     /// # Errors
     /// A letter that is there twice.
@@ -28,6 +29,11 @@ impl Alphabet {
             }
             codes[usize::from(letter)] = code;
             codes[usize::from(letter.to_ascii_lowercase())] = code;
+        }
+        if let Some((known, other)) = thymine_and_uracil(letters) {
+            let code = codes[usize::from(known)];
+            codes[usize::from(other)] = code;
+            codes[usize::from(other.to_ascii_lowercase())] = code;
         }
         Ok(Self {
             letters: letters.to_vec(),
@@ -48,6 +54,12 @@ impl Alphabet {
     /// Returns the letter with a code.
     pub fn letter(&self, code: u8) -> Option<u8> {
         self.letters.get(usize::from(code)).copied()
+    }
+
+    /// Returns whether it has all letters of a sequence.
+    pub fn has_all(&self, letters: &[u8]) -> bool {
+        let is_known = |&letter: &u8| self.codes[usize::from(letter)] != NONE;
+        letters.iter().all(is_known)
     }
 
     /// Returns the codes of a sequence.
@@ -72,6 +84,21 @@ impl Alphabet {
     }
 }
 
+/// The letters of the IUPAC for nucleotides and for sets of them, and X, which is N.
+const NUCLEOTIDES: &[u8] = b"ACGTUSWRYKMBVHDNX";
+
+/// Returns which of T and U an alphabet of nucleotides has, and the other, if it has one.
+fn thymine_and_uracil(letters: &[u8]) -> Option<(u8, u8)> {
+    let has = |letter: &u8| letters.contains(letter);
+    let is_of_nucleotides =
+        b"ACG".iter().all(has) && letters.iter().all(|letter| NUCLEOTIDES.contains(letter));
+    match (has(&b'T'), has(&b'U')) {
+        (true, false) if is_of_nucleotides => Some((b'T', b'U')),
+        (false, true) if is_of_nucleotides => Some((b'U', b'T')),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +110,19 @@ mod tests {
         let error = dna.codes("chr1", b"ACN").unwrap_err();
         assert_eq!(error, "letter 3 of chr1 is 'N', which is none of ACGT");
         assert!(Alphabet::new(b"ACA").unwrap_err().contains("'A'"));
+    }
+
+    #[test]
+    fn t_and_u_are_one_letter_where_nucleotides_have_one_of_them() {
+        let codes = |alphabet: &[u8]| Alphabet::new(alphabet).unwrap().codes("a", b"Tu");
+        assert_eq!(codes(b"ACGT").unwrap(), [3, 3]);
+        assert_eq!(codes(b"ACGUN").unwrap(), [3, 3]);
+        assert_eq!(codes(b"ACGTU").unwrap(), [3, 4]);
+        // The T of proteins is threonine, and their U is another acid.
+        assert!(
+            codes(b"ACGTE")
+                .unwrap_err()
+                .contains("letter 2 of a is 'u'")
+        );
     }
 }

@@ -4,7 +4,8 @@ use super::align::Op;
 use std::fmt::Write as _;
 
 /// Returns an alignment in CIGAR: runs of equal letters (`=`), of other pairs (`X`), of
-/// letters of A alone (`I`) and of B alone (`D`), each with its length.
+/// letters of A alone (`I`) and of B alone (`D`), each with its length. `a` and `b` are codes,
+/// as a T and a U may be equal.
 pub fn cigar(ops: &[Op], a: &[u8], b: &[u8]) -> String {
     let mut text = String::new();
     let mut run: Option<(char, usize)> = None;
@@ -44,15 +45,37 @@ fn columns<'x>(ops: &'x [Op], a: &'x [u8], b: &'x [u8]) -> impl Iterator<Item = 
     })
 }
 
+/// The longest name that stands before a line whole.
+const NAME_MAX: usize = 24;
+
+/// Returns a name, or its beginning if it is long.
+fn label(name: &str) -> String {
+    if name.chars().count() <= NAME_MAX {
+        return name.to_owned();
+    }
+    let kept = name.chars().take(NAME_MAX - 3);
+    kept.chain("...".chars()).collect()
+}
+
+/// A sequence of an alignment.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'x> {
+    /// Its name.
+    pub name: &'x str,
+    /// Its letters.
+    pub letters: &'x [u8],
+    /// Their codes, as many.
+    pub codes: &'x [u8],
+}
+
 /// Returns an alignment for people: lines of `width` columns, each with the places of its
-/// first and last letters, and `|` between letters that are equal.
-pub fn lines(
-    ops: &[Op],
-    (name_a, a): (&str, &[u8]),
-    (name_b, b): (&str, &[u8]),
-    width: usize,
-) -> String {
-    let columns: Vec<_> = columns(ops, a, b).collect();
+/// first and last letters, and `|` between letters that are equal. Long names are cut.
+pub fn lines(ops: &[Op], of_a: &Side<'_>, of_b: &Side<'_>, width: usize) -> String {
+    let (a, b) = (of_a.letters, of_b.letters);
+    let (name_a, name_b) = (label(of_a.name), label(of_b.name));
+    let equal = columns(ops, of_a.codes, of_b.codes).map(|column| column.0);
+    let shown = columns(ops, a, b).zip(equal);
+    let columns: Vec<Column> = shown.map(|((_, x, y), symbol)| (symbol, x, y)).collect();
     let names = name_a.chars().count().max(name_b.chars().count());
     let digits = a.len().max(b.len()).to_string().len();
     let (mut at_a, mut at_b) = (0, 0);
@@ -108,8 +131,29 @@ mod tests {
 
     #[test]
     fn people_see_letters_above_letters_and_places() {
-        let text = lines(&OPS, ("a", b"ACGTA"), ("bb", b"ACCGGA"), 4);
+        let side = |name, letters, codes| Side {
+            name,
+            letters,
+            codes,
+        };
+        let a = side("a", b"ACGTA", b"ACGTA");
+        let text = lines(&OPS, &a, &side("bb", b"ACCGGA", b"ACCGGA"), 4);
         let right = "a  1 ACGT 4\n     ||\nbb 1 AC-C 3\n\na  5 --A 5\n       |\nbb 4 GGA 6\n";
         assert_eq!(text, right);
+    }
+
+    #[test]
+    fn codes_say_what_is_equal_and_long_names_are_cut() {
+        let long = "n".repeat(120);
+        let side = |name, letters| Side {
+            name,
+            letters,
+            codes: &[0, 1],
+        };
+        let text = lines(&[Pair, Pair], &side(&long, b"AT"), &side("b", b"AU"), 60);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], format!("{}... 1 AT 2", "n".repeat(21)));
+        assert_eq!(lines[1].trim(), "||");
+        assert_eq!(lines[0].find("AT"), lines[2].find("AU"));
     }
 }

@@ -15,6 +15,11 @@ use std::ops::Range;
 /// milliseconds.
 pub const LARGE: u64 = 4 << 20;
 
+/// Returns whether an alignment of so many letters is divided by tables that the scorer fills.
+pub const fn is_large(a: usize, b: usize, limit: u64) -> bool {
+    a > 1 && a as u64 * b as u64 > limit
+}
+
 /// A piece of an alignment.
 #[derive(Clone, Debug)]
 enum Piece {
@@ -36,7 +41,7 @@ struct Part {
 
 impl Part {
     fn is_large(&self, limit: u64) -> bool {
-        self.a.len() > 1 && self.a.len() as u64 * self.b.len() as u64 > limit
+        is_large(self.a.len(), self.b.len(), limit)
     }
 
     fn middle(&self) -> usize {
@@ -119,7 +124,7 @@ pub fn align_all(
         if passes.is_empty() {
             break;
         }
-        let rows = scorer.last_rows(&passes, scoring)?;
+        let rows = scorer.traced_rows(&passes, scoring)?;
         let mut rows = rows.chunks_exact(2);
         let mut next = Vec::with_capacity(pieces.len() + passes.len());
         for piece in pieces {
@@ -147,6 +152,13 @@ fn joined(
     scoring: &Scoring,
     told: &[Option<i64>],
 ) -> Result<Vec<Alignment>, String> {
+    let cells = pieces.iter().map(|piece| match piece {
+        Piece::Part(part) => part.a.len() as u64 * part.b.len() as u64,
+        Piece::Gap(_) => 0,
+    });
+    let parts = pieces.len();
+    let cells = cells.sum::<u64>();
+    let span = tracing::info_span!("align small parts", on = "host", parts, cells).entered();
     let aligned = on_all_cores(pieces, |piece| match piece {
         Piece::Gap(letters) => vec![Op::OnlyA; *letters],
         Piece::Part(part) => {
@@ -155,6 +167,7 @@ fn joined(
             align_part(a, b, scoring, part.open)
         }
     });
+    drop(span);
     let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
     let mut of = 0;
     for (piece, mut aligned) in pieces.iter().zip(aligned) {

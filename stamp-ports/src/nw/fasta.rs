@@ -1,8 +1,10 @@
 //! Sequences in FASTA: a line `>NAME what else` begins a record, and the letters of its
 //! sequence follow, on any number of lines.
 
+use super::input::{lines, plain};
 use crate::error::{Error, Result};
 use std::fs;
+use std::io::{Read, stdin};
 use std::path::Path;
 
 /// A sequence.
@@ -14,13 +16,33 @@ pub struct Record {
     pub letters: Vec<u8>,
 }
 
-/// Reads all records of a file.
+/// Whether a path is `-`, the standard input.
+pub fn is_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Returns what a file is called in messages.
+pub fn shown(path: &Path) -> String {
+    if is_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// Reads all records of a file, or of standard input (`-`).
 ///
 /// # Errors
 /// The file cannot be read, or the errors of [`parse`], with the file's name.
 pub fn read(path: &Path) -> Result<Vec<Record>> {
-    let shown = path.display();
-    let bytes = fs::read(path).map_err(|error| {
+    let shown = shown(path);
+    let bytes = if is_input(path) {
+        let mut bytes = Vec::new();
+        stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| {
         Error::Usage(format!("cannot read {shown}: {error}: give a FASTA file"))
     })?;
     parse(&bytes).map_err(|wrong| Error::Usage(format!("{shown}: {wrong}")))
@@ -29,13 +51,11 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
 /// Reads records.
 ///
 /// # Errors
-/// One line: letters before the first record, a record without a name or letters, a
+/// One line: a compressed file, FASTQ, letters before the first record, a record without a name or letters, a
 /// character that is no letter, with its line; or no record at all.
 pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
     let mut records: Vec<Record> = Vec::new();
-    let lines = text.split(|&byte| byte == b'\n');
-    for (number, line) in (1..).zip(lines) {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+    for (number, line) in (1..).zip(lines(plain(text)?)) {
         if let Some(header) = line.strip_prefix(b">") {
             whole(records.last())?;
             let name = String::from_utf8_lossy(header);
@@ -53,6 +73,12 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
                 continue;
             }
             let Some(record) = records.last_mut() else {
+                if byte == b'@' {
+                    return Err(format!(
+                        "line {number} begins with `@`, as in FASTQ: give FASTA, as `seqtk seq -A` \
+                         makes of it"
+                    ));
+                }
                 return Err(format!(
                     "line {number} is before the first record: a FASTA file begins with `>NAME`"
                 ));
@@ -100,6 +126,9 @@ mod tests {
             .map(|r| (&r.name[..], &r.letters[..]))
             .collect();
         assert_eq!(found, [("a", &b"ACGTT*"[..]), ("b", b"GG")]);
+        let of_a_mac = b"\xef\xbb\xbf>a a first one\rAC gt\r\rT*\r>b\rGG\r";
+        let again = parse(&of_a_mac[..]).unwrap();
+        assert_eq!(again, records);
     }
 
     #[test]
@@ -107,6 +136,8 @@ mod tests {
         for (text, wrong) in [
             (&b""[..], "no record"),
             (b"ACGT\n", "line 1 is before the first record"),
+            (b"@r1\nACGT\n+\nIIII\n", "FASTQ"),
+            (b"\x1f\x8b\x08\0", "gunzip"),
             (b">\nACGT\n", "line 1: a record has no name"),
             (b">a\n>b\nA\n", "the sequence a is empty"),
             (b">a\nA\n>b\n", "the sequence b is empty"),

@@ -1,8 +1,10 @@
 //! Scores of pairs of letters, in the format in which substitution matrices are published:
 //! a line of column letters, and a line for each letter with its scores; `#` begins a
-//! comment.
+//! comment. A row is of a letter of the first sequence, and a column of one of the second.
 
 use super::alphabet::Alphabet;
+use super::input::lines;
+use std::num::IntErrorKind;
 
 /// The matrices that the program carries: those of Henikoff and Henikoff 1992 and of
 /// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them.
@@ -21,6 +23,15 @@ const BUILT_IN: [(&str, &str); 9] = [
 /// The names of the matrices that the program carries.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// Returns a built-in matrix other than `but` that has all letters of a sequence: the one for
+/// nucleotides, or one for proteins.
+pub fn one_with(letters: &[u8], but: &str) -> Option<&'static str> {
+    ["nuc.4.4", "blosum62"].into_iter().find(|&name| {
+        let known = Matrix::named(name).and_then(Result::ok);
+        name != but && known.is_some_and(|matrix| matrix.alphabet.has_all(letters))
+    })
 }
 
 /// A square matrix of scores.
@@ -55,21 +66,27 @@ impl Matrix {
     /// # Errors
     /// None that is known: the built-in matrices are read by the tests.
     pub fn named(name: &str) -> Option<Result<Self, String>> {
-        let name = name.to_ascii_lowercase();
+        let name = match name.to_ascii_lowercase() {
+            // EMBOSS calls it so.
+            name if name == "ednafull" => "nuc.4.4".to_owned(),
+            name => name,
+        };
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         Some(Self::parse(name, text))
     }
 
-    /// Reads a matrix.
+    /// Reads a matrix. Rows may come in any order; a row is of a letter of A, and its scores
+    /// are those with the letters of B, in the order of the columns.
     ///
     /// # Errors
-    /// One line: no columns, a row of another letter or length, a score that is no number,
-    /// rows that are missing or too many.
+    /// One line: no columns, a row of another letter or length, a score that is no number or
+    /// too large, rows that are missing or too many.
     pub fn parse(name: &str, text: &str) -> Result<Self, String> {
-        let lines = (1..).zip(text.lines());
-        let mut lines = lines.filter(|(_, line)| {
-            let line = line.trim();
-            !line.is_empty() && !line.starts_with('#')
+        let lines = (1..).zip(lines(text.as_bytes()));
+        let mut lines = lines.filter_map(|(number, line)| {
+            // Cut at ends of lines, which are letters of ASCII.
+            let line = std::str::from_utf8(line).unwrap_or_default().trim();
+            (!line.is_empty() && !line.starts_with('#')).then_some((number, line))
         });
         let Some((number, columns)) = lines.next() else {
             return Err(format!("{name} is empty: its first line names the letters"));
@@ -82,46 +99,21 @@ impl Matrix {
             }
         }
         let alphabet = Alphabet::new(&letters).map_err(|why| format!("{name}: {why}"))?;
-        let size = alphabet.len();
-        let mut scores = Vec::with_capacity(size * size);
-        for &letter in &letters {
+        let mut rows: Vec<Option<Vec<i32>>> = vec![None; letters.len()];
+        for (number, line) in lines {
+            let wrong = |why| format!("{name}, line {number}: {why}");
+            let (place, scores) = row(&letters, line).map_err(wrong)?;
+            if rows[place].replace(scores).is_some() {
+                let shown = char::from(letters[place]);
+                return Err(wrong(format!("a second row of {shown:?}")));
+            }
+        }
+        let mut scores = Vec::with_capacity(letters.len() * letters.len());
+        for (&letter, row) in letters.iter().zip(rows) {
             let shown = char::from(letter);
-            let Some((number, line)) = lines.next() else {
-                return Err(format!("{name} is not square: it has no row of {shown:?}"));
-            };
-            let mut words = line.split_whitespace();
-            let row = words.next().unwrap_or_default();
-            if row.to_ascii_uppercase().as_bytes() != [letter] {
-                return Err(format!(
-                    "{name}, line {number}: a row of {row:?} where that of {shown:?} is to be"
-                ));
-            }
-            for word in words {
-                let score = word.parse::<i32>();
-                scores.push(
-                    score.map_err(|_| {
-                        format!("{name}, line {number}: {word:?} is no whole number")
-                    })?,
-                );
-            }
-            if scores.len() % size != 0 || scores.is_empty() {
-                return Err(format!(
-                    "{name}, line {number}: the row of {shown:?} has not {size} scores"
-                ));
-            }
-        }
-        if scores.len() != size * size {
-            return Err(format!(
-                "{name} has {} scores, and {size} letters have {}",
-                scores.len(),
-                size * size
-            ));
-        }
-        if let Some((number, line)) = lines.next() {
-            return Err(format!(
-                "{name} is not square: line {number} is one too many: {:?}",
-                line.trim()
-            ));
+            scores.extend(
+                row.ok_or_else(|| format!("{name} is not square: it has no row of {shown:?}"))?,
+            );
         }
         Ok(Self {
             name: name.to_owned(),
@@ -148,6 +140,36 @@ impl Matrix {
     }
 }
 
+/// Reads a row: the place of its letter, and a score for each letter.
+fn row(letters: &[u8], line: &str) -> Result<(usize, Vec<i32>), String> {
+    let mut words = line.split_whitespace();
+    let named = words.next().unwrap_or_default();
+    let is_named = |letter: &u8| named.to_ascii_uppercase().as_bytes() == [*letter];
+    let Some(place) = letters.iter().position(is_named) else {
+        return Err(format!(
+            "a row of {named:?}, which is no column: a matrix is square"
+        ));
+    };
+    let shown = char::from(letters[place]);
+    let mut scores = Vec::with_capacity(letters.len());
+    for word in words {
+        let score = word.parse::<i32>().map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
+                format!("{word:?} is too large: a score has 32 bits")
+            }
+            _ => format!("{word:?} is no whole number"),
+        });
+        scores.push(score?);
+    }
+    match (scores.len(), letters.len()) {
+        (found, wanted) if found == wanted => Ok((place, scores)),
+        (found, wanted) => Err(format!(
+            "the row of {shown:?} has {found} {}, and there are {wanted} columns",
+            if found == 1 { "score" } else { "scores" }
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +183,22 @@ mod tests {
         assert_eq!(matrix.range(), (7, -1));
         let plain = Matrix::of_match(b"ACGT", 2, -3).unwrap();
         assert_eq!((plain.score(1, 1), plain.score(1, 3)), (2, -3));
+    }
+
+    #[test]
+    fn rows_come_in_any_order_and_are_of_letters_of_the_first_sequence() {
+        let matrix = Matrix::parse("m", "  A C\r  c 3 4\rA 1 2").unwrap();
+        assert_eq!((matrix.score(0, 1), matrix.score(1, 0)), (2, 3));
+    }
+
+    #[test]
+    fn another_matrix_is_known_for_letters_that_one_lacks() {
+        assert_eq!(one_with(b"ACGUN", "match 5"), Some("nuc.4.4"));
+        assert_eq!(one_with(b"ACGTN", "nuc.4.4"), Some("blosum62"));
+        assert_eq!(one_with(b"MKW*", "nuc.4.4"), Some("blosum62"));
+        assert_eq!(one_with(b"MKWJ", "pam30"), None);
+        let full = Matrix::named("EDNAFULL").unwrap().unwrap();
+        assert_eq!(full.name, "nuc.4.4");
     }
 
     #[test]
@@ -188,10 +226,21 @@ mod tests {
             ("A  C G", "A  CC G", "\"CC\" is no letter"),
             ("A  C G", "A  A G", "'A' is there twice"),
             ("G  0  1 7\n", "", "no row of 'G'"),
-            ("C -1", "T -1", "a row of \"T\""),
+            ("C -1", "T -1", "line 4: a row of \"T\", which is no column"),
+            ("C -1", "A -1", "line 4: a second row of 'A'"),
             ("6 1", "6 x", "\"x\" is no whole number"),
-            ("5 -1 0", "5 -1", "the row of 'A' has not 3"),
-            ("1 7\n", "1 7\nT 1 1 1\n", "one too many"),
+            ("6 1", "6 99999999999", "too large"),
+            (
+                "5 -1 0",
+                "5",
+                "row of 'A' has 1 score, and there are 3 columns",
+            ),
+            (
+                "5 -1 0",
+                "5 1 1 1",
+                "row of 'A' has 4 scores, and there are 3",
+            ),
+            ("1 7\n", "1 7\nT 1 1 1\n", "line 6: a row of \"T\""),
         ] {
             let error = changed(from, to).unwrap_err();
             assert!(error.contains(wrong), "{error}");

@@ -4,11 +4,13 @@
 //! | module | is |
 //! | --- | --- |
 //! | `fasta` | sequences, read from FASTA |
+//! | `input` | files of text: ends of lines, marks, other formats |
 //! | `alphabet` | letters, and the codes that kernels use for them |
 //! | `matrix` | scores of pairs of letters: built in, or read from a file |
 //! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
 //! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
 //! | `scorer` | what fills large tables: a device, or the host |
+//! | `bands` | a table filled on all cores of the host |
 //! | `dataflow` | tables filled on a device by one launch |
 //! | `diagonals` | tables filled on a device by diagonals of tiles |
 //! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
@@ -19,12 +21,14 @@
 
 pub mod align;
 pub mod alphabet;
+mod bands;
 pub mod bench;
 pub mod cigar;
 pub mod dataflow;
 pub mod diagonals;
 pub mod divide;
 pub mod fasta;
+pub mod input;
 pub mod matrix;
 pub mod pairs;
 pub mod report;

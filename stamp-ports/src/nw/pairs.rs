@@ -1,6 +1,7 @@
 //! Pairs of sequences to align: read from two FASTA files, and checked.
 
-use super::fasta::{Record, read};
+use super::fasta::{Record, is_input, read, shown};
+use super::matrix::one_with;
 use super::scoring::Scoring;
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -36,14 +37,19 @@ impl Pair {
 /// Files that cannot be read or are not FASTA, different numbers of records, letters that
 /// the alphabet lacks, lengths whose scores are too large.
 pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
+    if is_input(a) && is_input(b) {
+        return Err(Error::Usage(
+            "both files are `-`: standard input can be one of them".to_owned(),
+        ));
+    }
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.len() != of_b.len() {
         return Err(Error::Usage(format!(
             "{} has {} and {} has {}: the i-th sequence of one is aligned with the i-th of the \
              other, so give files with as many",
-            a.display(),
+            shown(a),
             sequences(of_a.len()),
-            b.display(),
+            shown(b),
             sequences(of_b.len())
         )));
     }
@@ -51,11 +57,16 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
         let alphabet = &scoring.matrix.alphabet;
         match alphabet.codes(&record.name, &record.letters) {
             Ok(codes) => Ok(Sequence { record, codes }),
-            Err(wrong) => Err(Error::Usage(format!(
-                "{}: {wrong}: give --matrix one that has it (blosum62 is for proteins, nuc.4.4 for \
-                 nucleotides with IUPAC's letters)",
-                path.display()
-            ))),
+            Err(wrong) => {
+                let fix = match one_with(&record.letters, &scoring.matrix.name) {
+                    Some(other) => format!("give --matrix {other}, which has all of its letters"),
+                    None => "no built-in matrix has all of its letters: give --matrix a FILE that \
+                             has"
+                    .to_owned(),
+                };
+                let path = shown(path);
+                Err(Error::Usage(format!("{path}: {wrong}: {fix}")))
+            }
         }
     };
     let mut pairs = Vec::with_capacity(of_a.len());

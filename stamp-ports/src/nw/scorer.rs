@@ -1,6 +1,7 @@
 //! What fills the tables of alignments: a device, or the host.
 
 use super::align::{LastRow, last_row};
+use super::bands;
 use super::scoring::Scoring;
 use crate::error::Result;
 use std::thread;
@@ -20,6 +21,11 @@ pub struct Pass<'s> {
 }
 
 impl<'s> Pass<'s> {
+    /// Returns the cells of the table.
+    pub const fn cells(&self) -> u64 {
+        self.a.len() as u64 * self.b.len() as u64
+    }
+
     /// Returns what kernels are told of it.
     pub(super) const fn table(&self) -> Table<'s> {
         Table {
@@ -71,6 +77,17 @@ pub trait Scorer {
     /// Too little memory, or an error of the device.
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
 
+    /// Returns what [`Scorer::last_rows`] does, inside a span that says what is filled where.
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    fn traced_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+        let cells: u64 = passes.iter().map(Pass::cells).sum();
+        let (on, tables) = (self.name(), passes.len());
+        let _span = tracing::info_span!("fill tables", on, tables, cells).entered();
+        self.last_rows(passes, scoring)
+    }
+
     /// Returns the score of each pair of sequences.
     ///
     /// # Errors
@@ -85,11 +102,14 @@ pub trait Scorer {
                 first: scoring.gap.open,
             })
             .collect();
-        let rows = self.last_rows(&passes, scoring)?;
+        let rows = self.traced_rows(&passes, scoring)?;
         let last = |row: &LastRow| row.best.last().copied().unwrap_or(0);
         Ok(rows.iter().map(|row| i64::from(last(row))).collect())
     }
 }
+
+/// A table with more cells than this is filled by all cores, if there are few tables.
+const BANDS: u64 = 1 << 20;
 
 /// The host, with a thread for each core.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,6 +121,15 @@ impl Scorer for Host {
     }
 
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        // A cell of bands takes longer than one of whole rows (3.0 s and 2.3 s for 900 M cells on
+        // one core), so it pays only if most cores had nothing to do otherwise.
+        if cores > 2 * passes.len() && passes.iter().any(|p| p.cells() > BANDS) {
+            return Ok(passes
+                .iter()
+                .map(|pass| bands::last_row(pass, scoring, cores))
+                .collect());
+        }
         Ok(on_all_cores(passes, |pass| {
             let mut row = LastRow::default();
             if pass.backward {

@@ -2,7 +2,7 @@
 
 use super::matrix::Matrix;
 
-/// What a gap costs, in positive numbers: `k` letters cost `open + k * extend`. A linear
+/// What a gap costs, in numbers from 0 on: `k` letters cost `open + k * extend`. A linear
 /// gap costs nothing to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
@@ -53,7 +53,7 @@ impl Scoring {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {
             return Err(format!(
-                "a gap costs {open} to open and {extend} for each letter: give positive numbers"
+                "a gap costs {open} to open and {extend} for each letter: give 0 or more"
             ));
         }
         let (most, least) = self.matrix.range();

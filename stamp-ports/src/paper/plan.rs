@@ -42,6 +42,20 @@ impl Section {
             Self::Table1 => "table1",
         }
     }
+
+    /// What it shows.
+    pub const fn shows(self) -> &'static str {
+        match self {
+            Self::Fig2 => {
+                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+                 is searched"
+            }
+            Self::Fig3 => "Figure 3: throughput by threads",
+            Self::Fig4 => "Figure 4: EigenBench by shared words and locks",
+            Self::Fig5 => "Figure 5: where the time goes",
+            Self::Table1 => "Table 1: what the workloads' transactions are like",
+        }
+    }
 }
 
 /// Reads `all` or names separated by commas; `table2` is found with `fig2`.

@@ -132,8 +132,8 @@ impl<'d> Measuring<'d> {
         let mut strips = Strips::new(device, &passes, &kept.inputs.scoring)?;
         let times = timed(|| strips.fill())?;
         let what = format!(
-            "{} blocks of a warp, {}",
-            strips.blocks(),
+            "{} of a warp, {}",
+            counted(u64::from(strips.blocks()), "block", "blocks"),
             bytes(strips.bytes())
         );
         Ok(kept.point(asked, times, &strips.last_rows(&passes)?, &what))
@@ -153,7 +153,8 @@ impl<'d> Measuring<'d> {
             timed(|| tables.fill())?
         };
         let memory = bytes(tables.bytes());
-        let what = format!("{} launches, {memory}", tables.launch_count());
+        let launches = counted(u64::from(tables.launch_count()), "launch", "launches");
+        let what = format!("{launches}, {memory}");
         Ok(kept.point(asked, times, &tables.last_rows(&passes)?, &what))
     }
 
@@ -189,6 +190,11 @@ impl<'d> Measuring<'d> {
             .as_ref()
             .ok_or_else(|| Error::Usage("there is no case".into()))
     }
+}
+
+/// Returns a number of things with their name.
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 /// Returns the times of launches: of one, if it takes long, else of several after it.
@@ -231,6 +237,12 @@ mod tests {
                 assert_eq!(point.operations, Case::of(&asked).cells());
             }
         }
+    }
+
+    #[test]
+    fn one_is_named_as_one() {
+        assert_eq!(counted(1, "block", "blocks"), "1 block");
+        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
     }
 
     #[test]

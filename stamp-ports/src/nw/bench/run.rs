@@ -54,7 +54,9 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
     let notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \
          point that takes more than 2 s is measured once, any other is the median of 5 after one \
-         that does not count. Operations are cells of the tables."
+         that does not count. A point of the reduction is one launch after one that does not count; \
+         its cycles are the median of the launch's rounds. Operations are cells of the tables, and \
+         hand-overs in the reduction."
             .to_owned(),
         "Sequences are random letters drawn from the seed. Of up to 1 G cells the last row of each \
          table is compared with the host's, of more with that of tiles of another size."

@@ -53,9 +53,6 @@ pub const SCHEMES: [(&str, &str, Option<f64>, &str); 6] = [
     ),
 ];
 
-/// What computes everything in one launch, by channels between strips.
-pub const STRIPS: &str = "dataflow";
-
 /// The document, asked for times.
 #[derive(Clone, Copy, Debug)]
 pub struct Times<'b> {

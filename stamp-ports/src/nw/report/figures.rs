@@ -1,8 +1,8 @@
 //! The figures: times of small tables beside the paper's, rates of large ones, and rates by
 //! the side of a tile.
 
-use super::data::{SCHEMES, STRIPS, Times, case, side};
-use crate::nw::bench::plan::{CELLS, Case, DIAGONALS, GRAPH, LOCKS, REDUCTION, STM};
+use super::data::{SCHEMES, Times, case, side};
+use crate::nw::bench::plan::{CELLS, Case, DATAFLOW, DIAGONALS, GRAPH, LOCKS, REDUCTION, STM};
 use crate::points::Point;
 use crate::report::figure::Figure;
 use crate::report::palette;
@@ -21,7 +21,7 @@ pub struct Drawn {
 }
 
 /// The implementations, in the order of their looks.
-const NAMES: [&str; 6] = [STRIPS, GRAPH, DIAGONALS, CELLS, LOCKS, STM];
+const NAMES: [&str; 6] = [DATAFLOW, GRAPH, DIAGONALS, CELLS, LOCKS, STM];
 
 /// Returns the points of a part and an implementation by `place`, each place once with its
 /// best time.

@@ -1,10 +1,10 @@
 //! The report about a document with known times.
 
-use super::data::{SCHEMES, STRIPS, TABLE3};
+use super::data::{SCHEMES, TABLE3};
 use super::{Times, figures, files, judged};
 use crate::devices::{Description, Gpu};
 use crate::nw::bench::document::NwBench;
-use crate::nw::bench::plan::{CELLS, DIAGONALS, GRAPH, LOCKS, REDUCTION};
+use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claims::Verdict;
 use crate::store::{Document, Header};
@@ -38,9 +38,9 @@ fn reduced(scheme: &str, cycles: f64) -> Point {
     point
 }
 
-/// A document of a GPU: the paper's own times, strips that take `strips` times the
+/// A document of a GPU: the paper's own times, dataflow that takes `share` times the
 /// shortest of them, and a graph at 32 K letters that takes 100 ms, or 40 with its best tile.
-fn document(gpu: bool, strips: f64) -> Bench {
+fn document(gpu: bool, share: f64) -> Bench {
     let header = Header {
         command: "stamp bench nw --out x",
         quick: false,
@@ -71,7 +71,7 @@ fn document(gpu: bool, strips: f64) -> Bench {
             (LOCKS, locks),
             (DIAGONALS, launches),
             (CELLS, tiny),
-            (STRIPS, launches * strips),
+            (DATAFLOW, launches * share),
         ] {
             bench
                 .points
@@ -87,7 +87,7 @@ fn document(gpu: bool, strips: f64) -> Bench {
     }
     bench
         .points
-        .push(point("sizes", STRIPS, 32_768, 0, 100.0 * strips));
+        .push(point("sizes", DATAFLOW, 32_768, 0, 100.0 * share));
     bench
 }
 
@@ -112,7 +112,7 @@ fn targets_follow_from_the_times() {
     assert_eq!(verdicts(&document(false, 0.3)), [Unknown; 6]);
     let mut wrong = document(true, 0.3);
     for point in &mut wrong.points {
-        point.verified = point.implementation != STRIPS && point.implementation != "tagged";
+        point.verified = point.implementation != DATAFLOW && point.implementation != "tagged";
     }
     assert_eq!(verdicts(&wrong), [Unknown; 6]);
 }
@@ -130,6 +130,24 @@ fn the_papers_own_times_meet_its_claims() {
         point.cycles = point.cycles.map(|_| 1);
     }
     assert_eq!(claims(&equal), [Verdict::Fails; 6]);
+}
+
+#[test]
+fn a_factor_holds_in_part_from_half_of_it_on() {
+    let verdict = |over: f64| {
+        let mut bench = document(true, 1.0);
+        for point in &mut bench.points {
+            if point.implementation == LOCKS {
+                point.ms = 0.165 * over;
+            }
+        }
+        let claims = judged::claims(&Times::new(&bench));
+        let of_locks = claims.into_iter().find(|claim| claim.id == "L-1");
+        of_locks.map(|claim| claim.verdict)
+    };
+    assert_eq!(verdict(0.81 * 296.0), Some(Verdict::Holds));
+    assert_eq!(verdict(0.51 * 296.0), Some(Verdict::Partly));
+    assert_eq!(verdict(3.0), Some(Verdict::Fails));
 }
 
 #[test]

@@ -103,7 +103,11 @@ pub fn points(data: &Data<'_>, part: &'static str) -> Vec<Markup> {
         let fairness = p.most.zip(p.fewest);
         vec![
             p.implementation.clone(),
-            format!("{} x {}", p.blocks, p.threads),
+            match p.blocks {
+                // The program chose, and said how many in the note.
+                0 => format!("as noted x {}", p.threads),
+                blocks => format!("{blocks} x {}", p.threads),
+            },
             parameters(p),
             if_measured(time(p.ms)),
             if_measured(format!("{} to {}", time(p.ms_min), time(p.ms_max))),
