@@ -17,6 +17,7 @@
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
+//! | [`critical`] | transactions as critical sections of one lock |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`] | what drivers share |
@@ -67,6 +68,7 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
+pub mod critical;
 pub mod exclusion;
 pub mod input;
 pub mod launcher;

@@ -5,7 +5,7 @@
 //! most segments are in the set already, and claimed by a 32-bit
 //! compare-and-swap.
 
-use super::{at, first, for_each};
+use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{Segments, slot_of};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
@@ -18,7 +18,14 @@ pub struct Floor;
 #[derive(Clone, Copy, Debug)]
 pub struct CasSet;
 
-/// The parameters of both kernels.
+/// GN-1 as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<Params>;
+
+/// The parameters of the kernels, of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
@@ -30,17 +37,30 @@ pub struct Params {
     pub transactions: u64,
 }
 
-/// Inserts all segments. `take` gets a free slot and the value to store there,
-/// and returns what the slot held, which is 0 if the claim succeeded.
-#[inline(always)]
-fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
-    let Some(slots) = first(&p.slots, 1) else {
-        return;
-    };
-    let mask = p.slots.len().wrapping_sub(1);
-    for_each(lane, p.transactions, |i| {
-        let mine = i as u32;
-        let mut slot = slot_of(p.segments.hash(lane, mine), mask);
+impl Params {
+    /// Returns the first slot that a segment may have.
+    #[inline(always)]
+    fn first_slot<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
+        slot_of(self.segments.hash(lane, segment), self.mask())
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> u64 {
+        self.slots.len().wrapping_sub(1)
+    }
+
+    /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value
+    /// to store there, and returns what the slot held, which is 0 if the claim
+    /// succeeded.
+    #[inline(always)]
+    fn insert<L: Lane>(
+        &self,
+        lane: &L,
+        slots: *mut u32,
+        (mine, mut slot): (u32, u64),
+        take: impl Fn(*mut u32, u32) -> u32,
+    ) {
+        let mask = self.mask();
         let mut looks = 0;
         while looks <= mask {
             let place = at(slots, slot as u32);
@@ -50,23 +70,56 @@ fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
             if held == 0 {
                 held = take(place, mine + 1);
             }
-            if held == 0 || p.segments.same(lane, held - 1, mine) {
+            if held == 0 || self.segments.same(lane, held - 1, mine) {
                 return;
             }
             slot = (slot + 1) & mask;
             looks += 1;
         }
+    }
+}
+
+/// Inserts all segments.
+#[inline(always)]
+fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
+    let Some(slots) = first(&p.slots, 1) else {
+        return;
+    };
+    for_each(lane, p.transactions, |i| {
+        let mine = i as u32;
+        p.insert(lane, slots, (mine, p.first_slot(lane, mine)), &take);
     });
+}
+
+/// Takes a free slot by a store.
+#[inline(always)]
+fn store<L: Lane>(lane: &L, place: *mut u32, mine: u32) -> u32 {
+    // SAFETY: `Params::insert` gives the address of a slot.
+    unsafe { lane.store_relaxed_32(place, mine) };
+    0
 }
 
 impl Floor {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |place, mine| {
-            // SAFETY: `run` gives the address of a slot.
-            unsafe { lane.store_relaxed_32(place, mine) };
-            0
-        });
+        run(lane, p, |place, mine| store(lane, place, mine));
+    }
+}
+
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let p = &guarded.work;
+        let Some(slots) = first(&p.slots, 1) else {
+            return;
+        };
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            p.transactions,
+            |i| (i as u32, p.first_slot(lane, i as u32)),
+            |drawn| p.insert(lane, slots, drawn, |place, mine| store(lane, place, mine)),
+        );
     }
 }
 
@@ -74,7 +127,7 @@ impl CasSet {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
         run(lane, p, |place, mine| {
-            // SAFETY: `run` gives the address of a slot.
+            // SAFETY: `Params::insert` gives the address of a slot.
             unsafe { lane.cas_relaxed_32(place, 0, mine) }
         });
     }
@@ -82,3 +135,9 @@ impl CasSet {
 
 kernel_alone!(Floor, Params, "floor_gn1", "gn1" / "floor");
 kernel_alone!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_gn1",
+    "gn1" / "critical-section"
+);

@@ -16,7 +16,7 @@ use stm_core::host::Device;
 /// Everything that was measured.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// The floors and rivals.
+    /// Everything without transactions.
     pub(crate) runs: Vec<ContenderReport>,
     /// The transactional memory.
     pub(crate) stm: Vec<RunReport>,
@@ -71,15 +71,21 @@ impl Measured {
         spec: &FloorSpec,
     ) -> Result<()> {
         let (limits, resident) = (device.limits(), device.resident_threads());
-        let setting = Setting {
-            seed: spec.stm.seed,
-            transactions: spec.stm.transactions_of(workload.sizes()),
-            repeat: spec.stm.repeat,
-            shapes: &Shapes::new(device.kind(), &limits, resident, spec.quick),
-        };
+        let of_sections = Shapes::of_critical_sections(device.kind(), &limits, spec.quick);
+        let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
         let mut contenders = workload.contenders();
         contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
         for contender in contenders {
+            let setting = Setting {
+                seed: spec.stm.seed,
+                transactions: spec.stm.transactions_of(workload.sizes()),
+                repeat: spec.stm.repeat,
+                shapes: if contender.kind == ContenderKind::CriticalSection {
+                    &of_sections
+                } else {
+                    &shapes
+                },
+            };
             let Outcome { run, tried } =
                 search::measure(device, workload.sizes(), &contender, &setting)?;
             self.runs.push(run);
@@ -111,6 +117,11 @@ impl Measured {
         self.stm.extend(found.runs);
         self.stm_search.extend(found.tried);
         Ok(())
+    }
+
+    /// Whether a contender of this kind was measured.
+    pub(crate) fn has(&self, kind: ContenderKind) -> bool {
+        self.runs.iter().any(|run| run.kind == kind)
     }
 
     /// Whether all that can be verified was.

@@ -8,6 +8,7 @@ use crate::measure::json_lines::{line, lines};
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
+use crate::workloads::contender::ContenderKind;
 use serde::Serialize;
 use std::io::Write;
 use stm_core::host::Device;
@@ -108,7 +109,12 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
                 run.name.into(),
                 run.kind.name().into(),
                 format!("{}x{}", run.blocks, run.threads),
-                count(run.transactions),
+                if run.transactions == run.transactions_full {
+                    count(run.transactions)
+                } else {
+                    let full = count(run.transactions_full);
+                    format!("{} of {full}", count(run.transactions))
+                },
                 digits3(run.time_ms.median),
                 short(run.tx_per_s),
                 short(run.ops_per_s),
@@ -170,6 +176,19 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
         }
     }
     writeln!(out)?;
+    if measured.has(ContenderKind::Unsynchronised) {
+        writeln!(
+            out,
+            "unsynchronised: the same accesses without synchronisation. That is no bound: a \
+             kernel that needs fewer accesses can be faster."
+        )?;
+    }
+    if measured.has(ContenderKind::CriticalSection) {
+        writeln!(
+            out,
+            "critical-section: the same transactions under one hand-written spin lock."
+        )?;
+    }
     let mut told: Vec<(&str, &str)> = Vec::new();
     for run in &measured.runs {
         if !told.contains(&(run.workload, run.operations)) {
