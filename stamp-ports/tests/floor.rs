@@ -75,6 +75,7 @@ fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
             ("genome", UNSYNCHRONISED, None),
             ("genome", RIVAL, Some(true)),
             ("genome", SECTION, Some(true)),
+            ("genome", SECTION, Some(true)),
             ("kmeans", UNSYNCHRONISED, None),
             ("kmeans", RIVAL, Some(true)),
             ("kmeans", RIVAL, Some(true)),

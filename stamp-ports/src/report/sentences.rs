@@ -5,7 +5,7 @@
 use super::published;
 use super::view;
 use super::view::{
-    and, apart, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
+    and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
     times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
@@ -89,10 +89,30 @@ pub fn over_by_hand(paper: &Paper) -> Option<f64> {
     (paper.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
 }
 
+/// The rates of critical sections over those of `cgl`, by workload or part of one.
+fn sections_over_cgl(paper: &Paper) -> Vec<String> {
+    let apart = apart(paper);
+    let all = paper.critical_sections.iter().filter(|s| s.counts());
+    let ratios = all.filter_map(|section| {
+        let cgl = view::baseline(&apart, &section.workload)?;
+        let ratio = times(section.tx_per_s / cgl.tx_per_s);
+        Some(format!("{ratio} in {}", label(&section.workload)))
+    });
+    ratios.collect()
+}
+
 /// What a ratio to `cgl` is not: one to a hand-written lock.
 pub fn caution(paper: &Paper) -> String {
     let by =
         "cgl is this runtime's own variant with one lock and buffers its writes as the others do";
+    let sections = sections_over_cgl(paper);
+    if !sections.is_empty() {
+        return format!(
+            "{by}. The same transactions as critical sections of one hand-written spin lock, in \
+             the same run, have this multiple of its rate: {}.",
+            and(&sections)
+        );
+    }
     let lock = published::HAND_WRITTEN_LOCK;
     over_by_hand(paper).map_or_else(
         || format!("{by}: a hand-written lock may be several times as fast."),
@@ -114,7 +134,7 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
     let (run, ratio) = largest(paper, |_| true)?;
     let mut told = format!(
         "The largest speed-up over cgl is {}, of {} in {}",
-        times(ratio),
+        both(paper, run, ratio),
         run.variant,
         label(&run.workload)
     );
@@ -137,7 +157,7 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
         } else {
             format!(
                 "the least that a workload gains at its best is {}, of {} in {}",
-                times(ratio),
+                both(paper, least, ratio),
                 least.variant,
                 label(&least.workload)
             )

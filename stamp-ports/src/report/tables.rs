@@ -4,8 +4,8 @@ use super::claims::Claim;
 use super::palette;
 use super::published;
 use super::view::{
-    abort_rate, baseline, counts, kernel_rate, label, measured, over_cgl, percent, runs, times,
-    total, variants, workloads,
+    abort_rate, baseline, counts, critical_section, kernel_rate, label, measured, over_cgl,
+    over_critical_section, percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{bytes, count, digits3, short};
 use crate::paper::document::{KernelPart, Paper, Speedup};
@@ -110,20 +110,13 @@ pub fn speedups(paper: &Paper) -> Markup {
                 name(&run.workload, &run.variant),
                 run.resolved.clone(),
                 known(over_cgl(paper, run), times),
+                known(over_critical_section(paper, run), times),
                 short(run.tx_per_s),
                 format!("{} to {}", short(run.tx_per_s_min), short(run.tx_per_s_max)),
                 run.repeat.to_string(),
                 shape(run.blocks, run.threads),
                 count(run.locks),
-                if run.transactions == run.transactions_full {
-                    count(run.transactions)
-                } else {
-                    format!(
-                        "{} of {}",
-                        count(run.transactions),
-                        count(run.transactions_full)
-                    )
-                },
+                of_full(run.transactions, run.transactions_full),
                 count(run.commits),
                 known(abort_rate(run), percent),
                 if run.verified { "yes" } else { "NO" }.into(),
@@ -134,6 +127,7 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Result",
         "Ran as",
         "Over cgl",
+        "Over critical section",
         "tx/s",
         "Range",
         "Runs",
@@ -145,6 +139,50 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Verified",
     ];
     or_none("Each variant at its best launch", &head, &rows, 2)
+}
+
+/// The critical sections, if the document has any.
+pub fn critical_sections(paper: &Paper) -> Option<Markup> {
+    let all = paper.critical_sections.iter();
+    let rows: Vec<Vec<String>> = all
+        .map(|section| {
+            vec![
+                label(&section.workload),
+                short(section.tx_per_s),
+                format!(
+                    "{} to {}",
+                    short(section.tx_per_s_min),
+                    short(section.tx_per_s_max)
+                ),
+                section.repeat.to_string(),
+                shape(section.blocks, section.threads),
+                section.tried.to_string(),
+                of_full(section.transactions, section.transactions_full),
+                if section.verified { "yes" } else { "NO" }.into(),
+            ]
+        })
+        .collect();
+    let head = [
+        "Workload",
+        "tx/s",
+        "Range",
+        "Runs",
+        "Launch",
+        "Launches tried",
+        "Transactions",
+        "Verified",
+    ];
+    let name = "The same transactions as critical sections of one hand-written lock";
+    (!rows.is_empty()).then(|| table(name, &head, &rows, 1))
+}
+
+/// A number of transactions, and the full one where it is less.
+fn of_full(transactions: u64, full: u64) -> String {
+    if transactions == full {
+        count(transactions)
+    } else {
+        format!("{} of {}", count(transactions), count(full))
+    }
 }
 
 /// Figure 3 in numbers: a table a workload.
@@ -415,6 +453,9 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
                 Some(kernel_rate(same)).filter(|rate| *rate > 0.0)
             });
             let ratio = cgl.filter(|_| part.commits > 0 && counts(run));
+            let kernel = part.kernel.split('_').next().unwrap_or_default();
+            let section = critical_section(paper, &format!("{}/{kernel}", run.workload))
+                .filter(|_| part.commits > 0 && counts(run));
             let attempts = part.commits as f64 + part.aborts as f64;
             let rate = (attempts > 0.0).then(|| part.aborts as f64 / attempts);
             rows.push(vec![
@@ -424,13 +465,24 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
                 format!("{} ms", digits3(part.time_ms)),
                 known(Some(kernel_rate(part)).filter(|r| *r > 0.0), short),
                 known(ratio, |cgl| times(kernel_rate(part) / cgl)),
+                known(section, |section| {
+                    times(kernel_rate(part) / section.tx_per_s)
+                }),
                 short(part.commits as f64),
                 known(rate, percent),
             ]);
         }
     }
     let head = [
-        "Result", "Kernel", "Launches", "Time", "tx/s", "Over cgl", "Commits", "Aborted",
+        "Result",
+        "Kernel",
+        "Launches",
+        "Time",
+        "tx/s",
+        "Over cgl",
+        "Over critical section",
+        "Commits",
+        "Aborted",
     ];
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

@@ -3,7 +3,7 @@
 //! | workload | its critical section |
 //! | --- | --- |
 //! | ra, ht, bank, eigenbench, kmeans, queue | all of its transactions |
-//! | genome | those of GN-1; the links of GN-2 have none |
+//! | genome | those of GN-1, and the links of GN-2 |
 //! | counter, sorted, nw | none: `bench sync` measures them under locks of each kind |
 //! | labyrinth, vacation, map, ordered, list, pool | none yet |
 //!

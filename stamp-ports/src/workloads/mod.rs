@@ -83,7 +83,7 @@ pub mod workload;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::suggestion;
-use contender::BoundContender;
+use contender::{BoundContender, ContenderKind};
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
 use workload::{Sizes, Workload};
@@ -117,6 +117,18 @@ macro_rules! registry {
                 }
             }
         )*
+
+        /// The kinds of the contenders of a workload, whatever its input; none if there is
+        /// no workload of this name.
+        pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
+            match name {
+                $(stringify!($name) => {
+                    let all = <MadeFrom<$name::$Input> as Workload>::contenders().into_iter();
+                    all.map(|contender| contender.kind).collect()
+                })*
+                _ => Vec::new(),
+            }
+        }
 
         impl AnyInput {
             /// The input of a workload for an occasion, if there is a workload

@@ -1,12 +1,12 @@
-//! GN-1 without transactions; [`crate::genome`] describes what a transaction
-//! does.
+//! GN-1 without transactions, and the links of GN-2 as critical sections;
+//! [`crate::genome`] describes what a transaction does.
 //!
 //! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as
 //! most segments are in the set already, and claimed by a 32-bit
 //! compare-and-swap.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::genome::{Segments, slot_of};
+use crate::genome::{Segments, other_of, slot_of};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
@@ -36,6 +36,34 @@ pub struct Params {
     /// The number of segments to insert.
     pub transactions: u64,
 }
+
+/// The links of GN-2 as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSection;
+
+/// The parameters of [`LinkSection`] behind its lock; the arrays are those of
+/// [`Assembly`](crate::genome::Assembly).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    /// The successors; as many as there are slots.
+    pub nexts: TArray<u64>,
+    /// The predecessors; as many.
+    pub prevs: TArray<u32>,
+    /// The other ends of the chains; as many.
+    pub others: TArray<u32>,
+    /// The pairs to link; constant.
+    pub pairs: TArray<u64>,
+    /// The number of pairs of each overlap; constant.
+    pub pair_counts: TArray<u32>,
+    /// The overlap.
+    pub overlap: u32,
+    /// The most pairs that are linked.
+    pub limit: u64,
+}
+
+/// The parameters of [`LinkSection`].
+pub type LinkSectionParams = Guarded<Links>;
 
 impl Params {
     /// Returns the first slot that a segment may have.
@@ -133,6 +161,54 @@ impl CasSet {
     }
 }
 
+impl LinkSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &LinkSectionParams) {
+        let p = &guarded.work;
+        let entries = p.nexts.len();
+        let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
+            first(&p.nexts, 1),
+            first(&p.prevs, entries),
+            first(&p.others, entries),
+            p.pair_counts.get(u64::from(p.overlap)),
+            p.pairs.get(0),
+        ) else {
+            return;
+        };
+        // SAFETY: live, and written by an earlier launch only.
+        let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            count.min(p.pairs.len()).min(p.limit),
+            |i| {
+                // SAFETY: below the number of pairs, and written by an earlier launch only.
+                let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
+                let (a, b) = ((pair >> 32) as u32, pair as u32);
+                (a, b, at(nexts, a), at(prevs, b))
+            },
+            |(a, b, next, prev)| {
+                let (other_a, other_b) = (at(others, a), at(others, b));
+                // SAFETY: a pair has entries of the set, for each of which there is a word
+                // of all three arrays. Relaxed: the lock orders them.
+                unsafe {
+                    let taken = lane.load_relaxed_64(next) | u64::from(lane.load_relaxed_32(prev));
+                    let of_a = lane.load_relaxed_32(other_a);
+                    let of_b = lane.load_relaxed_32(other_b);
+                    let (start, end) = (other_of(of_a, a), other_of(of_b, b));
+                    if taken != 0 || start == b {
+                        return; // linked already, or the two ends of one chain
+                    }
+                    lane.store_relaxed_64(next, u64::from(p.overlap) << 32 | u64::from(b + 1));
+                    lane.store_relaxed_32(prev, a + 1);
+                    lane.store_relaxed_32(at(others, start), end + 1);
+                    lane.store_relaxed_32(at(others, end), start + 1);
+                }
+            },
+        );
+    }
+}
+
 kernel_alone!(Floor, Params, "floor_gn1", "gn1" / "floor");
 kernel_alone!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");
 kernel_alone!(
@@ -140,4 +216,10 @@ kernel_alone!(
     CriticalSectionParams,
     "critical_gn1",
     "gn1" / "critical-section"
+);
+kernel_alone!(
+    LinkSection,
+    LinkSectionParams,
+    "critical_gn2",
+    "gn2" / "critical-section"
 );

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | the same accesses *without synchronisation*: the same draws and the same addresses, relaxed loads and stores | unsafe: updates may be lost |
 //! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
-//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`] (GN-1), [`kmeans`], [`queue`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
+//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`]; [`genome::LinkSection`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
 //! The accesses without synchronisation show how fast the memory system serves
 //! them with this kernel's order of loads and stores. That is no bound: a rival

@@ -80,6 +80,7 @@ impl Measured {
                 seed: spec.stm.seed,
                 transactions: spec.stm.transactions_of(workload.sizes()),
                 repeat: spec.stm.repeat,
+                measure_ms: search::MEASURE_MS,
                 shapes: if contender.kind == ContenderKind::CriticalSection {
                     &of_sections
                 } else {

@@ -31,7 +31,7 @@ const TRIALS: u32 = 3;
 const PROBE: u64 = 4096;
 /// The shortest trial of critical sections, if there are enough transactions.
 const PROBE_MS: f64 = 10.0;
-/// The longest measurement of critical sections, in milliseconds.
+/// The longest measurement of critical sections in `bench floor`, in milliseconds.
 pub const MEASURE_MS: f64 = 500.0;
 
 /// The launch shapes that are tried: blocks, then threads a block.
@@ -170,6 +170,8 @@ pub struct Setting<'a> {
     pub repeat: u32,
     /// The launch shapes to try.
     pub shapes: &'a Shapes,
+    /// The longest measurement of critical sections, in milliseconds.
+    pub measure_ms: f64,
 }
 
 /// A contender with its data.
@@ -281,7 +283,7 @@ pub fn measure(
     let tried = bench.search(setting.shapes)?;
     let shape = tried.first().map_or((1, 1), |t| (t.blocks, t.threads));
     let launched = match tried.first() {
-        Some(best) if bench.is_slow && !is_whole => bench.fill(MEASURE_MS, best.each_ms()),
+        Some(best) if bench.is_slow && !is_whole => bench.fill(setting.measure_ms, best.each_ms()),
         _ => transactions,
     };
     let is_unsafe = contender.kind == ContenderKind::Unsynchronised;
