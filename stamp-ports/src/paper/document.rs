@@ -129,6 +129,9 @@ pub struct Speedup {
     pub over_critical_section: Option<f64>,
     /// Whether every run left the right result.
     pub verified: bool,
+    /// What the verification covers: `final state`, or `final state and isolation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verifies: Option<String>,
     /// What is wrong, if it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -4,6 +4,7 @@ use super::claims::{
     self,
     Verdict::{DependsOnTheLock, Fails, Holds, Partly, Unknown},
 };
+use super::critical;
 use super::figure::Figure;
 use super::palette;
 use super::published;
@@ -237,7 +238,7 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
                 or_details(
                     std::iter::once(tables::speedups(paper))
                         .chain(tables::kernels(paper))
-                        .chain(tables::critical_sections(paper))
+                        .chain(critical::table_of(paper))
                         .filter(|_| !paper.speedups.is_empty())
                         .collect(),
                 ),

@@ -2,11 +2,11 @@
 //!
 //! Every number in them is one of the document's or a ratio of two of them.
 
+use super::critical;
 use super::published;
-use super::view;
 use super::view::{
-    and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
-    times, total, variants, workloads,
+    self, and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent,
+    runs, times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{EigenbenchPoint, Paper};
@@ -81,37 +81,19 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
     told
 }
 
-/// The rate of a hand-written lock over that of `cgl`, on the device on which
-/// such a lock was measured.
+/// The rate of a hand-written lock over that of `cgl`, on the device where it was measured.
 pub fn over_by_hand(paper: &Paper) -> Option<f64> {
     let lock = published::HAND_WRITTEN_LOCK;
     let ours = view::baseline(paper, lock.workload)?;
     (paper.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
 }
 
-/// The rates of critical sections over those of `cgl`, by workload or part of one.
-fn sections_over_cgl(paper: &Paper) -> Vec<String> {
-    let apart = apart(paper);
-    let all = paper.critical_sections.iter().filter(|s| s.counts());
-    let ratios = all.filter_map(|section| {
-        let cgl = view::baseline(&apart, &section.workload)?;
-        let ratio = times(section.tx_per_s / cgl.tx_per_s);
-        Some(format!("{ratio} in {}", label(&section.workload)))
-    });
-    ratios.collect()
-}
-
 /// What a ratio to `cgl` is not: one to a hand-written lock.
 pub fn caution(paper: &Paper) -> String {
     let by =
         "cgl is this runtime's own variant with one lock and buffers its writes as the others do";
-    let sections = sections_over_cgl(paper);
-    if !sections.is_empty() {
-        return format!(
-            "{by}. The same transactions as critical sections of one hand-written spin lock, in \
-             the same run, have this multiple of its rate: {}.",
-            and(&sections)
-        );
+    if let Some(told) = critical::over_cgl(paper) {
+        return format!("{by}. {told}");
     }
     let lock = published::HAND_WRITTEN_LOCK;
     over_by_hand(paper).map_or_else(

@@ -1,6 +1,7 @@
 //! The tables of the page.
 
 use super::claims::Claim;
+use super::critical;
 use super::palette;
 use super::published;
 use super::view::{
@@ -82,7 +83,8 @@ pub fn claims(claims: &[Claim]) -> Markup {
     }
 }
 
-fn shape(blocks: u32, threads: u32) -> String {
+/// A launch.
+pub fn shape(blocks: u32, threads: u32) -> String {
     format!("{blocks} x {threads}")
 }
 
@@ -116,10 +118,14 @@ pub fn speedups(paper: &Paper) -> Markup {
                 run.repeat.to_string(),
                 shape(run.blocks, run.threads),
                 count(run.locks),
-                of_full(run.transactions, run.transactions_full),
+                critical::of_full(run.transactions, run.transactions_full),
                 count(run.commits),
                 known(abort_rate(run), percent),
-                if run.verified { "yes" } else { "NO" }.into(),
+                match &run.verifies {
+                    _ if !run.verified => "NO".into(),
+                    Some(verifies) => verifies.clone(),
+                    None => "yes".into(),
+                },
             ]
         })
         .collect();
@@ -138,51 +144,8 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Aborted",
         "Verified",
     ];
+    let (head, rows) = critical::without(paper, 3, &head, rows);
     or_none("Each variant at its best launch", &head, &rows, 2)
-}
-
-/// The critical sections, if the document has any.
-pub fn critical_sections(paper: &Paper) -> Option<Markup> {
-    let all = paper.critical_sections.iter();
-    let rows: Vec<Vec<String>> = all
-        .map(|section| {
-            vec![
-                label(&section.workload),
-                short(section.tx_per_s),
-                format!(
-                    "{} to {}",
-                    short(section.tx_per_s_min),
-                    short(section.tx_per_s_max)
-                ),
-                section.repeat.to_string(),
-                shape(section.blocks, section.threads),
-                section.tried.to_string(),
-                of_full(section.transactions, section.transactions_full),
-                if section.verified { "yes" } else { "NO" }.into(),
-            ]
-        })
-        .collect();
-    let head = [
-        "Workload",
-        "tx/s",
-        "Range",
-        "Runs",
-        "Launch",
-        "Launches tried",
-        "Transactions",
-        "Verified",
-    ];
-    let name = "The same transactions as critical sections of one hand-written lock";
-    (!rows.is_empty()).then(|| table(name, &head, &rows, 1))
-}
-
-/// A number of transactions, and the full one where it is less.
-fn of_full(transactions: u64, full: u64) -> String {
-    if transactions == full {
-        count(transactions)
-    } else {
-        format!("{} of {}", count(transactions), count(full))
-    }
 }
 
 /// Figure 3 in numbers: a table a workload.
@@ -484,5 +447,6 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
         "Commits",
         "Aborted",
     ];
+    let (head, rows) = critical::without(paper, 6, &head, rows);
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

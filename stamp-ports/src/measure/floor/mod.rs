@@ -17,9 +17,11 @@
 //! | file | is |
 //! | --- | --- |
 //! | `measured` | all of a workload |
+//! | `bound` | the time that the memory system needs for a protocol's own accesses |
 //! | `search` | the search of a contender's best launch, and its measurement |
 //! | `report` | the table and the document |
 
+pub mod bound;
 pub(crate) mod measured;
 pub(crate) mod report;
 pub mod search;

@@ -78,10 +78,14 @@ fn ratios(measured: &Measured) -> Vec<Ratio> {
 pub(crate) fn document(command: &str, device: &Description, measured: &Measured) -> Result<String> {
     Ok(format!(
         "{{\n\"format\": \"stamp-floor/1\",\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\
+         \"bounds\": {},\n\"rates\": {},\n\"verifies\": {},\n\
          \"runs\": {},\n\"stm\": {},\n\"search\": {},\n\"stm_search\": {}\n}}\n",
         line(&command)?,
         line(device)?,
         lines(&ratios(measured))?,
+        lines(&measured.bounds)?,
+        lines(&measured.rates)?,
+        line(&measured.verifies)?,
         lines(&measured.runs)?,
         lines(&measured.stm)?,
         lines(&measured.search)?,
@@ -175,7 +179,32 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
             writeln!(out, "  {line}")?;
         }
     }
+    if !measured.bounds.is_empty() {
+        writeln!(
+            out,
+            "\nBounds: the time that the memory system needs for the protocol's own accesses, at \
+             the rates of random accesses measured in this run:"
+        )?;
+        let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
+        let mut rows = vec![header.map(String::from).to_vec()];
+        rows.extend(measured.bounds.iter().map(|of| {
+            vec![
+                of.workload.into(),
+                of.name.into(),
+                short(of.bound.tx_per_s),
+                digits3(of.reached * 100.0) + " %",
+                of.bound.told(),
+            ]
+        }));
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+    }
     writeln!(out)?;
+    for (workload, verifies) in &measured.verifies {
+        let (covers, what) = (verifies.covers.told(), verifies.what);
+        writeln!(out, "verified, {workload}: {covers}: {what}.")?;
+    }
     if measured.has(ContenderKind::Unsynchronised) {
         writeln!(
             out,
