@@ -2,6 +2,7 @@
 
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, of, short};
+use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
 
@@ -137,6 +138,16 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
             .map(|reason| format!("{} {}", initials(reason), reason.replace('_', " ")))
             .collect();
         let _ = write!(text, "\nAborts: {}.", names.join(", "));
+    }
+    let mut told: Vec<(&str, Verifies)> = Vec::new();
+    for report in reports {
+        let verifies = (report.workload, report.verifies);
+        if !told.contains(&verifies) {
+            told.push(verifies);
+        }
+    }
+    for (workload, Verifies { covers, what }) in told {
+        let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);
     let resolved: Vec<String> = reports

@@ -60,6 +60,25 @@ fn the_quick_run_measures_and_verifies_everything() {
         });
         assert!(searched && s.tried > 0, "{s:?}");
     }
+    for workload in [
+        "ra",
+        "ht",
+        "bank",
+        "eigenbench",
+        "genome/gn1",
+        "genome/gn2",
+        "kmeans",
+        "queue",
+    ] {
+        let mut all = paper.critical_sections.iter();
+        let section = all.find(|s| s.workload == workload).expect(workload);
+        assert!(section.counts() && section.tried > 0, "{section:?}");
+        let of = paper.speedups.iter().filter(|s| s.workload == workload);
+        for s in of {
+            let ratio = s.over_critical_section.expect("a ratio");
+            assert!((ratio * section.tx_per_s / s.tx_per_s - 1.0).abs() < 1e-9);
+        }
+    }
     assert!(paper.threads.len() >= workloads * (variants - 1) * 2);
     assert!(paper.eigenbench.len() >= 8);
     let reads = |workload: &str| {

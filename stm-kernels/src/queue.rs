@@ -155,7 +155,7 @@ impl<A: Algorithm> Queue<A> {
 
 /// The word of the ring for a position of the queue; there are some.
 #[inline(always)]
-const fn place(position: u32, places: u32) -> u32 {
+pub(crate) const fn place(position: u32, places: u32) -> u32 {
     match position.checked_rem(places) {
         Some(place) => place,
         None => 0,

@@ -20,10 +20,12 @@ use std::time::Duration;
 
 /// What the help ends with.
 const FLOOR_HELP: &str = "\
-A floor is the workload's accesses with nothing that synchronises: updates may
-be lost, so it is called unsafe and not verified. What is special-purpose is
-written by hand for one workload (atomic additions, a compare-and-swap table);
-its result is verified. The transactional memory is measured in the same run.
+Unsynchronised are the workload's accesses without synchronisation: updates may
+be lost, so they are called unsafe and not verified, and they are no bound: what
+needs fewer accesses can be faster. What is special-purpose is written by hand
+for one workload (atomic additions, a compare-and-swap table), and a critical
+section has the same transactions under one spin lock, written by hand; both are
+verified. The transactional memory is measured in the same run.
 
 Examples:
   stamp bench floor --out floor.json

@@ -16,22 +16,24 @@ use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
-/// The implementations of a workload that exclude threads without transactions.
-fn excluding(workload: &str) -> Result<Vec<&'static str>> {
+/// The implementations of a workload without transactions, for `bench sync` or else for
+/// `bench floor`.
+fn without_transactions(workload: &str, of_sync: bool) -> Result<Vec<&'static str>> {
     let Some(input) = AnyInput::sized(workload, Occasion::Quick) else {
         return Ok(Vec::new());
     };
     let workload = input.make(SEED)?;
     let contenders = workload.contenders().into_iter();
-    let excluding = contenders.filter(|contender| contender.kind == ContenderKind::Excluding);
-    Ok(excluding.map(|contender| contender.name).collect())
+    let these =
+        contenders.filter(|contender| (contender.kind == ContenderKind::Excluding) == of_sync);
+    Ok(these.map(|contender| contender.name).collect())
 }
 
 /// The workloads that have such implementations, with their names.
-fn with_locks() -> Result<Vec<(&'static str, Vec<&'static str>)>> {
+fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>)>> {
     let mut all = Vec::new();
     for &(workload, _) in WORKLOADS {
-        let names = excluding(workload)?;
+        let names = without_transactions(workload, of_sync)?;
         if !names.is_empty() {
             all.push((workload, names));
         }
@@ -48,8 +50,9 @@ fn wrapped(workload: &str, names: &[&str]) -> Vec<[String; 2]> {
     for name in names {
         match rows.last_mut() {
             Some([_, line]) if line.is_empty() => line.push_str(name),
-            Some([_, line]) if line.len() + name.len() < NAMES_WIDE => {
-                line.push(' ');
+            // One space does not tell names apart that have spaces.
+            Some([_, line]) if line.len() + name.len() + 1 < NAMES_WIDE => {
+                line.push_str("; ");
                 line.push_str(name);
             }
             _ => rows.push([String::new(), (*name).to_owned()]),
@@ -67,7 +70,8 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
         let list = json!({
             "workloads": WORKLOADS.iter().map(|(name, about)| named(name, about)).collect::<Vec<_>>(),
             "variants": AskedVariant::all().iter().map(|v| named(v.name(), v.about())).collect::<Vec<_>>(),
-            "without_transactions": with_locks()?.into_iter().collect::<BTreeMap<_, _>>(),
+            "without_transactions": implementations(true)?.into_iter().collect::<BTreeMap<_, _>>(),
+            "beside_transactions": implementations(false)?.into_iter().collect::<BTreeMap<_, _>>(),
             "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
             "refused": refused,
         });
@@ -92,14 +96,14 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
             .map(|v| pair(v.name(), v.about()))
             .collect(),
     )?;
-    let with_locks = with_locks()?;
-    section(
-        "Without transactions, in `stamp bench sync`",
-        with_locks
-            .iter()
-            .flat_map(|(n, names)| wrapped(n, names))
-            .collect(),
-    )?;
+    for (title, of_sync) in [
+        ("Without transactions, in `stamp bench floor`", false),
+        ("Without transactions, in `stamp bench sync`", true),
+    ] {
+        let all = implementations(of_sync)?;
+        let rows = all.iter().flat_map(|(n, names)| wrapped(n, names));
+        section(title, rows.collect())?;
+    }
     let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
     rows.extend(
         refused

@@ -5,14 +5,15 @@ use super::console::{open, told};
 use super::name_list::described;
 use crate::devices::Choice;
 use crate::error::Result;
-use crate::numbers::digits3;
+use crate::numbers::{count, digits3};
 use crate::output::align;
-use crate::paper::document::Paper;
+use crate::paper::document::{Paper, Speedup};
 use crate::paper::plan::Section;
 use crate::paper::run::{self, PaperSpec};
 use crate::store::Store;
 use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
+use crate::workloads::contender::CRITICAL_SECTION;
 use std::io::{Write, stdout};
 
 /// What `--help` says behind the options.
@@ -52,8 +53,35 @@ pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
         fresh: args.fresh,
     };
     let store = run::paper(&device, &spec, command)?;
-    let verified = store.document.speedups.iter().all(|s| s.verified);
+    let verified = store.document.speedups.iter().all(|s| s.verified)
+        && (store.document.critical_sections.iter()).all(|s| s.verified);
     told(verified, summary(&mut stdout().lock(), &store))
+}
+
+/// Which results had fewer transactions than others of their workload: a line for each
+/// workload.
+fn fewer(paper: &Paper) -> Vec<String> {
+    let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
+        let runs = paper.speedups.iter().filter(|s| s.workload == workload);
+        let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
+        let sections = paper.critical_sections.iter().filter(|s| s.is_of(workload));
+        let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
+        let all: Vec<_> = runs.chain(sections).collect();
+        let full = all.first()?.2;
+        let fewer: Vec<String> = all
+            .iter()
+            .filter(|(_, transactions, full)| 0 < *transactions && transactions < full)
+            .map(|(name, transactions, _)| format!("{name} {}", count(*transactions)))
+            .collect();
+        (!fewer.is_empty()).then(|| {
+            format!(
+                "Fewer transactions than {} a run, {workload}: {}.",
+                count(full),
+                fewer.join(", ")
+            )
+        })
+    });
+    lines.collect()
 }
 
 /// The speed-ups as a table, and what there is.
@@ -61,30 +89,47 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
     let variants = AskedVariant::of_paper();
     let name = |name: &str| name.to_owned();
-    let mut rows = vec![vec![name("over cgl")]];
-    rows[0].extend(variants.iter().map(|v| name(v.name())));
-    for &(workload, _) in WORKLOADS {
-        let mut row = vec![name(workload)];
-        row.extend(variants.iter().map(|variant| {
-            let of = paper
-                .speedups
-                .iter()
-                .find(|s| s.workload == workload && s.variant == variant.name());
-            match of {
-                Some(s) if !s.verified => "WRONG".into(),
-                Some(s) => s.over_cgl.map_or_else(|| "-".into(), digits3),
-                None => "-".into(),
+    let ratios: [(&str, fn(&Speedup) -> Option<f64>); 2] = [
+        ("over cgl", |s| s.over_cgl),
+        ("over critical-section", |s| s.over_critical_section),
+    ];
+    for (title, ratio) in ratios {
+        let mut rows = vec![vec![name(title)]];
+        rows[0].extend(variants.iter().map(|v| name(v.name())));
+        for &(workload, _) in WORKLOADS {
+            let mut row = vec![name(workload)];
+            row.extend(variants.iter().map(|variant| {
+                let of = paper
+                    .speedups
+                    .iter()
+                    .find(|s| s.workload == workload && s.variant == variant.name());
+                match of {
+                    Some(s) if !s.verified => "WRONG".into(),
+                    Some(s) => ratio(s).map_or_else(|| "-".into(), digits3),
+                    None => "-".into(),
+                }
+            }));
+            if row[1..].iter().any(|cell| cell != "-") {
+                rows.push(row);
             }
-        }));
-        if row[1..].iter().any(|cell| cell != "-") {
-            rows.push(row);
+        }
+        if rows.len() > 1 {
+            for line in align(&rows, 1, false) {
+                writeln!(out, "{line}")?;
+            }
+            writeln!(out)?;
         }
     }
-    if rows.len() > 1 {
-        for line in align(&rows, 1, false) {
-            writeln!(out, "{line}")?;
-        }
-        writeln!(out)?;
+    for line in fewer(paper) {
+        writeln!(out, "{line}")?;
+    }
+    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
+        let why = s.error.as_deref().unwrap_or("no result");
+        writeln!(
+            out,
+            "NOT verified: {} {CRITICAL_SECTION}: {why}",
+            s.workload
+        )?;
     }
     for s in paper.speedups.iter().filter(|s| !s.verified) {
         let why = s.error.as_deref().unwrap_or("no result");

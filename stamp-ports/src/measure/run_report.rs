@@ -5,7 +5,7 @@ use super::run_spec::RunSpec;
 use crate::devices::AnyDevice;
 use crate::error::Error;
 use crate::workloads::launcher::KernelTime;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ pub struct RunReport {
     pub tx_per_s: f64,
     /// Whether every repeat left the right result.
     pub verified: bool,
+    /// What [`verified`](Self::verified) covers.
+    pub verifies: Verifies,
     /// Lanes of a warp that made attempts together, on average, in the repeat
     /// of the median time; of loops over transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,6 +158,7 @@ impl RunReport {
             time_ms: TimeMs::default(),
             tx_per_s: 0.0,
             verified: false,
+            verifies: workload.verifies(),
             active_lanes: None,
             metadata_bytes: 0,
             parameters,

@@ -51,6 +51,10 @@ pub struct Paper {
     /// Figure 2 and Table 2: each variant at its best launch.
     #[serde(default)]
     pub speedups: Vec<Speedup>,
+    /// The transactions as critical sections of one hand-written lock, beside Figure 2.
+    /// Documents of earlier versions have none.
+    #[serde(default)]
+    pub critical_sections: Vec<CriticalSection>,
     /// Figure 3: throughput by threads.
     #[serde(default)]
     pub threads: Vec<ThreadPoint>,
@@ -69,7 +73,7 @@ pub struct Paper {
 }
 
 /// The fields that a reader looks for first, in this order.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "format",
     "version",
     "commit",
@@ -83,6 +87,7 @@ const FIELDS: [&str; 16] = [
     "settings",
     "notes",
     "speedups",
+    "critical_sections",
     "threads",
     "eigenbench",
     "breakdown",
@@ -118,8 +123,15 @@ pub struct Speedup {
     /// The median over that of `cgl` with the same workload, once both ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_cgl: Option<f64>,
+    /// The median over the rate of the same transactions as critical sections of one
+    /// hand-written lock, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_critical_section: Option<f64>,
     /// Whether every run left the right result.
     pub verified: bool,
+    /// What the verification covers: `final state`, or `final state and isolation`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verifies: Option<String>,
     /// What is wrong, if it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -149,6 +161,49 @@ pub struct Speedup {
     /// The workload's parameters, and those of the transactional memory.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
+}
+
+/// A workload's transactions, or those of one of its kernels, as critical sections of one
+/// hand-written lock, at their best launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CriticalSection {
+    /// The workload; of several kernels with one of them: `genome/gn1`.
+    pub workload: String,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of a launch.
+    pub transactions: u64,
+    /// Transactions of the workload at its full size.
+    pub transactions_full: u64,
+    /// Timed runs.
+    pub repeat: u32,
+    /// Transactions a second: the median of the runs.
+    pub tx_per_s: f64,
+    /// The slowest run.
+    pub tx_per_s_min: f64,
+    /// The fastest run.
+    pub tx_per_s_max: f64,
+    /// Whether every run left the right result.
+    pub verified: bool,
+    /// What is wrong, if it is not verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Launches that the search tried.
+    pub tried: u64,
+}
+
+impl CriticalSection {
+    /// Returns whether the result counts.
+    pub fn counts(&self) -> bool {
+        self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
+    }
+
+    /// Returns whether it is that of a workload, or of a part of it.
+    pub fn is_of(&self, workload: &str) -> bool {
+        self.workload.split('/').next() == Some(workload)
+    }
 }
 
 /// One kernel's part of a run.
@@ -275,8 +330,8 @@ impl Paper {
         store::parse(text, FORMAT, "stamp bench paper")
     }
 
-    /// Sets what follows from other sections: each variant's ratio to `cgl` with
-    /// the same workload, and the share of the time inside transactions.
+    /// Sets what follows from other sections: each variant's ratios to `cgl` and to the
+    /// critical sections with the same workload, and the share of the time inside transactions.
     pub fn compare(&mut self) {
         let cgl: BTreeMap<String, f64> = self
             .speedups
@@ -287,6 +342,10 @@ impl Paper {
         for speedup in &mut self.speedups {
             let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
             speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
+            let mut sections = self.critical_sections.iter();
+            let section = sections.find(|s| s.workload == speedup.workload && s.counts());
+            let ratio = section.map(|section| speedup.tx_per_s / section.tx_per_s);
+            speedup.over_critical_section = ratio.filter(|&ratio| ratio > 0.0);
         }
         for row in &mut self.characteristics {
             let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
@@ -327,6 +386,7 @@ impl Document for Paper {
             settings: header.settings,
             notes: header.notes,
             speedups: Vec::new(),
+            critical_sections: Vec::new(),
             threads: Vec::new(),
             eigenbench: Vec::new(),
             breakdown: Vec::new(),
@@ -383,6 +443,42 @@ mod tests {
         paper.speedups.retain(|s| s.variant != "cgl");
         paper.compare();
         assert!(paper.speedups.iter().all(|s| s.over_cgl.is_none()));
+    }
+
+    #[test]
+    fn ratios_are_to_critical_sections_that_count_and_absent_without() {
+        let mut paper = Paper::parse(SAMPLE).unwrap();
+        paper.critical_sections.clear();
+        paper.compare();
+        let none = |paper: &Paper| {
+            let mut all = paper.speedups.iter();
+            all.all(|s| s.over_critical_section.is_none())
+        };
+        assert!(none(&paper));
+        paper.critical_sections.push(CriticalSection {
+            workload: "ra".into(),
+            blocks: 1,
+            threads: 32,
+            transactions: 10,
+            transactions_full: 10,
+            repeat: 1,
+            tx_per_s: 1000.0,
+            tx_per_s_min: 1000.0,
+            tx_per_s_max: 1000.0,
+            verified: false,
+            error: None,
+            tried: 1,
+        });
+        paper.compare();
+        assert!(none(&paper));
+        paper.critical_sections[0].verified = true;
+        paper.compare();
+        for s in &paper.speedups {
+            let expected = (s.workload == "ra").then(|| s.tx_per_s / 1000.0);
+            assert_eq!(s.over_critical_section, expected);
+        }
+        assert!(!none(&paper));
+        assert_eq!(Paper::parse(&paper.to_text().unwrap()).unwrap(), paper);
     }
 
     #[test]

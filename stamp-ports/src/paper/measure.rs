@@ -1,11 +1,12 @@
 //! The points: one measurement each, of a workload whose data is there.
 
 use super::document::{
-    Breakdown, Characteristics, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
+    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
 use crate::error::Result;
+use crate::measure::floor::search::{self as floor, Outcome, Setting, Shapes};
 use crate::measure::launches;
 use crate::measure::progress::Progress;
 use crate::measure::run_report::RunReport;
@@ -14,6 +15,8 @@ use crate::measure::runner::Runner;
 use crate::measure::search::Search;
 use crate::measure::tried::Tried;
 use crate::variants::AskedVariant;
+use crate::workloads::AnyWorkload;
+use crate::workloads::contender::ContenderKind;
 use crate::workloads::workload::Sizes;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
@@ -23,6 +26,8 @@ use stm_core::host::StmConfig;
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
+    workload: &'s AnyWorkload,
+    seed: u64,
     pub(super) search: Search<'s, 'a>,
 }
 
@@ -57,6 +62,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     pub(super) fn new(
         plan: &'s Plan,
         room: &'s Room,
+        (workload, seed): (&'s AnyWorkload, u64),
         runner: &'s mut Runner<'a>,
         transactions: u64,
     ) -> Self {
@@ -65,6 +71,8 @@ impl<'s, 'a> Bench<'s, 'a> {
         Self {
             plan,
             room,
+            workload,
+            seed,
             search: Search::new(
                 runner,
                 &shapes,
@@ -145,6 +153,52 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok((point, tried))
     }
 
+    /// The workload's transactions as critical sections of one lock, searched and
+    /// measured; of each of its kernels that have such.
+    ///
+    /// # Errors
+    /// The same as of [`Self::speedup`].
+    pub(super) fn critical_sections(&mut self) -> Result<Vec<CriticalSection>> {
+        let (kind, limits) = (self.room.kind, &self.room.limits);
+        let shapes = Shapes::of_critical_sections(kind, limits, self.plan.quick);
+        let setting = Setting {
+            seed: self.seed,
+            transactions: self.search.transactions,
+            repeat: self.plan.repeat,
+            shapes: &shapes,
+            measure_ms: self.plan.measure.as_secs_f64() * 1e3,
+        };
+        let device = self.search.runner.device();
+        let mut found = Vec::new();
+        for contender in self.workload.contenders() {
+            if contender.kind != ContenderKind::CriticalSection {
+                continue;
+            }
+            let of = self.workload.sizes();
+            let Outcome { run, tried } = floor::measure(device, of, &contender, &setting)?;
+            let rate = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
+            found.push(CriticalSection {
+                // `critical_gn1` is that of the kernel `gn1`.
+                workload: match run.kernel.split_once('_') {
+                    Some((_, part)) if part != run.workload => format!("{}/{part}", run.workload),
+                    _ => run.workload.into(),
+                },
+                blocks: run.blocks,
+                threads: run.threads,
+                transactions: run.transactions,
+                transactions_full: run.transactions_full,
+                repeat: run.repeat,
+                tx_per_s: run.tx_per_s,
+                tx_per_s_min: rate(run.time_ms.max),
+                tx_per_s_max: rate(run.time_ms.min),
+                verified: run.verified == Some(true),
+                error: run.error,
+                tried: tried.len() as u64,
+            });
+        }
+        Ok(found)
+    }
+
     /// Measurements of one launch until the time for them is spent. The first
     /// of several warms up: its result counts, its time does not.
     fn repeats(&mut self, spec: &RunSpec) -> Result<Vec<RunReport>> {
@@ -186,7 +240,9 @@ impl<'s, 'a> Bench<'s, 'a> {
             tx_per_s_min: rate(timed.first()),
             tx_per_s_max: rate(timed.last()),
             over_cgl: None,
+            over_critical_section: None,
             verified: wrong.is_none() && median.is_some(),
+            verifies: Some(runner.workload().verifies().covers.told().into()),
             error: wrong.and_then(|r| r.error.clone()),
             commits: shown.map_or(0, |r| r.commits),
             aborts: shown

@@ -260,7 +260,10 @@ impl Plan {
             (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
             (DeviceKind::Cuda, false) => {
                 let blocks = [1, 4, 16, p / 2, p, 2 * p, 4 * p, 8 * p];
-                room.shapes(&blocks, &[32, 64, 256])
+                let mut shapes = room.shapes(&blocks, &[32, 64, 256]);
+                // Less than a warp is the best launch where all want the same words.
+                shapes.extend(room.shapes(&[1, 16, p], &[1, 4]));
+                shapes
             }
         }
     }

@@ -3,14 +3,16 @@
 use super::document::Paper;
 use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
 use crate::variants::AskedVariant;
-use crate::workloads::AnyInput;
+use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
+use crate::workloads::{AnyInput, contender_kinds};
 use stm_core::algorithm::Variant;
 
 /// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Point {
     Speedup(AskedVariant),
+    CriticalSections,
     Threads(Variant, (u32, u32)),
     Eigenbench(Variant, u64, u64, (u32, u32)),
     Breakdown,
@@ -20,7 +22,7 @@ pub(super) enum Point {
 impl Point {
     pub(super) const fn section(&self) -> Section {
         match self {
-            Self::Speedup(_) => Section::Fig2,
+            Self::Speedup(_) | Self::CriticalSections => Section::Fig2,
             Self::Threads(..) => Section::Fig3,
             Self::Eigenbench(..) => Section::Fig4,
             Self::Breakdown => Section::Fig5,
@@ -84,6 +86,10 @@ impl Asked<'_> {
                 .into_iter()
                 .filter(|&variant| !done(variant));
             points.extend(left.map(Point::Speedup));
+            let mut sections = paper.critical_sections.iter();
+            let done = sections.any(|s| s.is_of(workload) && s.error.is_none());
+            let has = contender_kinds(workload).contains(&ContenderKind::CriticalSection);
+            points.extend((has && !done).then_some(Point::CriticalSections));
         }
         if self.section(Section::Fig5) {
             let done = paper.breakdown.iter().any(|b| b.workload == workload);

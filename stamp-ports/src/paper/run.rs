@@ -12,6 +12,7 @@ use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
 use crate::store::{Header, Store, published};
 use crate::workloads::WORKLOADS;
+use crate::workloads::contender::CRITICAL_SECTION;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -73,7 +74,13 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         let workload = group.input.make(spec.seed)?;
         let transactions = plan.transactions(workload.sizes());
         let mut runner = Runner::new(device, &workload, spec.seed, transactions)?;
-        let mut bench = Bench::new(&plan, &room, &mut runner, transactions);
+        let mut bench = Bench::new(
+            &plan,
+            &room,
+            (&workload, spec.seed),
+            &mut runner,
+            transactions,
+        );
         run_group(&mut bench, &group.points, &mut store, &mut meter)?;
     }
     drop(meter);
@@ -128,6 +135,9 @@ fn notes(plan: &Plan) -> Vec<String> {
             .into(),
         "Figure 2: the best launch of each variant is searched, then measured; every run is \
          verified. Where several were timed, the first is not counted."
+            .into(),
+        "Critical sections are the same transactions under one spin lock, written by hand; \
+         their best launch is searched from one thread on."
             .into(),
         "Figures 3 and 4: one launch a point, not verified by itself.".into(),
         "A launch that was stopped at its time limit counts by what it committed until then: \
@@ -197,6 +207,21 @@ fn run_point(
             let what = rate(found.tx_per_s, (found.blocks, found.threads));
             paper.speedups.push(found);
             format!("{}: {what}, {verdict}", variant.name())
+        }
+        Point::CriticalSections => {
+            let found = bench.critical_sections()?;
+            let what = found.iter().map(|s| {
+                let verdict = if s.verified {
+                    "verified"
+                } else {
+                    "NOT verified"
+                };
+                format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
+            });
+            let what: Vec<String> = what.collect();
+            paper.critical_sections.retain(|s| !s.is_of(bench.name()));
+            paper.critical_sections.extend(found);
+            format!("{CRITICAL_SECTION}: {}", what.join("; "))
         }
         Point::Threads(variant, shape) => {
             let found = bench.threads(variant, shape)?;

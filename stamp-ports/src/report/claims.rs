@@ -111,7 +111,12 @@ impl Verdict {
 
     /// The verdict on a gain over `cgl`, as measured and divided.
     fn over_cgl(gain: Option<f64>, met: impl Fn(f64) -> bool) -> Self {
-        match gain.map(|gain| (met(gain), met(gain / SLOW_LOCK))) {
+        Self::over_locks(gain.map(|gain| (gain, gain / SLOW_LOCK)), met)
+    }
+
+    /// The verdict on a gain over `cgl` and one over a better lock.
+    fn over_locks(gains: Option<(f64, f64)>, met: impl Fn(f64) -> bool) -> Self {
+        match gains.map(|(cgl, better)| (met(cgl), met(better))) {
             None => Self::Unknown,
             Some((true, true)) => Self::Holds,
             Some((false, false)) => Self::Fails,

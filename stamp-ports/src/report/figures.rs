@@ -6,8 +6,8 @@ use super::figure::{Figure, Key, Sample};
 use super::palette::{self, Hue, marker_of};
 use super::sentences;
 use super::view::{
-    apart, baseline, counts, distinct, heading, label, measured, over_cgl, percent, runs, times,
-    total, variants, workloads,
+    apart, baseline, counts, distinct, heading, label, measured, over_cgl, over_critical_section,
+    percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{Breakdown, EigenbenchPoint, Paper, Speedup, ThreadPoint};
@@ -116,6 +116,9 @@ fn speedups(paper: &Paper) -> Figure {
 fn bar(paper: &Paper, run: &Speedup) -> Bar {
     let ratio = over_cgl(paper, run);
     let scale = baseline(paper, &run.workload).map_or(1.0, |cgl| cgl.tx_per_s);
+    let over_section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
+        format!(" over cgl, {} over the critical section", times(ratio))
+    });
     let label = match ratio {
         Some(ratio) => times(ratio),
         None if !run.verified => "not verified".into(),
@@ -134,7 +137,7 @@ fn bar(paper: &Paper, run: &Speedup) -> Bar {
             .map(|_| (run.tx_per_s_min / scale, run.tx_per_s_max / scale))
             .filter(|(low, high)| low < high),
         told: format!(
-            "{} {}{ran}: {label}, {} tx/s ({} to {}) at {} x {}",
+            "{} {}{ran}: {label}{over_section}, {} tx/s ({} to {}) at {} x {}",
             run.workload,
             run.variant,
             short(run.tx_per_s),

@@ -18,6 +18,7 @@
 //! | `figures` | the paper's figures from the document |
 //! | `sentences` | what these show, in words computed from it |
 //! | `claims` | what the paper claims, judged by rules |
+//! | `critical` | what the page says of hand-written critical sections |
 //! | `tables`, `remarks` | the tables, and what they show |
 //! | `published` | what the paper says in figures |
 //! | `page` | the page, written by `maud` |
@@ -25,6 +26,7 @@
 pub mod axis;
 pub mod chart;
 pub mod claims;
+pub mod critical;
 pub mod figure;
 pub mod figures;
 pub mod page;

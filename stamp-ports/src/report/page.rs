@@ -4,13 +4,14 @@ use super::claims::{
     self,
     Verdict::{DependsOnTheLock, Fails, Holds, Partly, Unknown},
 };
+use super::critical;
 use super::figure::Figure;
 use super::palette;
 use super::published;
 use super::remarks;
 use super::sentences;
 use super::tables;
-use super::view::{apart, headline, label, times};
+use super::view::{apart, headline, label, over_critical_section, times};
 use crate::devices::Description;
 use crate::numbers::{bytes, count};
 use crate::paper::document::Paper;
@@ -158,6 +159,9 @@ fn big(paper: &Paper) -> Markup {
                     span .what {
                         "the largest speed-up over coarse-grained locking (cgl) in "
                         (label(&run.workload)) ": " (run.variant) ", on " (paper.device.name)
+                        @if let Some(ratio) = over_critical_section(&apart, run) {
+                            "; " (times(ratio)) " over the hand-written critical section"
+                        }
                     }
                 } @else {
                     span .big { "\u{2013}" }
@@ -234,6 +238,7 @@ fn sections(paper: &Paper, figures: &[Figure]) -> Vec<Section> {
                 or_details(
                     std::iter::once(tables::speedups(paper))
                         .chain(tables::kernels(paper))
+                        .chain(critical::table_of(paper))
                         .filter(|_| !paper.speedups.is_empty())
                         .collect(),
                 ),

@@ -2,11 +2,11 @@
 //!
 //! Every number in them is one of the document's or a ratio of two of them.
 
+use super::critical;
 use super::published;
-use super::view;
 use super::view::{
-    and, apart, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
-    times, total, variants, workloads,
+    self, and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent,
+    runs, times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{EigenbenchPoint, Paper};
@@ -81,8 +81,7 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
     told
 }
 
-/// The rate of a hand-written lock over that of `cgl`, on the device on which
-/// such a lock was measured.
+/// The rate of a hand-written lock over that of `cgl`, on the device where it was measured.
 pub fn over_by_hand(paper: &Paper) -> Option<f64> {
     let lock = published::HAND_WRITTEN_LOCK;
     let ours = view::baseline(paper, lock.workload)?;
@@ -93,6 +92,9 @@ pub fn over_by_hand(paper: &Paper) -> Option<f64> {
 pub fn caution(paper: &Paper) -> String {
     let by =
         "cgl is this runtime's own variant with one lock and buffers its writes as the others do";
+    if let Some(told) = critical::over_cgl(paper) {
+        return format!("{by}. {told}");
+    }
     let lock = published::HAND_WRITTEN_LOCK;
     over_by_hand(paper).map_or_else(
         || format!("{by}: a hand-written lock may be several times as fast."),
@@ -114,7 +116,7 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
     let (run, ratio) = largest(paper, |_| true)?;
     let mut told = format!(
         "The largest speed-up over cgl is {}, of {} in {}",
-        times(ratio),
+        both(paper, run, ratio),
         run.variant,
         label(&run.workload)
     );
@@ -137,7 +139,7 @@ fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
         } else {
             format!(
                 "the least that a workload gains at its best is {}, of {} in {}",
-                times(ratio),
+                both(paper, least, ratio),
                 least.variant,
                 label(&least.workload)
             )

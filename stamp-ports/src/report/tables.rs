@@ -1,11 +1,12 @@
 //! The tables of the page.
 
 use super::claims::Claim;
+use super::critical;
 use super::palette;
 use super::published;
 use super::view::{
-    abort_rate, baseline, counts, kernel_rate, label, measured, over_cgl, percent, runs, times,
-    total, variants, workloads,
+    abort_rate, baseline, counts, critical_section, kernel_rate, label, measured, over_cgl,
+    over_critical_section, percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{bytes, count, digits3, short};
 use crate::paper::document::{KernelPart, Paper, Speedup};
@@ -82,7 +83,8 @@ pub fn claims(claims: &[Claim]) -> Markup {
     }
 }
 
-fn shape(blocks: u32, threads: u32) -> String {
+/// A launch.
+pub fn shape(blocks: u32, threads: u32) -> String {
     format!("{blocks} x {threads}")
 }
 
@@ -110,23 +112,20 @@ pub fn speedups(paper: &Paper) -> Markup {
                 name(&run.workload, &run.variant),
                 run.resolved.clone(),
                 known(over_cgl(paper, run), times),
+                known(over_critical_section(paper, run), times),
                 short(run.tx_per_s),
                 format!("{} to {}", short(run.tx_per_s_min), short(run.tx_per_s_max)),
                 run.repeat.to_string(),
                 shape(run.blocks, run.threads),
                 count(run.locks),
-                if run.transactions == run.transactions_full {
-                    count(run.transactions)
-                } else {
-                    format!(
-                        "{} of {}",
-                        count(run.transactions),
-                        count(run.transactions_full)
-                    )
-                },
+                critical::of_full(run.transactions, run.transactions_full),
                 count(run.commits),
                 known(abort_rate(run), percent),
-                if run.verified { "yes" } else { "NO" }.into(),
+                match &run.verifies {
+                    _ if !run.verified => "NO".into(),
+                    Some(verifies) => verifies.clone(),
+                    None => "yes".into(),
+                },
             ]
         })
         .collect();
@@ -134,6 +133,7 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Result",
         "Ran as",
         "Over cgl",
+        "Over critical section",
         "tx/s",
         "Range",
         "Runs",
@@ -144,6 +144,7 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Aborted",
         "Verified",
     ];
+    let (head, rows) = critical::without(paper, 3, &head, rows);
     or_none("Each variant at its best launch", &head, &rows, 2)
 }
 
@@ -415,6 +416,9 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
                 Some(kernel_rate(same)).filter(|rate| *rate > 0.0)
             });
             let ratio = cgl.filter(|_| part.commits > 0 && counts(run));
+            let kernel = part.kernel.split('_').next().unwrap_or_default();
+            let section = critical_section(paper, &format!("{}/{kernel}", run.workload))
+                .filter(|_| part.commits > 0 && counts(run));
             let attempts = part.commits as f64 + part.aborts as f64;
             let rate = (attempts > 0.0).then(|| part.aborts as f64 / attempts);
             rows.push(vec![
@@ -424,13 +428,25 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
                 format!("{} ms", digits3(part.time_ms)),
                 known(Some(kernel_rate(part)).filter(|r| *r > 0.0), short),
                 known(ratio, |cgl| times(kernel_rate(part) / cgl)),
+                known(section, |section| {
+                    times(kernel_rate(part) / section.tx_per_s)
+                }),
                 short(part.commits as f64),
                 known(rate, percent),
             ]);
         }
     }
     let head = [
-        "Result", "Kernel", "Launches", "Time", "tx/s", "Over cgl", "Commits", "Aborted",
+        "Result",
+        "Kernel",
+        "Launches",
+        "Time",
+        "tx/s",
+        "Over cgl",
+        "Over critical section",
+        "Commits",
+        "Aborted",
     ];
+    let (head, rows) = critical::without(paper, 6, &head, rows);
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

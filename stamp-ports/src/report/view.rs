@@ -7,7 +7,7 @@
 use super::palette;
 use super::published::plain;
 use crate::numbers::digits3;
-use crate::paper::document::{KernelPart, Paper, Speedup};
+use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
 
 /// The workloads in the paper's order, with its names and what they are.
 const NAMES: [(&str, &str, &str); 9] = [
@@ -154,6 +154,34 @@ pub fn over_cgl(paper: &Paper, run: &Speedup) -> Option<f64> {
     baseline(paper, &run.workload).map(|cgl| run.tx_per_s / cgl.tx_per_s)
 }
 
+/// The rate over that of the same transactions as critical sections of one hand-written
+/// lock, if both count; documents of earlier versions have no such.
+pub fn over_critical_section(paper: &Paper, run: &Speedup) -> Option<f64> {
+    if !counts(run) {
+        return None;
+    }
+    let section = critical_section(paper, &run.workload)?;
+    Some(run.tx_per_s / section.tx_per_s)
+}
+
+/// The critical sections of a workload, or of a part of one.
+pub fn critical_section<'p>(paper: &'p Paper, workload: &str) -> Option<&'p CriticalSection> {
+    let mut all = paper.critical_sections.iter();
+    all.find(|section| section.workload == workload && section.counts())
+}
+
+/// Both ratios, as far as there are: `46× (12× over the critical section)`.
+pub fn both(paper: &Paper, run: &Speedup, over_cgl: f64) -> String {
+    match over_critical_section(paper, run) {
+        Some(ratio) => format!(
+            "{} ({} over the critical section)",
+            times(over_cgl),
+            times(ratio)
+        ),
+        None => times(over_cgl),
+    }
+}
+
 /// The fastest algorithm of a workload; `optimized` is one of the others and
 /// would win by chance.
 pub fn fastest<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
@@ -192,6 +220,7 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
             tx_per_s_min: rate,
             tx_per_s_max: rate,
             over_cgl: None,
+            over_critical_section: None,
             kernels: Vec::new(),
             ..run.clone()
         }

@@ -13,21 +13,28 @@ use stm_core::host::{Device, Launch};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContenderKind {
-    /// The workload's accesses with nothing that synchronises.
-    Floor,
+    /// The workload's accesses without synchronisation. They are no bound: a kernel that
+    /// needs fewer accesses can be faster.
+    Unsynchronised,
     /// A kernel written by hand for one workload.
     SpecialPurpose,
+    /// The workload's transactions as critical sections of one lock, written by hand.
+    CriticalSection,
     /// The workload's operations under locks, by combining, or by atomic operations:
     /// what `bench sync` measures.
     Excluding,
 }
 
+/// The name of critical sections, as a kind and as a contender.
+pub const CRITICAL_SECTION: &str = "critical-section";
+
 impl ContenderKind {
     /// Its name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Floor => "floor",
+            Self::Unsynchronised => "unsynchronised",
             Self::SpecialPurpose => "special-purpose",
+            Self::CriticalSection => CRITICAL_SECTION,
             Self::Excluding => "excluding",
         }
     }
@@ -68,7 +75,7 @@ pub trait ContenderData {
     fn params(&self, transactions: u64) -> Self::Params;
 
     /// What is wrong with what a launch of so many transactions left, on one
-    /// line; `None` if it is right. With a floor, this is told and no error.
+    /// line; `None` if it is right. Without synchronisation, this is told and no error.
     ///
     /// # Errors
     /// The device's errors.
@@ -99,6 +106,18 @@ pub trait PreparedContender {
         shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration>;
+
+    /// Returns how many of so many transactions a launch of a search has, at most: fewer,
+    /// if the host does much between the launches of all.
+    fn tried(&self, transactions: u64) -> u64 {
+        transactions
+    }
+
+    /// Returns how many transactions the last launch has made, which was asked for so
+    /// many: more, if it makes several passes over them.
+    fn made(&self, transactions: u64) -> u64 {
+        transactions
+    }
 
     /// Does what [`ContenderData::verify`] does.
     ///
@@ -179,6 +198,7 @@ pub struct Contender<W> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: fn(&W) -> f64,
+    suits: fn(&W) -> bool,
     prepare: Box<Prepare<W>>,
 }
 
@@ -204,12 +224,27 @@ impl<W> Contender<W> {
         T: ContenderData + 'static,
         K: Kernel<Params = T::Params>,
     {
+        Self::with_data::<K, T>(kind, name, (operations, operations_a_transaction), prepare)
+    }
+
+    /// Does the same with data that a closure makes.
+    pub fn with_data<K, T>(
+        kind: ContenderKind,
+        name: &'static str,
+        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
+        prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+    ) -> Self
+    where
+        T: ContenderData + 'static,
+        K: Kernel<Params = T::Params>,
+    {
         Self {
             name,
             kind,
             entry: K::ENTRY,
             operations,
             operations_a_transaction,
+            suits: |_| true,
             prepare: Box::new(move |of, device, seed, transactions| {
                 Ok(Box::new(With::<K, T> {
                     data: prepare(of, device, seed, transactions)?,
@@ -221,6 +256,19 @@ impl<W> Contender<W> {
 }
 
 impl<W> Contender<W> {
+    /// Gives the contender another name, where a workload has several of its kind or it
+    /// does a part of the work.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Leaves the contender out where the workload's parameters do not suit it.
+    #[must_use]
+    pub fn only_if(self, suits: fn(&W) -> bool) -> Self {
+        Self { suits, ..self }
+    }
+
     /// Makes a contender whose launches are its own business: `prepare` returns its data,
     /// and `entry` is the entry point of its first kernel.
     pub fn of_launches<T: PreparedContender + 'static>(
@@ -236,6 +284,7 @@ impl<W> Contender<W> {
             entry,
             operations,
             operations_a_transaction,
+            suits: |_| true,
             prepare: Box::new(move |of, device, seed, _transactions| {
                 Ok(Box::new(prepare(of, device, seed)?))
             }),
@@ -296,9 +345,12 @@ impl BoundContender<'_> {
     }
 }
 
-/// Binds contenders to a workload.
+/// Binds contenders to a workload that suits them.
 pub fn bind<W: fmt::Debug>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundContender<'_>> {
-    let bound = contenders.into_iter().map(|contender| BoundContender {
+    let suited = contenders
+        .into_iter()
+        .filter(|contender| (contender.suits)(of));
+    let bound = suited.map(|contender| BoundContender {
         name: contender.name,
         kind: contender.kind,
         entry: contender.entry,

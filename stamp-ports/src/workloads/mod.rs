@@ -17,6 +17,7 @@
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
+//! | [`critical`] | transactions as critical sections of one lock |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`] | what drivers share |
@@ -67,6 +68,7 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
+pub mod critical;
 pub mod exclusion;
 pub mod input;
 pub mod launcher;
@@ -81,7 +83,7 @@ pub mod workload;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::suggestion;
-use contender::BoundContender;
+use contender::{BoundContender, ContenderKind};
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
 use workload::{Sizes, Workload};
@@ -115,6 +117,18 @@ macro_rules! registry {
                 }
             }
         )*
+
+        /// The kinds of the contenders of a workload, whatever its input; none if there is
+        /// no workload of this name.
+        pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
+            match name {
+                $(stringify!($name) => {
+                    let all = <MadeFrom<$name::$Input> as Workload>::contenders().into_iter();
+                    all.map(|contender| contender.kind).collect()
+                })*
+                _ => Vec::new(),
+            }
+        }
 
         impl AnyInput {
             /// The input of a workload for an occasion, if there is a workload

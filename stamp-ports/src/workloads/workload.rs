@@ -4,6 +4,7 @@
 use super::contender::Contender;
 use super::launcher::Launcher;
 use crate::error::Result;
+use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -14,6 +15,68 @@ use stm_core::host::{Device, Stm};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_core::{Kernel, StmRef};
+
+/// What a result is verified for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Covers {
+    /// The final state alone: a transaction that saw a state which never was may go
+    /// unnoticed, if it left nothing wrong.
+    FinalState,
+    /// What transactions have seen as well: each of them saw a state that the others left.
+    Isolation,
+}
+
+impl Covers {
+    /// Its words for a person.
+    pub const fn told(self) -> &'static str {
+        match self {
+            Self::FinalState => "final state",
+            Self::Isolation => "final state and isolation",
+        }
+    }
+}
+
+/// What the verification of a workload covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Verifies {
+    /// What it covers.
+    pub covers: Covers,
+    /// What exactly, as a phrase.
+    pub what: &'static str,
+}
+
+impl Verifies {
+    /// The final state is verified: `what`.
+    pub const fn final_state(what: &'static str) -> Self {
+        Self {
+            covers: Covers::FinalState,
+            what,
+        }
+    }
+
+    /// What transactions have seen is verified as well: `what`.
+    pub const fn isolation(what: &'static str) -> Self {
+        Self {
+            covers: Covers::Isolation,
+            what,
+        }
+    }
+}
+
+/// The random accesses of a transaction, on average, to words of 32 bits that all
+/// transactions share.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Accesses {
+    /// Words that it reads.
+    pub reads: f64,
+    /// How many of those it writes.
+    pub writes: f64,
+    /// Words that it reads and does not write, if it writes any: those that are validated.
+    pub validated: f64,
+    /// The words that there are.
+    pub words: u64,
+}
 
 /// What is known of a workload without its data. It does not depend on a device
 /// or an algorithm.
@@ -61,6 +124,15 @@ pub trait Sizes: Debug {
 
     /// 32-bit words that transactions share.
     fn shared_words(&self, transactions: u64) -> u64;
+
+    /// What [`Workload::verify`] covers.
+    fn verifies(&self) -> Verifies;
+
+    /// The random accesses of a transaction, where they follow from the parameters: what
+    /// bounds are computed from.
+    fn accesses(&self) -> Option<Accesses> {
+        None
+    }
 
     /// Checks whether the parameters make sense together.
     ///

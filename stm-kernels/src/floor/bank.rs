@@ -4,9 +4,10 @@
 //! The amount of a transfer does not depend on balances, so [`Additions`]
 //! leaves every account as transactions do, and the same replay verifies it.
 //! Its audits are plain loads and see sums that never existed; the findings
-//! count them, and the driver reports them.
+//! count them, and the driver reports them. [`CriticalSection`] audits under its lock,
+//! and one wrong sum makes its run wrong.
 
-use super::{at, first, for_each};
+use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
@@ -19,7 +20,14 @@ pub struct Floor;
 #[derive(Clone, Copy, Debug)]
 pub struct Additions;
 
-/// The parameters of both kernels; the arrays are those of
+/// The bank as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<Params>;
+
+/// The parameters of all kernels, of [`CriticalSection`] behind its lock; the arrays are those of
 /// [`BankParams`](crate::bank::BankParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -40,33 +48,69 @@ pub struct Params {
     pub plan: BankPlan,
 }
 
-/// Runs all transactions; a transfer calls `transfer` with the addresses of two
-/// balances and the amount.
-#[inline(always)]
-fn run<L: Lane>(lane: &L, p: &Params, transfer: impl Fn(*mut u32, *mut u32, u32)) {
-    let plan = p.plan;
-    let (Some(accounts), Some(sums), Some(findings)) = (
-        first(&p.accounts, u64::from(p.accounts_drawn)),
-        first(&p.sums, u64::from(plan.ranges())),
-        first(&p.findings, FINDINGS as u64),
-    ) else {
-        return;
-    };
-    let accounts = accounts.cast::<u32>();
-    let table = |entry| {
-        p.tables.get(entry).map_or(0, |entry| {
-            // SAFETY: in range of a live array that nothing writes.
-            unsafe { lane.load_relaxed_64(entry) }
+/// The arrays of a launch, which are as long as the plan needs.
+struct Books<'a, L> {
+    lane: &'a L,
+    plan: BankPlan,
+    accounts: *mut u32,
+    sums: *mut i32,
+    findings: *mut u64,
+}
+
+impl<'a, L: Lane> Books<'a, L> {
+    /// Opens the books, if the arrays are long enough.
+    #[inline(always)]
+    fn open(lane: &'a L, p: &Params) -> Option<Self> {
+        Some(Self {
+            lane,
+            plan: p.plan,
+            accounts: first(&p.accounts, u64::from(p.accounts_drawn))?.cast(),
+            sums: first(&p.sums, u64::from(p.plan.ranges()))?,
+            findings: first(&p.findings, FINDINGS as u64)?,
         })
-    };
-    for_each(lane, p.transactions, |i| {
-        let range = match plan.transaction(i, table) {
-            BankTransaction::Transfer { from, to, amount } => {
-                return transfer(at(accounts, from), at(accounts, to), amount as u32);
-            }
-            BankTransaction::Audit { range } => range,
+    }
+
+    /// Calls `each` for each transaction of the calling lane, with the addresses of
+    /// a transfer's two balances and its amount.
+    #[inline(always)]
+    fn for_each(&self, p: &Params, each: impl Fn(Drawn)) {
+        let table = |entry| {
+            p.tables.get(entry).map_or(0, |entry| {
+                // SAFETY: in range of a live array that nothing writes.
+                unsafe { self.lane.load_relaxed_64(entry) }
+            })
         };
-        let (start, len) = (plan.start(range), plan.len(range));
+        for_each(self.lane, p.transactions, |i| {
+            each(match self.plan.transaction(i, table) {
+                BankTransaction::Transfer { from, to, amount } => Drawn::Transfer(
+                    at(self.accounts, from),
+                    at(self.accounts, to),
+                    amount as u32,
+                ),
+                BankTransaction::Audit { range } => Drawn::Audit(range),
+            });
+        });
+    }
+
+    /// Moves an amount by loads and stores.
+    ///
+    /// # Safety
+    /// The addresses are those of a transfer ([`Self::for_each`]).
+    #[inline(always)]
+    unsafe fn transfer(&self, from: *mut u32, to: *mut u32, amount: u32) {
+        let lane = self.lane;
+        // SAFETY: balances that the array has.
+        unsafe {
+            let (taken, given) = (lane.load_relaxed_32(from), lane.load_relaxed_32(to));
+            lane.store_relaxed_32(from, taken.wrapping_sub(amount));
+            lane.store_relaxed_32(to, given.wrapping_add(amount));
+        }
+    }
+
+    /// Adds up a range of the plan.
+    #[inline(always)]
+    fn sum(&self, range: u32) -> u32 {
+        let (start, len) = (self.plan.start(range), self.plan.len(range));
         let mut sum = 0u32;
         let mut k = 0;
         while k < len {
@@ -74,8 +118,8 @@ fn run<L: Lane>(lane: &L, p: &Params, transfer: impl Fn(*mut u32, *mut u32, u32)
             let balances: [u32; BATCH] = core::array::from_fn(|j| {
                 let account = start + (k + j as u32).min(len - 1);
                 // SAFETY: ranges are of the plan's accounts, which the array
-                // has (`first`).
-                unsafe { lane.load_relaxed_32(at(accounts, account)) }
+                // has (`open`).
+                unsafe { self.lane.load_relaxed_32(at(self.accounts, account)) }
             });
             for balance in balances {
                 if k < len {
@@ -84,27 +128,43 @@ fn run<L: Lane>(lane: &L, p: &Params, transfer: impl Fn(*mut u32, *mut u32, u32)
                 k += 1;
             }
         }
+        sum
+    }
+
+    /// Notes the sum that an audit has found.
+    #[inline(always)]
+    fn note(&self, range: u32, sum: u32) {
+        let lane = self.lane;
         // SAFETY: the sums have the range, the findings both counters
-        // (`first`). Relaxed: the host reads the counters after the launch.
+        // (`open`). Relaxed: the host reads the counters after the launch.
         unsafe {
-            lane.add_relaxed_64(findings.wrapping_add(CHECKS as usize), 1);
-            if lane.load_relaxed_32(at(sums, range).cast()) != sum {
-                lane.add_relaxed_64(findings.wrapping_add(WRONG_SUMS as usize), 1);
+            lane.add_relaxed_64(self.findings.wrapping_add(CHECKS as usize), 1);
+            if lane.load_relaxed_32(at(self.sums, range).cast()) != sum {
+                lane.add_relaxed_64(self.findings.wrapping_add(WRONG_SUMS as usize), 1);
             }
         }
-    });
+    }
+}
+
+/// A transaction whose words have been drawn.
+#[derive(Clone, Copy)]
+enum Drawn {
+    /// Two balances, and the amount.
+    Transfer(*mut u32, *mut u32, u32),
+    /// A range.
+    Audit(u32),
 }
 
 impl Floor {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |from, to, amount| {
-            // SAFETY: `run` gives addresses of balances that the array has.
-            unsafe {
-                let (taken, given) = (lane.load_relaxed_32(from), lane.load_relaxed_32(to));
-                lane.store_relaxed_32(from, taken.wrapping_sub(amount));
-                lane.store_relaxed_32(to, given.wrapping_add(amount));
-            }
+        let Some(books) = Books::open(lane, p) else {
+            return;
+        };
+        books.for_each(p, |drawn| match drawn {
+            // SAFETY: the addresses of a transfer.
+            Drawn::Transfer(from, to, amount) => unsafe { books.transfer(from, to, amount) },
+            Drawn::Audit(range) => books.note(range, books.sum(range)),
         });
     }
 }
@@ -112,12 +172,40 @@ impl Floor {
 impl Additions {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |from, to, amount| {
-            // SAFETY: `run` gives addresses of balances that the array has.
-            // Relaxed: the host reads after the launch.
-            unsafe {
+        let Some(books) = Books::open(lane, p) else {
+            return;
+        };
+        books.for_each(p, |drawn| match drawn {
+            // SAFETY: the addresses of balances that the array has. Relaxed: the
+            // host reads after the launch.
+            Drawn::Transfer(from, to, amount) => unsafe {
                 lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
                 lane.fetch_add_relaxed_32(to, amount);
+            },
+            Drawn::Audit(range) => books.note(range, books.sum(range)),
+        });
+    }
+}
+
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let p = &guarded.work;
+        let Some(books) = Books::open(lane, p) else {
+            return;
+        };
+        books.for_each(p, |drawn| {
+            let found = guarded.lock.with(lane, 0, || match drawn {
+                Drawn::Transfer(from, to, amount) => {
+                    // SAFETY: the addresses of a transfer.
+                    unsafe { books.transfer(from, to, amount) };
+                    0
+                }
+                Drawn::Audit(range) => books.sum(range),
+            });
+            // A fault has been recorded, and what was not done shows in the accounts.
+            if let (Ok(sum), Drawn::Audit(range)) = (found, drawn) {
+                books.note(range, sum);
             }
         });
     }
@@ -125,3 +213,9 @@ impl Additions {
 
 kernel_alone!(Floor, Params, "floor_bank", "bank" / "floor");
 kernel_alone!(Additions, Params, "rival_bank", "bank" / "atomic-adds");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_bank",
+    "bank" / "critical-section"
+);

@@ -1,8 +1,10 @@
 //! EB without transactions; [`crate::eigenbench`] describes what a transaction
 //! does.
 
-use super::{at, first};
-use crate::eigenbench::{BATCH, EigenbenchPlan, Sequence, checksum};
+use super::{Guarded, at, first, for_each};
+use crate::eigenbench::{
+    Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, Sequence, checksum,
+};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
@@ -10,7 +12,17 @@ use stm_core::{Lane, TArray};
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The parameters of the kernel; the arrays are those of
+/// EB as critical sections of one lock.
+///
+/// The accesses to the hot and to the mild array are under the lock. Those to the cold
+/// array come after it, as no other lane has the array.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<Params>;
+
+/// The parameters of the kernels, of [`CriticalSection`] behind its lock; the arrays are those of
 /// [`EigenbenchParams`](crate::eigenbench::EigenbenchParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -44,44 +56,203 @@ macro_rules! spelled {
     };
 }
 
-/// Does the accesses to an array that all lanes use, and returns the sum of the
-/// values read.
-#[inline(always)]
-fn shared<L: Lane>(
-    lane: &L,
+/// The accesses of a transaction to an array that the transactions of all lanes have.
+#[derive(Clone, Copy)]
+struct Work {
     words: *mut u32,
     len: u32,
-    accesses: crate::eigenbench::Accesses,
+    accesses: Accesses,
     sequence: Sequence,
-) -> u32 {
-    let count = accesses.words();
-    let mut sum = 0u32;
-    let mut k = 0;
-    while k < count {
-        // The last batch repeats the last word to its end.
-        let at = spelled!(J => at(words, sequence.word((k + J).min(count - 1), len)));
-        // SAFETY: sequences draw words below the length, which `body` has
-        // checked against the array.
-        let found = spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) });
+}
+
+/// The addresses of a batch.
+type Batch = [*mut u32; BATCH];
+
+impl Work {
+    /// Draws the addresses of the batch that begins with access `k`; the last batch
+    /// repeats the last word to its end.
+    #[inline(always)]
+    fn batch(&self, k: u32) -> Batch {
+        let last = self.accesses.words().saturating_sub(1);
+        spelled!(J => at(self.words, self.sequence.word((k + J).min(last), self.len)))
+    }
+
+    /// Loads the words of a batch.
+    ///
+    /// # Safety
+    /// The array has the words.
+    #[inline(always)]
+    unsafe fn load<L: Lane>(&self, lane: &L, at: &Batch) -> [u32; BATCH] {
+        // SAFETY: the caller's promise.
+        spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) })
+    }
+
+    /// Stores the words that are written of the batch that begins with access `k`, and
+    /// returns the sum of the values read.
+    ///
+    /// # Safety
+    /// The array has the words.
+    #[inline(always)]
+    unsafe fn store<L: Lane>(&self, lane: &L, k: u32, at: &Batch, found: &[u32; BATCH]) -> u32 {
+        let mut sum = 0u32;
         let _: [(); BATCH] = spelled!(J => {
             let value = found[J as usize];
-            if k + J < count {
+            if k + J < self.accesses.words() {
                 sum = sum.wrapping_add(value);
             }
-            if k + J < accesses.writes {
-                let value = value.wrapping_add(sequence.amount(k + J));
-                // SAFETY: as above.
+            if k + J < self.accesses.writes {
+                let value = value.wrapping_add(self.sequence.amount(k + J));
+                // SAFETY: the caller's promise.
                 unsafe { lane.store_relaxed_32(at[J as usize], value) };
             }
         });
+        sum
+    }
+
+    /// Does access `k` by itself, and returns the value read.
+    ///
+    /// # Safety
+    /// The array has the words of the sequence, and `k` is below their number.
+    #[inline(always)]
+    unsafe fn access_alone<L: Lane>(&self, lane: &L, k: u32) -> u32 {
+        let word = at(self.words, self.sequence.word(k, self.len));
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = lane.load_relaxed_32(word);
+            if k < self.accesses.writes {
+                lane.store_relaxed_32(word, value.wrapping_add(self.sequence.amount(k)));
+            }
+            value
+        }
+    }
+}
+
+/// Does the accesses to an array without synchronisation, and returns the sum of the
+/// values read.
+#[inline(always)]
+fn unsynchronised<L: Lane>(lane: &L, work: Work) -> u32 {
+    let mut sum = 0u32;
+    let mut k = 0;
+    while k < work.accesses.words() {
+        let batch = work.batch(k);
+        // SAFETY: sequences draw words below the length, which `Arrays::open` has
+        // checked against the array.
+        let read = unsafe { work.store(lane, k, &batch, &work.load(lane, &batch)) };
+        sum = sum.wrapping_add(read);
         k += BATCH as u32;
     }
     sum
 }
 
-impl Floor {
+/// Batches that are drawn before a lock is taken.
+const DRAWN: u32 = 4;
+
+/// The first batches of a transaction.
+#[derive(Clone, Copy)]
+struct Drawn {
+    batches: [Batch; DRAWN as usize],
+    /// Whether these are all, and no word comes twice in them.
+    together: bool,
+}
+
+/// Returns whether two batches have a word in common.
+#[inline(always)]
+fn meet(a: &Batch, b: &Batch) -> bool {
+    spelled!(J => spelled!(I => a[I as usize] == b[J as usize]))
+        .iter()
+        .flatten()
+        .any(|&same| same)
+}
+
+/// Returns whether a word comes twice in a batch.
+#[inline(always)]
+fn repeats(batch: &Batch) -> bool {
+    spelled!(J => spelled!(I => I < J && batch[I as usize] == batch[J as usize]))
+        .iter()
+        .flatten()
+        .any(|&same| same)
+}
+
+/// Draws the first batches of a transaction. Those past its last word have no
+/// address.
+#[inline(always)]
+fn draw(work: Work) -> Drawn {
+    let words = work.accesses.words();
+    let batch = |n: u32| {
+        if n * BATCH as u32 >= words {
+            return [core::ptr::null_mut(); BATCH];
+        }
+        work.batch(n * BATCH as u32)
+    };
+    let [a, b, c, d] = [batch(0), batch(1), batch(2), batch(3)];
+    // The last batch may repeat its last word, and those behind it the address of none.
+    let is_whole = |n: u32| (n + 1) * BATCH as u32 <= words;
+    let twice = (is_whole(0) && repeats(&a))
+        || (is_whole(1) && (repeats(&b) || meet(&a, &b)))
+        || (is_whole(2) && (repeats(&c) || meet(&a, &c) || meet(&b, &c)))
+        || (is_whole(3) && (repeats(&d) || meet(&a, &d) || meet(&b, &d) || meet(&c, &d)));
+    Drawn {
+        batches: [a, b, c, d],
+        together: !twice && words <= DRAWN * BATCH as u32 && words.is_multiple_of(BATCH as u32),
+    }
+}
+
+/// Does the accesses to an array under a lock, and returns the sum of the values read.
+#[inline(always)]
+fn guarded<L: Lane>(lane: &L, work: Work, drawn: &Drawn) -> u32 {
+    let words = work.accesses.words();
+    let [a, b, c, d] = &drawn.batches;
+    let starts = |n: u32| n * BATCH as u32;
+    let mut sum = 0u32;
+    if drawn.together {
+        // All loads are in flight before the first store.
+        // SAFETY: sequences draw words below the length, which `Arrays::open` has
+        // checked against the array, and batches past the last word are not accessed.
+        unsafe {
+            let load = |n: u32, batch: &Batch| {
+                if starts(n) < words {
+                    work.load(lane, batch)
+                } else {
+                    [0; BATCH]
+                }
+            };
+            let found = [load(0, a), load(1, b), load(2, c), load(3, d)];
+            let mut store = |n: u32, batch: &Batch| {
+                if starts(n) < words {
+                    let read = work.store(lane, starts(n), batch, &found[n as usize]);
+                    sum = sum.wrapping_add(read);
+                }
+            };
+            store(0, a);
+            store(1, b);
+            store(2, c);
+            store(3, d);
+        }
+        return sum;
+    }
+    let mut k = 0;
+    while k < words {
+        // SAFETY: as above, and below the number of words.
+        sum = sum.wrapping_add(unsafe { work.access_alone(lane, k) });
+        k += 1;
+    }
+    sum
+}
+
+/// The arrays of a launch, the lane's part of those that have parts.
+struct Arrays<'a, L> {
+    lane: &'a L,
+    plan: EigenbenchPlan,
+    hot: *mut u32,
+    mild: *mut u32,
+    cold: *mut u32,
+    checksum: *mut u32,
+}
+
+impl<'a, L: Lane> Arrays<'a, L> {
+    /// Opens the arrays, if they are long enough.
     #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
+    fn open(lane: &'a L, p: &Params) -> Option<Self> {
         let plan = p.plan;
         let me = lane.grid_thread();
         // The arrays that the plan accesses exist; for the others this is an
@@ -95,45 +266,120 @@ impl Floor {
             }
         };
         let cold_used = !plan.cold_inside.is_empty() || !plan.cold_outside.is_empty();
-        let (Some(hot), Some(mild), Some(cold), Some(mine)) = (
-            first(&p.hot, u64::from(plan.hot_words)),
-            part(&p.mild, plan.mild_words, !plan.mild.is_empty()),
-            part(&p.cold, plan.cold_words, cold_used),
-            p.checksums.get(me),
-        ) else {
+        Some(Self {
+            lane,
+            plan,
+            hot: first(&p.hot, u64::from(plan.hot_words))?,
+            mild: part(&p.mild, plan.mild_words, !plan.mild.is_empty())?,
+            cold: part(&p.cold, plan.cold_words, cold_used)?,
+            checksum: p.checksums.get(me)?,
+        })
+    }
+
+    /// Returns the accesses of a transaction to the hot array.
+    #[inline(always)]
+    fn hot(&self, transaction: &EigenbenchTransaction) -> Work {
+        Work {
+            words: self.hot,
+            len: self.plan.hot_words,
+            accesses: self.plan.hot,
+            sequence: transaction.hot(),
+        }
+    }
+
+    /// Returns the accesses of a transaction to the lane's part of the mild array.
+    #[inline(always)]
+    fn mild(&self, transaction: &EigenbenchTransaction) -> Work {
+        Work {
+            words: self.mild,
+            len: self.plan.mild_words,
+            accesses: self.plan.mild,
+            sequence: transaction.mild(),
+        }
+    }
+
+    /// Does accesses to the lane's part of the cold array.
+    #[inline(always)]
+    fn private(&self, sequence: Sequence, accesses: Accesses, nops: u32) -> u32 {
+        sequence.private_work(
+            accesses,
+            self.plan.cold_words,
+            nops,
+            // SAFETY: in this lane's part of the array (`open`).
+            |word, value| unsafe { self.lane.private_store_32(at(self.cold, word), value) },
+            // SAFETY: as above.
+            |word| unsafe { self.lane.private_load_32(at(self.cold, word)) },
+        )
+    }
+
+    /// Does the accesses to the cold array, and adds what a transaction has read to a
+    /// checksum.
+    #[inline(always)]
+    fn end(&self, transaction: &EigenbenchTransaction, before: u32, mild: u32) -> u32 {
+        let plan = &self.plan;
+        let inside = transaction.cold_inside();
+        let inside = self.private(inside, plan.cold_inside, plan.nops_inside);
+        let outside = transaction.cold_outside();
+        let outside = self.private(outside, plan.cold_outside, plan.nops_outside);
+        checksum(before, mild.wrapping_add(inside), outside)
+    }
+
+    /// Stores the lane's checksum.
+    #[inline(always)]
+    fn finish(&self, sum: u32) {
+        // SAFETY: a word of this lane's own.
+        unsafe { self.lane.private_store_32(self.checksum, sum) };
+    }
+}
+
+impl Floor {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &Params) {
+        let Some(arrays) = Arrays::open(lane, p) else {
             return;
         };
-        let private = |sequence: Sequence, accesses, nops| {
-            sequence.private_work(
-                accesses,
-                plan.cold_words,
-                nops,
-                // SAFETY: both in this lane's part of the array (`part`).
-                |word, value| unsafe { lane.private_store_32(at(cold, word), value) },
-                // SAFETY: as above.
-                |word| unsafe { lane.private_load_32(at(cold, word)) },
-            )
+        let mut sum = 0;
+        for_each(lane, p.transactions, |i| {
+            let transaction = p.plan.transaction(i);
+            unsynchronised(lane, arrays.hot(&transaction));
+            let found = unsynchronised(lane, arrays.mild(&transaction));
+            sum = arrays.end(&transaction, sum, found);
+        });
+        arrays.finish(sum);
+    }
+}
+
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CriticalSectionParams) {
+        let Some(arrays) = Arrays::open(lane, &p.work) else {
+            return;
         };
         let mut sum = 0;
-        super::for_each(lane, p.transactions, |i| {
-            let transaction = plan.transaction(i);
-            shared(lane, hot, plan.hot_words, plan.hot, transaction.hot());
-            let found = shared(lane, mild, plan.mild_words, plan.mild, transaction.mild());
-            let inside = private(
-                transaction.cold_inside(),
-                plan.cold_inside,
-                plan.nops_inside,
-            );
-            let outside = private(
-                transaction.cold_outside(),
-                plan.cold_outside,
-                plan.nops_outside,
-            );
-            sum = checksum(sum, found.wrapping_add(inside), outside);
+        for_each(lane, p.work.transactions, |i| {
+            let transaction = p.work.plan.transaction(i);
+            let hot = arrays.hot(&transaction);
+            let drawn = draw(hot);
+            let found = p.lock.with(lane, 0, || {
+                guarded(lane, hot, &drawn);
+                let mild = arrays.mild(&transaction);
+                if mild.accesses.is_empty() {
+                    0
+                } else {
+                    guarded(lane, mild, &draw(mild))
+                }
+            });
+            // A fault has been recorded, and what was not done shows in the arrays.
+            sum = arrays.end(&transaction, sum, found.unwrap_or(0));
         });
-        // SAFETY: a word of this lane's own.
-        unsafe { lane.private_store_32(mine, sum) };
+        arrays.finish(sum);
     }
 }
 
 kernel_alone!(Floor, Params, "floor_eigenbench", "eigenbench" / "floor");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_eigenbench",
+    "eigenbench" / "critical-section"
+);

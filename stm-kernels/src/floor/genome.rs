@@ -1,12 +1,12 @@
-//! GN-1 without transactions; [`crate::genome`] describes what a transaction
-//! does.
+//! GN-1 without transactions, and the links of GN-2 as critical sections;
+//! [`crate::genome`] describes what a transaction does.
 //!
 //! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as
 //! most segments are in the set already, and claimed by a 32-bit
 //! compare-and-swap.
 
-use super::{at, first, for_each};
-use crate::genome::{Segments, slot_of};
+use super::{Guarded, at, first, for_each, for_each_locked};
+use crate::genome::{Segments, other_of, slot_of};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
@@ -18,7 +18,14 @@ pub struct Floor;
 #[derive(Clone, Copy, Debug)]
 pub struct CasSet;
 
-/// The parameters of both kernels.
+/// GN-1 as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<Params>;
+
+/// The parameters of the kernels, of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
@@ -30,17 +37,58 @@ pub struct Params {
     pub transactions: u64,
 }
 
-/// Inserts all segments. `take` gets a free slot and the value to store there,
-/// and returns what the slot held, which is 0 if the claim succeeded.
-#[inline(always)]
-fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
-    let Some(slots) = first(&p.slots, 1) else {
-        return;
-    };
-    let mask = p.slots.len().wrapping_sub(1);
-    for_each(lane, p.transactions, |i| {
-        let mine = i as u32;
-        let mut slot = slot_of(p.segments.hash(lane, mine), mask);
+/// The links of GN-2 as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSection;
+
+/// The parameters of [`LinkSection`] behind its lock; the arrays are those of
+/// [`Assembly`](crate::genome::Assembly).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    /// The successors; as many as there are slots.
+    pub nexts: TArray<u64>,
+    /// The predecessors; as many.
+    pub prevs: TArray<u32>,
+    /// The other ends of the chains; as many.
+    pub others: TArray<u32>,
+    /// The pairs to link; constant.
+    pub pairs: TArray<u64>,
+    /// The number of pairs of each overlap; constant.
+    pub pair_counts: TArray<u32>,
+    /// The overlap.
+    pub overlap: u32,
+    /// The most pairs that are linked.
+    pub limit: u64,
+}
+
+/// The parameters of [`LinkSection`].
+pub type LinkSectionParams = Guarded<Links>;
+
+impl Params {
+    /// Returns the first slot that a segment may have.
+    #[inline(always)]
+    fn first_slot<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
+        slot_of(self.segments.hash(lane, segment), self.mask())
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> u64 {
+        self.slots.len().wrapping_sub(1)
+    }
+
+    /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value
+    /// to store there, and returns what the slot held, which is 0 if the claim
+    /// succeeded.
+    #[inline(always)]
+    fn insert<L: Lane>(
+        &self,
+        lane: &L,
+        slots: *mut u32,
+        (mine, mut slot): (u32, u64),
+        take: impl Fn(*mut u32, u32) -> u32,
+    ) {
+        let mask = self.mask();
         let mut looks = 0;
         while looks <= mask {
             let place = at(slots, slot as u32);
@@ -50,23 +98,56 @@ fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
             if held == 0 {
                 held = take(place, mine + 1);
             }
-            if held == 0 || p.segments.same(lane, held - 1, mine) {
+            if held == 0 || self.segments.same(lane, held - 1, mine) {
                 return;
             }
             slot = (slot + 1) & mask;
             looks += 1;
         }
+    }
+}
+
+/// Inserts all segments.
+#[inline(always)]
+fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
+    let Some(slots) = first(&p.slots, 1) else {
+        return;
+    };
+    for_each(lane, p.transactions, |i| {
+        let mine = i as u32;
+        p.insert(lane, slots, (mine, p.first_slot(lane, mine)), &take);
     });
+}
+
+/// Takes a free slot by a store.
+#[inline(always)]
+fn store<L: Lane>(lane: &L, place: *mut u32, mine: u32) -> u32 {
+    // SAFETY: `Params::insert` gives the address of a slot.
+    unsafe { lane.store_relaxed_32(place, mine) };
+    0
 }
 
 impl Floor {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |place, mine| {
-            // SAFETY: `run` gives the address of a slot.
-            unsafe { lane.store_relaxed_32(place, mine) };
-            0
-        });
+        run(lane, p, |place, mine| store(lane, place, mine));
+    }
+}
+
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let p = &guarded.work;
+        let Some(slots) = first(&p.slots, 1) else {
+            return;
+        };
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            p.transactions,
+            |i| (i as u32, p.first_slot(lane, i as u32)),
+            |drawn| p.insert(lane, slots, drawn, |place, mine| store(lane, place, mine)),
+        );
     }
 }
 
@@ -74,11 +155,71 @@ impl CasSet {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
         run(lane, p, |place, mine| {
-            // SAFETY: `run` gives the address of a slot.
+            // SAFETY: `Params::insert` gives the address of a slot.
             unsafe { lane.cas_relaxed_32(place, 0, mine) }
         });
     }
 }
 
+impl LinkSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &LinkSectionParams) {
+        let p = &guarded.work;
+        let entries = p.nexts.len();
+        let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
+            first(&p.nexts, 1),
+            first(&p.prevs, entries),
+            first(&p.others, entries),
+            p.pair_counts.get(u64::from(p.overlap)),
+            p.pairs.get(0),
+        ) else {
+            return;
+        };
+        // SAFETY: live, and written by an earlier launch only.
+        let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            count.min(p.pairs.len()).min(p.limit),
+            |i| {
+                // SAFETY: below the number of pairs, and written by an earlier launch only.
+                let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
+                let (a, b) = ((pair >> 32) as u32, pair as u32);
+                (a, b, at(nexts, a), at(prevs, b))
+            },
+            |(a, b, next, prev)| {
+                let (other_a, other_b) = (at(others, a), at(others, b));
+                // SAFETY: a pair has entries of the set, for each of which there is a word
+                // of all three arrays. Relaxed: the lock orders them.
+                unsafe {
+                    let taken = lane.load_relaxed_64(next) | u64::from(lane.load_relaxed_32(prev));
+                    let of_a = lane.load_relaxed_32(other_a);
+                    let of_b = lane.load_relaxed_32(other_b);
+                    let (start, end) = (other_of(of_a, a), other_of(of_b, b));
+                    if taken != 0 || start == b {
+                        return; // linked already, or the two ends of one chain
+                    }
+                    lane.store_relaxed_64(next, u64::from(p.overlap) << 32 | u64::from(b + 1));
+                    lane.store_relaxed_32(prev, a + 1);
+                    lane.store_relaxed_32(at(others, start), end + 1);
+                    lane.store_relaxed_32(at(others, end), start + 1);
+                }
+            },
+        );
+    }
+}
+
 kernel_alone!(Floor, Params, "floor_gn1", "gn1" / "floor");
 kernel_alone!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_gn1",
+    "gn1" / "critical-section"
+);
+kernel_alone!(
+    LinkSection,
+    LinkSectionParams,
+    "critical_gn2",
+    "gn2" / "critical-section"
+);

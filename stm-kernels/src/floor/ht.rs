@@ -5,7 +5,7 @@
 //! 32-bit compare-and-swap for each slot probed. It inserts each key
 //! separately, where a transaction inserts all of its keys or none.
 
-use super::{at, first, for_each};
+use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ht::bucket_of_key;
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
@@ -50,6 +50,13 @@ pub struct CasTableParams {
     /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
+
+/// HT as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<FloorParams>;
 
 /// The number of keys whose accesses are in flight together.
 const BATCH: usize = 4;
@@ -102,6 +109,74 @@ impl Floor {
     }
 }
 
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let p = &guarded.work;
+        let keys_per_tx = u64::from(p.keys_per_tx);
+        let nodes = p.transactions * keys_per_tx;
+        let buckets = p.heads.len() as u32;
+        let (Some(heads), Some(nexts), Some(keys)) = (
+            first(&p.heads, 1),
+            first(&p.nexts, nodes),
+            first(&p.keys, nodes),
+        ) else {
+            return;
+        };
+        let draw = |node: u64, end: u64| {
+            batch(lane, keys, node, end - 1)
+                .map(|(node, key)| (node, at(heads, bucket_of_key(key, buckets))))
+        };
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            p.transactions,
+            |i| {
+                let node = i * keys_per_tx;
+                let end = node + keys_per_tx;
+                // A transaction without keys accesses nothing.
+                (node, end, draw(node, end.max(1)))
+            },
+            |(mut node, end, mut drawn)| {
+                while node < end {
+                    insert(lane, nexts, drawn, end - node);
+                    node += BATCH as u64;
+                    if node < end {
+                        drawn = draw(node, end);
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Inserts the first `count` nodes of a batch into the chains of their buckets.
+#[inline(always)]
+fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], count: u64) {
+    // SAFETY: a bucket is below the number of heads. Relaxed, here and below: the
+    // lock orders them.
+    let links = drawn.map(|(_, head)| unsafe { lane.load_relaxed_32(head) });
+    let mut j = 0;
+    while j < BATCH && (j as u64) < count {
+        let (node, head) = drawn[j];
+        // An earlier key may have come into the same bucket.
+        let mut link = links[j];
+        let mut earlier = 0;
+        while earlier < j {
+            if drawn[earlier].1 == head {
+                link = drawn[earlier].0 as u32 + 1;
+            }
+            earlier += 1;
+        }
+        // SAFETY: as above, and the nodes are there (`first`).
+        unsafe {
+            lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
+            lane.store_relaxed_32(head, node as u32 + 1);
+        }
+        j += 1;
+    }
+}
+
 impl CasTable {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &CasTableParams) {
@@ -145,3 +220,9 @@ impl CasTable {
 
 kernel_alone!(Floor, FloorParams, "floor_ht", "ht" / "floor");
 kernel_alone!(CasTable, CasTableParams, "rival_ht", "ht" / "cas-table");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_ht",
+    "ht" / "critical-section"
+);

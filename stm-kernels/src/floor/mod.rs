@@ -3,25 +3,58 @@
 //!
 //! | kernel | is | result |
 //! | --- | --- | --- |
-//! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | a *floor*: the same draws and the same addresses, relaxed loads and stores, nothing that synchronises | unsafe: updates may be lost |
-//! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | the same accesses *without synchronisation*: the same draws and the same addresses, relaxed loads and stores | unsafe: updates may be lost |
+//! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
+//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`]; [`genome::LinkSection`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
-//! A floor shows how fast the memory system serves these accesses with this
-//! kernel's order of loads and stores. It is no lower bound for every program
-//! that computes the same result: a rival that needs fewer accesses can be
-//! faster. All loads of a transaction are in flight before the first result is
+//! The accesses without synchronisation show how fast the memory system serves
+//! them with this kernel's order of loads and stores. That is no bound: a rival
+//! that needs fewer accesses can be faster. All loads of a transaction are in flight before the first result is
 //! used, as far as its batches reach. The length of an array is checked once
 //! for each launch and not at each access, as the comparison is to show
 //! everything that a transactional memory adds, including such checks.
+//!
+//! # Critical sections
+//!
+//! They are what a careful engineer writes who guards all data with one lock
+//! ([`Lock`]), and contain nothing of the transactional memory:
+//!
+//! - Words are drawn, and constant data is loaded, before the lock is taken.
+//! - In the section the loads of a batch are in flight together, then its
+//!   stores are, and the release that gives the lock up is the only wait for them.
+//! - Lanes of a warp that want the lock take it once, and their sections follow each
+//!   other under it; it goes from lane to lane by a barrier of the warp
+//!   (`stm_core::sync`, `TLocks::with`).
+//!
+//! The lock is tried by a compare-and-swap at once, with a pause that doubles after
+//! each failure. A load before the compare-and-swap (test-and-test-and-set) costs a
+//! trip to the L2 cache more for whoever gets the lock, and `stamp bench sync` finds it
+//! slower at one hot lock for every number of blocks.
 
 pub mod bank;
 pub mod eigenbench;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;
+pub mod queue;
 pub mod ra;
 
+use stm_core::sync::{TLocks, TasBackoff};
 use stm_core::{Element, Lane, TArray};
+
+/// The lock of critical sections: an array of one.
+pub type Lock = TLocks<TasBackoff>;
+
+/// The parameters of a critical section: the lock, and those of the work that it
+/// guards.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Guarded<P> {
+    /// The lock.
+    pub lock: Lock,
+    /// The work.
+    pub work: P,
+}
 
 /// Calls `transaction` for the numbers that `StmRef::for_each` gives to this
 /// lane: its own number, and then every one that is a multiple of the number of
@@ -32,6 +65,28 @@ fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u6
     let mut i = lane.grid_thread();
     while i < transactions {
         transaction(i);
+        i += stride;
+    }
+}
+
+/// Does the same with transactions that are critical sections: `draw` makes what
+/// `section` does under the lock. It ends at the first fault, which the lock has
+/// recorded.
+#[inline(always)]
+fn for_each_locked<L: Lane, D>(
+    lane: &L,
+    lock: &Lock,
+    transactions: u64,
+    draw: impl Fn(u64) -> D,
+    mut section: impl FnMut(D),
+) {
+    let stride = lane.grid_threads();
+    let mut i = lane.grid_thread();
+    while i < transactions {
+        let drawn = draw(i);
+        if lock.with(lane, 0, || section(drawn)).is_err() {
+            return;
+        }
         i += stride;
     }
 }

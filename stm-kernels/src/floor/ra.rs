@@ -4,7 +4,7 @@
 //! transactions do, and the same replay verifies it. It gives no consistent
 //! state of several words at one time.
 
-use super::{at, first, for_each};
+use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ra::RaPlan;
 use stm_core::kernel_alone;
 use stm_core::{Element, Lane, TArray};
@@ -22,7 +22,11 @@ pub struct CellsFloor;
 #[derive(Clone, Copy, Debug)]
 pub struct Additions;
 
-/// The parameters of all three kernels.
+/// RA as critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of the kernels, of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params<T: Element> {
@@ -45,6 +49,9 @@ pub type WordParams = Params<u32>;
 /// The parameters with 64-bit words.
 pub type CellParams = Params<u64>;
 
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<WordParams>;
+
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
 
@@ -63,8 +70,28 @@ macro_rules! spelled {
     };
 }
 
-/// Loads all words of a transaction batch by batch, then stores the words that
-/// it writes.
+/// Draws the addresses of the batch that begins with access `$k`; the last batch
+/// repeats the last word to its end.
+macro_rules! addresses {
+    ($p:expr, $words:expr, $me:expr, $k:expr) => {
+        spelled!(J => at($words, $me.word(($k + J).min($p.reads - 1))))
+    };
+}
+
+/// Loads the words of a batch, then stores those that are written.
+macro_rules! read_and_write {
+    ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident, $me:expr, $k:expr, $at:expr) => {{
+        // SAFETY: the plan draws words that the array has (`first`).
+        let found = spelled!(J => unsafe { $lane.$load($at[J as usize]) });
+        let _: [(); BATCH as usize] = spelled!(J => if $k + J < $p.writes {
+            let value = found[J as usize].wrapping_add(<$ty>::from($me.delta($k + J)));
+            // SAFETY: as above.
+            unsafe { $lane.$store($at[J as usize], value) };
+        });
+    }};
+}
+
+/// Does the transactions without synchronisation, batch by batch.
 macro_rules! unsynchronised {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident) => {
         let Some(words) = first(&$p.words, u64::from($p.words_drawn)) else {
@@ -74,15 +101,8 @@ macro_rules! unsynchronised {
             let me = $p.plan.transaction(i);
             let mut k = 0;
             while k < $p.reads {
-                // The last batch repeats the last word to its end.
-                let at = spelled!(J => at(words, me.word((k + J).min($p.reads - 1))));
-                // SAFETY: the plan draws words that the array has (`first`).
-                let found = spelled!(J => unsafe { $lane.$load(at[J as usize]) });
-                let _: [(); BATCH as usize] = spelled!(J => if k + J < $p.writes {
-                    let value = found[J as usize].wrapping_add(<$ty>::from(me.delta(k + J)));
-                    // SAFETY: as above.
-                    unsafe { $lane.$store(at[J as usize], value) };
-                });
+                let at = addresses!($p, words, me, k);
+                read_and_write!($lane, $p, $ty, $load, $store, me, k, at);
                 k += BATCH;
             }
         });
@@ -130,6 +150,36 @@ impl Additions {
     }
 }
 
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let p = &guarded.work;
+        let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+            return;
+        };
+        for_each_locked(
+            lane,
+            &guarded.lock,
+            p.transactions,
+            |i| {
+                let me = p.plan.transaction(i);
+                (me, addresses!(p, words, me, 0))
+            },
+            |(me, mut at)| {
+                let mut k = 0;
+                loop {
+                    read_and_write!(lane, p, u32, load_relaxed_32, store_relaxed_32, me, k, at);
+                    k += BATCH;
+                    if k >= p.reads {
+                        break;
+                    }
+                    at = addresses!(p, words, me, k);
+                }
+            },
+        );
+    }
+}
+
 kernel_alone!(Floor, WordParams, "floor_ra", "ra" / "floor");
 kernel_alone!(
     CellsFloor,
@@ -138,3 +188,9 @@ kernel_alone!(
     "ra" / "floor-cells"
 );
 kernel_alone!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_ra",
+    "ra" / "critical-section"
+);

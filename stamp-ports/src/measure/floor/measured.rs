@@ -1,22 +1,28 @@
 //! All that `bench floor` measures of some workloads.
 
+use super::bound::{Bound, Protocol};
 use super::search::{self, ContenderReport, Outcome, Setting, Shapes, TriedContender};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::launches;
+use crate::measure::machine::{self, document::Rate};
+use crate::measure::progress::Progress;
 use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::resolve;
 use crate::measure::search::SearchSpec;
 use crate::measure::tried::Tried;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
+use crate::workloads::workload::{Accesses, Verifies};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 
 /// Everything that was measured.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// The floors and rivals.
+    /// Everything without transactions.
     pub(crate) runs: Vec<ContenderReport>,
     /// The transactional memory.
     pub(crate) stm: Vec<RunReport>,
@@ -24,6 +30,26 @@ pub(crate) struct Measured {
     pub(crate) search: Vec<TriedContender>,
     /// Every launch of the transactional memory's searches.
     pub(crate) stm_search: Vec<Tried>,
+    /// The rates of random accesses.
+    pub(crate) rates: Vec<Rate>,
+    /// What the verification of each workload covers.
+    pub(crate) verifies: BTreeMap<&'static str, Verifies>,
+    /// The bounds of protocols whose accesses and rates are known.
+    pub(crate) bounds: Vec<BoundOf>,
+}
+
+/// A bound beside what was measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct BoundOf {
+    /// The workload's name.
+    pub(crate) workload: &'static str,
+    /// The variant, or the contender.
+    pub(crate) name: &'static str,
+    /// The bound.
+    #[serde(flatten)]
+    pub(crate) bound: Bound,
+    /// The rate measured over the bound.
+    pub(crate) reached: f64,
 }
 
 /// What to measure.
@@ -37,12 +63,67 @@ pub(crate) struct FloorSpec {
     pub(crate) quick: bool,
 }
 
+/// The name of the accesses without synchronisation.
+const PLAIN: &str = "plain accesses";
+
 /// The name of `fast` where transactions add.
 const FAST_ADDS: &str = "fast, adds";
 
 impl Measured {
     /// Measures one workload, the contenders first.
     pub(crate) fn add(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        let (runs, stm) = (self.runs.len(), self.stm.len());
+        let sizes = workload.sizes();
+        self.verifies.insert(sizes.name(), sizes.verifies());
+        self.add_measurements(device, workload, spec)?;
+        if let Some(accesses) = workload.sizes().accesses() {
+            self.add_bounds(accesses, runs, stm);
+        }
+        Ok(())
+    }
+
+    /// Computes the bounds of the contenders and of the transactional memory from these
+    /// numbers on.
+    fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
+        let plain = self.runs[runs..].iter();
+        // Those whose words have the workload's width.
+        let plain = plain.filter(|run| run.name == PLAIN).map(|run| {
+            let of = (run.workload, run.name, run.tx_per_s);
+            (of, Protocol::Unsynchronised)
+        });
+        let stm = self.stm[stm..].iter().filter(|report| report.verified);
+        // Additions have a protocol of their own.
+        let stm = stm.filter(|report| report.variant != FAST_ADDS);
+        let stm = stm.filter_map(|report| {
+            let of = (report.workload, report.variant, report.tx_per_s);
+            Some((of, Protocol::of(report.resolved, report.locks)?))
+        });
+        let bounds = plain.chain(stm).filter_map(|(of, protocol)| {
+            let (workload, name, tx_per_s) = of;
+            let bound = protocol.bound(accesses, &self.rates)?;
+            Some(BoundOf {
+                workload,
+                name,
+                reached: tx_per_s / bound.tx_per_s,
+                bound,
+            })
+        });
+        let bounds: Vec<BoundOf> = bounds.collect();
+        self.bounds.extend(bounds);
+    }
+
+    /// Measures the rates of random accesses.
+    pub(crate) fn add_rates(&mut self, device: &AnyDevice) -> Result<()> {
+        self.rates = machine::random_accesses(device, &Progress::new())?;
+        Ok(())
+    }
+
+    fn add_measurements(
         &mut self,
         device: &AnyDevice,
         workload: &AnyWorkload,
@@ -71,15 +152,22 @@ impl Measured {
         spec: &FloorSpec,
     ) -> Result<()> {
         let (limits, resident) = (device.limits(), device.resident_threads());
-        let setting = Setting {
-            seed: spec.stm.seed,
-            transactions: spec.stm.transactions_of(workload.sizes()),
-            repeat: spec.stm.repeat,
-            shapes: &Shapes::new(device.kind(), &limits, resident, spec.quick),
-        };
+        let of_sections = Shapes::of_critical_sections(device.kind(), &limits, spec.quick);
+        let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
         let mut contenders = workload.contenders();
         contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
         for contender in contenders {
+            let setting = Setting {
+                seed: spec.stm.seed,
+                transactions: spec.stm.transactions_of(workload.sizes()),
+                repeat: spec.stm.repeat,
+                measure_ms: search::MEASURE_MS,
+                shapes: if contender.kind == ContenderKind::CriticalSection {
+                    &of_sections
+                } else {
+                    &shapes
+                },
+            };
             let Outcome { run, tried } =
                 search::measure(device, workload.sizes(), &contender, &setting)?;
             self.runs.push(run);
@@ -111,6 +199,11 @@ impl Measured {
         self.stm.extend(found.runs);
         self.stm_search.extend(found.tried);
         Ok(())
+    }
+
+    /// Whether a contender of this kind was measured.
+    pub(crate) fn has(&self, kind: ContenderKind) -> bool {
+        self.runs.iter().any(|run| run.kind == kind)
     }
 
     /// Whether all that can be verified was.

@@ -3,9 +3,13 @@
 //!
 //! | kind | is | result |
 //! | --- | --- | --- |
-//! | floor | the workload's accesses with nothing that synchronises | unsafe: not verified, updates may be lost |
+//! | unsynchronised | the same accesses without synchronisation | unsafe: not verified, updates may be lost |
 //! | special-purpose | what one writes by hand for this workload and no other | verified |
+//! | critical-section | the transactions as critical sections of one lock, written by hand | verified |
 //! | stm | transactions | verified |
+//!
+//! The same accesses without synchronisation are no bound: a kernel that needs fewer
+//! accesses can be faster.
 //!
 //! For each, the best launch is searched and then measured: median of the
 //! repeats, the data put back before each.
@@ -13,9 +17,11 @@
 //! | file | is |
 //! | --- | --- |
 //! | `measured` | all of a workload |
+//! | `bound` | the time that the memory system needs for a protocol's own accesses |
 //! | `search` | the search of a contender's best launch, and its measurement |
 //! | `report` | the table and the document |
 
+pub mod bound;
 pub(crate) mod measured;
 pub(crate) mod report;
 pub mod search;

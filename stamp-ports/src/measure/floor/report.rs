@@ -8,6 +8,7 @@ use crate::measure::json_lines::{line, lines};
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
+use crate::workloads::contender::ContenderKind;
 use serde::Serialize;
 use std::io::Write;
 use stm_core::host::Device;
@@ -77,10 +78,14 @@ fn ratios(measured: &Measured) -> Vec<Ratio> {
 pub(crate) fn document(command: &str, device: &Description, measured: &Measured) -> Result<String> {
     Ok(format!(
         "{{\n\"format\": \"stamp-floor/1\",\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\
+         \"bounds\": {},\n\"rates\": {},\n\"verifies\": {},\n\
          \"runs\": {},\n\"stm\": {},\n\"search\": {},\n\"stm_search\": {}\n}}\n",
         line(&command)?,
         line(device)?,
         lines(&ratios(measured))?,
+        lines(&measured.bounds)?,
+        lines(&measured.rates)?,
+        line(&measured.verifies)?,
         lines(&measured.runs)?,
         lines(&measured.stm)?,
         lines(&measured.search)?,
@@ -108,7 +113,12 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
                 run.name.into(),
                 run.kind.name().into(),
                 format!("{}x{}", run.blocks, run.threads),
-                count(run.transactions),
+                if run.transactions == run.transactions_full {
+                    count(run.transactions)
+                } else {
+                    let full = count(run.transactions_full);
+                    format!("{} of {full}", count(run.transactions))
+                },
                 digits3(run.time_ms.median),
                 short(run.tx_per_s),
                 short(run.ops_per_s),
@@ -169,7 +179,45 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
             writeln!(out, "  {line}")?;
         }
     }
+    if !measured.bounds.is_empty() {
+        writeln!(
+            out,
+            "\nBounds: the time that the memory system needs for the protocol's own accesses, at \
+             the rates of random accesses measured in this run:"
+        )?;
+        let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
+        let mut rows = vec![header.map(String::from).to_vec()];
+        rows.extend(measured.bounds.iter().map(|of| {
+            vec![
+                of.workload.into(),
+                of.name.into(),
+                short(of.bound.tx_per_s),
+                digits3(of.reached * 100.0) + " %",
+                of.bound.told(),
+            ]
+        }));
+        for line in align(&rows, 2, true) {
+            writeln!(out, "  {line}")?;
+        }
+    }
     writeln!(out)?;
+    for (workload, verifies) in &measured.verifies {
+        let (covers, what) = (verifies.covers.told(), verifies.what);
+        writeln!(out, "verified, {workload}: {covers}: {what}.")?;
+    }
+    if measured.has(ContenderKind::Unsynchronised) {
+        writeln!(
+            out,
+            "unsynchronised: the same accesses without synchronisation. That is no bound: a \
+             kernel that needs fewer accesses can be faster."
+        )?;
+    }
+    if measured.has(ContenderKind::CriticalSection) {
+        writeln!(
+            out,
+            "critical-section: the same transactions under one hand-written spin lock."
+        )?;
+    }
     let mut told: Vec<(&str, &str)> = Vec::new();
     for run in &measured.runs {
         if !told.contains(&(run.workload, run.operations)) {

@@ -5,6 +5,11 @@
 //!    shortest time.
 //! 3. The best is measured: the data put back, launched, verified, as often as
 //!    asked for.
+//!
+//! Critical sections run one after the other, so one of a million transactions takes
+//! seconds. They are tried with fewer, and measured with as many as fit in
+//! [`MEASURE_MS`], which the report states; an input that says itself how many there are
+//! is measured whole.
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
@@ -21,6 +26,13 @@ use stm_core::host::Limits;
 const CANDIDATES: usize = 4;
 /// Launches of each of those.
 const TRIALS: u32 = 3;
+
+/// Transactions with which critical sections are tried first, at least.
+const PROBE: u64 = 4096;
+/// The shortest trial of critical sections, if there are enough transactions.
+const PROBE_MS: f64 = 10.0;
+/// The longest measurement of critical sections in `bench floor`, in milliseconds.
+pub const MEASURE_MS: f64 = 500.0;
 
 /// The launch shapes that are tried: blocks, then threads a block.
 #[derive(Clone, Debug)]
@@ -39,6 +51,29 @@ impl Shapes {
         }
         Self(shapes)
     }
+
+    /// The shapes for critical sections: from one thread on, as each thread more is one
+    /// more that waits for the lock.
+    pub fn of_critical_sections(kind: DeviceKind, limits: &Limits, quick: bool) -> Self {
+        let p = limits.processors;
+        let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
+            (DeviceKind::Cpu, true) => (&[1, p], &[1]),
+            (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
+            (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),
+            (DeviceKind::Cuda, false) => {
+                (&[1, 2, 4, 16, p / 2, p], &[1, 4, 8, 16, 32, 64, 128, 256])
+            }
+        };
+        let mut shapes = Vec::new();
+        for &b in blocks {
+            for &t in threads {
+                if b > 0 && t <= limits.threads_max && !shapes.contains(&(b, t)) {
+                    shapes.push((b, t));
+                }
+            }
+        }
+        Self(shapes)
+    }
 }
 
 /// A launch that was tried.
@@ -52,8 +87,17 @@ pub struct TriedContender {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
     /// The kernel's time.
     pub time_ms: f64,
+}
+
+impl TriedContender {
+    /// The time of a transaction.
+    fn each_ms(&self) -> f64 {
+        self.time_ms / self.transactions.max(1) as f64
+    }
 }
 
 /// A contender's measurement, as JSON has it.
@@ -65,7 +109,7 @@ pub struct ContenderReport {
     pub name: &'static str,
     /// What it is.
     pub kind: ContenderKind,
-    /// `unsafe` for a floor, else `special-purpose`.
+    /// `unsafe` without synchronisation, else the kind.
     pub label: &'static str,
     /// The kernel's entry point.
     pub kernel: &'static str,
@@ -73,8 +117,11 @@ pub struct ContenderReport {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Transactions of a launch.
+    /// Transactions of a launch, over all of its passes.
     pub transactions: u64,
+    /// The transactions that were asked for: critical sections have fewer where all would
+    /// take too long.
+    pub transactions_full: u64,
     /// The seed of the data.
     pub seed: u64,
     /// Timed launches.
@@ -87,13 +134,13 @@ pub struct ContenderReport {
     pub operations: &'static str,
     /// Operations a second, by the median time.
     pub ops_per_s: f64,
-    /// Whether every repeat left the right result; null for a floor, which is
-    /// unsafe and not verified.
+    /// Whether every repeat left the right result; null without synchronisation, which
+    /// is unsafe and not verified.
     pub verified: Option<bool>,
     /// What is wrong, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What a floor's last launch lost.
+    /// What the last launch lost, without synchronisation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     /// What else is to be known.
@@ -123,6 +170,8 @@ pub struct Setting<'a> {
     pub repeat: u32,
     /// The launch shapes to try.
     pub shapes: &'a Shapes,
+    /// The longest measurement of critical sections, in milliseconds.
+    pub measure_ms: f64,
 }
 
 /// A contender with its data.
@@ -131,40 +180,73 @@ struct Bench<'a> {
     workload: &'static str,
     contender: &'static str,
     data: Box<dyn PreparedContender>,
+    /// Transactions of a trial, at most.
     transactions: u64,
+    /// Whether it is tried with fewer.
+    is_slow: bool,
 }
 
 impl Bench<'_> {
     /// Puts the data back and launches; the kernel's time in milliseconds.
-    fn launch(&mut self, shape: (u32, u32)) -> Result<f64> {
-        let time = self.data.launch(self.device, shape, self.transactions)?;
+    fn launch(&mut self, shape: (u32, u32), transactions: u64) -> Result<f64> {
+        let time = self.data.launch(self.device, shape, transactions)?;
         Ok(time.as_secs_f64() * 1e3)
+    }
+
+    /// The transactions that take so long, if one takes `each_ms`, and all at most.
+    fn fill(&self, time_ms: f64, each_ms: f64) -> u64 {
+        let n = time_ms / each_ms.max(1e-9);
+        self.transactions.min(n.max(1.0) as u64)
+    }
+
+    /// Tries a shape once.
+    fn probe(&mut self, (blocks, threads): (u32, u32)) -> Result<TriedContender> {
+        let mut tried = TriedContender {
+            workload: self.workload,
+            name: self.contender,
+            blocks,
+            threads,
+            transactions: self.transactions,
+            time_ms: 0.0,
+        };
+        if self.is_slow {
+            let lanes = u64::from(blocks) * u64::from(threads);
+            tried.transactions = self.transactions.min(PROBE.max(lanes));
+        }
+        self.again(&mut tried)?;
+        if self.is_slow && tried.time_ms < PROBE_MS && tried.transactions < self.transactions {
+            tried.transactions = self.fill(PROBE_MS, tried.each_ms());
+            self.again(&mut tried)?;
+        }
+        Ok(tried)
+    }
+
+    /// Launches as it was tried, and notes the time.
+    fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
+        let asked = tried.transactions;
+        tried.time_ms = self.launch((tried.blocks, tried.threads), asked)?;
+        Ok(())
     }
 
     /// Steps 1 and 2.
     fn search(&mut self, shapes: &Shapes) -> Result<Vec<TriedContender>> {
         let mut tried = Vec::new();
         if let Some(&first) = shapes.0.first() {
-            self.launch(first)?;
+            self.probe(first)?;
         }
-        for &(blocks, threads) in &shapes.0 {
-            tried.push(TriedContender {
-                workload: self.workload,
-                name: self.contender,
-                blocks,
-                threads,
-                time_ms: self.launch((blocks, threads))?,
-            });
+        for &shape in &shapes.0 {
+            tried.push(self.probe(shape)?);
         }
         let fastest = |tried: &mut Vec<TriedContender>| {
-            tried.sort_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
+            tried.sort_by(|a, b| a.each_ms().total_cmp(&b.each_ms()));
         };
         fastest(&mut tried);
         if tried.len() > 1 {
             for candidate in tried.iter_mut().take(CANDIDATES) {
                 for _ in 0..TRIALS {
-                    let again = self.launch((candidate.blocks, candidate.threads))?;
-                    candidate.time_ms = candidate.time_ms.min(again);
+                    let before = candidate.time_ms;
+                    self.again(candidate)?;
+                    candidate.time_ms = candidate.time_ms.min(before);
                 }
             }
         }
@@ -188,39 +270,56 @@ pub fn measure(
     progress.say(format!("{}: {}", of.name(), contender.name));
     let data = contender.prepare(device, setting.seed, setting.transactions)?;
     let transactions = data.transactions(setting.transactions);
+    // The input says how many, and fewer would be another result.
+    let is_whole = data.transactions(1) != 1;
     let mut bench = Bench {
         device,
         workload: of.name(),
         contender: contender.name,
+        transactions: data.tried(transactions),
         data,
-        transactions,
+        is_slow: contender.kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(setting.shapes)?;
     let shape = tried.first().map_or((1, 1), |t| (t.blocks, t.threads));
+    let launched = match tried.first() {
+        Some(best) if bench.is_slow && !is_whole => bench.fill(setting.measure_ms, best.each_ms()),
+        _ => transactions,
+    };
+    let is_unsafe = contender.kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
     for repeat in 1..=setting.repeat {
-        times.push(bench.launch(shape)?);
-        if contender.kind == ContenderKind::SpecialPurpose || repeat == setting.repeat {
-            wrong = wrong.or(bench.data.verify(transactions)?);
+        times.push(bench.launch(shape, launched)?);
+        if !is_unsafe || repeat == setting.repeat {
+            wrong = wrong.or(bench.data.verify(launched)?);
         }
     }
+    let made = bench.data.made(launched);
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
     // A clock's tick at least, so that nothing is infinitely fast.
-    let tx_per_s = transactions as f64 / (median * 1e-3).max(1e-9);
+    let tx_per_s = made as f64 / (median * 1e-3).max(1e-9);
     // Those that are sizes.
     let parameters = of.parameters().into_iter();
     let parameters = parameters.filter(|(_, value)| value.is_u64());
-    let floor = contender.kind == ContenderKind::Floor;
     let run = ContenderReport {
         workload: of.name(),
         name: contender.name,
         kind: contender.kind,
-        label: if floor { "unsafe" } else { "special-purpose" },
+        label: if is_unsafe {
+            "unsafe"
+        } else {
+            contender.kind.name()
+        },
         kernel: contender.entry,
         blocks: shape.0,
         threads: shape.1,
-        transactions,
+        transactions: made,
+        transactions_full: if launched == transactions {
+            made
+        } else {
+            transactions
+        },
         seed: setting.seed,
         repeat: setting.repeat,
         time_ms: TimeMs {
@@ -231,10 +330,10 @@ pub fn measure(
         tx_per_s,
         operations: contender.operations,
         ops_per_s: tx_per_s * contender.operations_a_transaction,
-        verified: (!floor).then_some(wrong.is_none()),
+        verified: (!is_unsafe).then_some(wrong.is_none()),
         note: bench.data.note()?,
-        error: wrong.clone().filter(|_| !floor),
-        lost: wrong.filter(|_| floor),
+        error: wrong.clone().filter(|_| !is_unsafe),
+        lost: wrong.filter(|_| is_unsafe),
         parameters: parameters
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),

@@ -18,7 +18,7 @@ mod rates;
 mod semaphores;
 mod sizes;
 
-use self::document::{Measurement, SCHEMA};
+use self::document::{Measurement, Rate, SCHEMA};
 use self::sizes::Sizes;
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -55,6 +55,15 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
         mutexes,
         semaphores,
     })
+}
+
+/// Measures the rates of random accesses alone.
+///
+/// # Errors
+/// Those of the device.
+pub fn random_accesses(device: &AnyDevice, progress: &Progress) -> Result<Vec<Rate>> {
+    let say = |what: String| progress.say(format!("{}: {what}", device.name()));
+    rates::measure(device, &Sizes::of(device), &say)
 }
 
 /// Returns what suits a device, by what was kept of its last measurement; without one, by

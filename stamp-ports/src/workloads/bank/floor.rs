@@ -1,18 +1,21 @@
 //! The bank's floor, and the bank by atomic additions.
 
-use super::check::difference;
+use super::check::{audit_difference, difference};
 use super::input::Bank;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::compare::Expectation;
+use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use stm_core::host::Buffer;
 use stm_kernels::bank::{BankPlan, CHECKS, FINDINGS, WRONG_SUMS};
-use stm_kernels::floor::bank::{Additions, Floor, Params};
+use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
-/// The accounts, and what they must become.
-struct Accounts {
+/// The accounts, and what they must become. If the transactions are `ISOLATED`, the
+/// audits are judged as well.
+struct Accounts<const ISOLATED: bool> {
     of: Bank,
     plan: BankPlan,
     initial: Vec<i32>,
@@ -20,11 +23,13 @@ struct Accounts {
     sums: Buffer<AnyDevice, i32>,
     tables: Buffer<AnyDevice, u64>,
     findings: Buffer<AnyDevice, u64>,
-    expected: Vec<i32>,
+    tables_host: Vec<u64>,
+    /// The accounts, and how many transactions are audits.
+    expected: Expectation<(Vec<i32>, u64)>,
 }
 
-impl Accounts {
-    fn prepare(of: &Bank, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+impl<const ISOLATED: bool> Accounts<ISOLATED> {
+    fn prepare(of: &Bank, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
         let plan = of.plan(seed);
         let (accounts, ranges) = (u64::from(of.accounts), u64::from(plan.ranges()));
         let tables = if of.zipf_thousandths == 0 {
@@ -37,7 +42,6 @@ impl Accounts {
         check_memory(device, "bank", bytes, host, "use fewer --accounts")?;
         let tables = of.tables(&plan);
         let initial = of.initial(seed);
-        let (expected, _) = Bank::replay(&plan, &tables, initial.clone(), transactions);
         let sums = Bank::sums(&plan, &initial);
         Ok(Self {
             of: *of,
@@ -47,12 +51,13 @@ impl Accounts {
             tables: Buffer::from_slice(device, &tables, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             initial,
-            expected,
+            tables_host: tables,
+            expected: Expectation::default(),
         })
     }
 }
 
-impl ContenderData for Accounts {
+impl<const ISOLATED: bool> ContenderData for Accounts<ISOLATED> {
     type Params = Params;
 
     fn reset(&mut self) -> Result<()> {
@@ -72,16 +77,24 @@ impl ContenderData for Accounts {
         }
     }
 
-    /// Compares the accounts; the audits are no transactions, and their sums
-    /// are noted, not judged.
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
-        Ok(difference(&self.balances.download()?, &self.expected))
+    /// Compares the accounts. Audits that are not isolated are no transactions, and
+    /// their sums are noted, not judged.
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+        let (plan, tables, initial) = (&self.plan, &self.tables_host, &self.initial);
+        let (expected, audits) = self.expected.after(transactions, || {
+            Bank::replay(plan, tables, initial.clone(), transactions)
+        });
+        let wrong = difference(&self.balances.download()?, expected);
+        if !ISOLATED || wrong.is_some() {
+            return Ok(wrong);
+        }
+        Ok(audit_difference(&self.findings.download()?, *audits))
     }
 
     fn note(&self) -> Result<Option<String>> {
         let findings = self.findings.download()?;
         let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
-        Ok((self.of.audit_percent > 0)
+        Ok((self.of.audit_percent > 0 && !ISOLATED)
             .then(|| format!("{wrong} of {checks} audits saw a sum that their range never had")))
     }
 }
@@ -95,8 +108,19 @@ const ACCESSES: (&str, fn(&Bank) -> f64) = ("reads and writes", |of| {
 /// The contenders of the bank.
 pub(super) fn contenders() -> Vec<Contender<Bank>> {
     vec![
-        Contender::new::<Floor, _>(FloorKind, "plain accesses", ACCESSES, Accounts::prepare),
+        Contender::new::<Floor, _>(
+            Unsynchronised,
+            "plain accesses",
+            ACCESSES,
+            Accounts::<false>::prepare,
+        ),
         // Two atomic additions a transfer.
-        Contender::new::<Additions, _>(SpecialPurpose, "atomic adds", ACCESSES, Accounts::prepare),
+        Contender::new::<Additions, _>(
+            SpecialPurpose,
+            "atomic adds",
+            ACCESSES,
+            Accounts::<false>::prepare,
+        ),
+        critical_section::<CriticalSection, _, _>(ACCESSES, Accounts::<true>::prepare),
     ]
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Accesses, Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -116,6 +116,27 @@ impl Sizes for Bank {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.accounts.into()
+    }
+
+    fn verifies(&self) -> Verifies {
+        if self.audit_percent > 0 {
+            Verifies::isolation(
+                "every account is the sum of all transfers, and each audit saw the sum that its \
+                 range always has",
+            )
+        } else {
+            Verifies::final_state("every account is the sum of all transfers, which commute")
+        }
+    }
+
+    /// Those of transfers alone: what an audit reads lies together.
+    fn accesses(&self) -> Option<Accesses> {
+        (self.audit_percent == 0 && self.adds_row.is_none()).then(|| Accesses {
+            reads: 2.0,
+            writes: 2.0,
+            validated: 0.0,
+            words: self.accounts.into(),
+        })
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::counter::{CounterPlan, STRIDE};
@@ -138,6 +138,10 @@ impl Sizes for Counter {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.words() as u64
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("each counter is the number of its increments")
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -5,10 +5,11 @@ use super::input::Eigenbench;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, ContenderKind};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use stm_core::host::Buffer;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
-use stm_kernels::floor::eigenbench::{Floor, Params};
+use stm_kernels::floor::eigenbench::{CriticalSection, Floor, Params};
 
 /// The arrays, for a number of lanes.
 struct OfLanes {
@@ -99,10 +100,13 @@ const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
 
 /// The contenders of `EigenBench`.
 pub(super) fn contenders() -> Vec<Contender<Eigenbench>> {
-    vec![Contender::new::<Floor, _>(
-        ContenderKind::Floor,
-        "plain accesses",
-        ACCESSES,
-        OfLanes::prepare,
-    )]
+    vec![
+        Contender::new::<Floor, _>(
+            ContenderKind::Unsynchronised,
+            "plain accesses",
+            ACCESSES,
+            OfLanes::prepare,
+        ),
+        critical_section::<CriticalSection, _, _>(ACCESSES, OfLanes::prepare),
+    ]
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -141,6 +141,31 @@ impl Sizes for Eigenbench {
     /// The words of the hot array: those of the others belong to one lane each.
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.plan.hot_words.into()
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "every hot word is the sum of all additions to it, which commute; words of a lane's \
+             own and what it read of them",
+        )
+    }
+
+    /// Those to the hot array, if there are no others.
+    fn accesses(&self) -> Option<SharedAccesses> {
+        let p = &self.plan;
+        let others = [p.mild, p.cold_inside, p.cold_outside];
+        let hot_alone = others.iter().all(|accesses| accesses.is_empty());
+        let (words, writes) = (f64::from(p.hot.words()), f64::from(p.hot.writes));
+        (hot_alone && p.locality_percent == 0).then(|| SharedAccesses {
+            reads: words,
+            writes,
+            validated: if p.hot.writes > 0 {
+                words - writes
+            } else {
+                0.0
+            },
+            words: p.hot_words.into(),
+        })
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

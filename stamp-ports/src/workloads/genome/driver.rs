@@ -35,17 +35,17 @@ use stm_kernels::genome::{
 
 /// The segments and what the kernels make of them.
 pub struct GenomeData<D: Device> {
-    gene: Gene,
+    pub(super) gene: Gene,
     packed: Vec<u64>,
     words: Buffer<D, u64>,
-    slots: TxArray<D, u32>,
-    nexts: TxArray<D, u64>,
-    prevs: TxArray<D, u32>,
-    others: TxArray<D, u32>,
+    pub(super) slots: TxArray<D, u32>,
+    pub(super) nexts: TxArray<D, u64>,
+    pub(super) prevs: TxArray<D, u32>,
+    pub(super) others: TxArray<D, u32>,
     heads: Buffer<D, u32>,
     chains: Buffer<D, u32>,
-    pairs: Buffer<D, u64>,
-    pair_counts: Buffer<D, u32>,
+    pub(super) pairs: Buffer<D, u64>,
+    pub(super) pair_counts: Buffer<D, u32>,
 }
 
 impl<D: Device> std::fmt::Debug for GenomeData<D> {
@@ -60,10 +60,7 @@ impl<D: Device> std::fmt::Debug for GenomeData<D> {
 impl<D: Device> GenomeData<D> {
     fn assembly<A: Algorithm>(&self) -> Assembly<A> {
         Assembly {
-            segments: Segments {
-                words: self.words.tarray(),
-                bases: self.gene.segment,
-            },
+            segments: self.segments(),
             slots: self.slots.view::<A>(),
             nexts: self.nexts.view::<A>(),
             prevs: self.prevs.view::<A>(),
@@ -75,6 +72,24 @@ impl<D: Device> GenomeData<D> {
 }
 
 impl<D: Device> GenomeData<D> {
+    /// Returns the parameters of the search for the pairs of an overlap.
+    pub(super) fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
+        MatchParams {
+            assembly: self.assembly::<A>(),
+            heads: self.heads.tarray(),
+            chains: self.chains.tarray(),
+            overlap,
+        }
+    }
+
+    /// Returns the segments, as kernels see them.
+    pub(super) fn segments(&self) -> Segments {
+        Segments {
+            words: self.words.tarray(),
+            bases: self.gene.segment,
+        }
+    }
+
     /// Launches the search for the pairs of an overlap, by the kernel for the
     /// arrays of `A`.
     fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
@@ -83,12 +98,7 @@ impl<D: Device> GenomeData<D> {
         search: &Launch,
         overlap: u32,
     ) -> Result<(), host::Error> {
-        let params = MatchParams {
-            assembly: self.assembly::<A>(),
-            heads: self.heads.tarray(),
-            chains: self.chains.tarray(),
-            overlap,
-        };
+        let params = self.pairs_of::<A>(overlap);
         // SAFETY: the parameters hold views of buffers that `self` keeps and
         // nothing else uses.
         unsafe { series.launch_plain::<Match<A>>(search, &params) }

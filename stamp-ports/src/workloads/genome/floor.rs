@@ -5,11 +5,12 @@ use super::gene::Gene;
 use super::input::Genome;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use stm_core::host::Buffer;
-use stm_kernels::floor::genome::{CasSet, Floor, Params};
+use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, Params};
 use stm_kernels::genome::{Segments, words_of};
 
 /// The segments and the set.
@@ -67,12 +68,20 @@ impl ContenderData for Set {
 /// What is counted.
 const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 
-/// The contenders of GN-1. GN-2 has none: it spends its time in some sixty short
-/// launches.
+/// The contenders of GN-1. GN-2 has critical sections only: it spends its time in some
+/// sixty short launches.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
-        Contender::new::<Floor, _>(FloorKind, "GN-1, plain accesses", SEGMENTS, Set::prepare),
+        Contender::new::<Floor, _>(
+            Unsynchronised,
+            "GN-1, plain accesses",
+            SEGMENTS,
+            Set::prepare,
+        ),
         // A look at each slot, and a compare-and-swap of a free one.
         Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, Set::prepare),
+        critical_section::<CriticalSection, _, _>(SEGMENTS, Set::prepare)
+            .named("GN-1, critical-section"),
+        super::links::contender(),
     ]
 }

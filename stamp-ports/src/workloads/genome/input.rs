@@ -5,7 +5,7 @@ use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -115,6 +115,12 @@ impl Sizes for Genome {
         // The set, and the chains: a successor is two words.
         let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
         (places * SLOTS_A_SEGMENT).next_power_of_two() * 5
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "each segment is once in the set, and the chain of all of them is the gene",
+        )
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -11,6 +11,7 @@ mod driver;
 mod floor;
 pub mod gene;
 mod input;
+mod links;
 mod options;
 
 pub use driver::GenomeData;

@@ -4,11 +4,12 @@ use super::check::{difference, keys};
 use super::input::Ht;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use stm_core::host::Buffer;
-use stm_kernels::floor::ht::{CasTable, CasTableParams, Floor, FloorParams};
+use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
@@ -59,12 +60,13 @@ impl ContenderData for Chains {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
         let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
+        let there = (transactions * u64::from(self.of.keys_per_tx)) as usize;
         Ok(difference(
             &heads,
-            &nexts,
-            &self.keys_host,
+            &nexts[..there],
+            &self.keys_host[..there],
             self.of.keys_per_tx,
         ))
     }
@@ -155,9 +157,10 @@ pub(super) const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as 
 /// The contenders of the hash table.
 pub(super) fn contenders() -> Vec<Contender<Ht>> {
     vec![
-        Contender::new::<Floor, _>(FloorKind, "plain accesses", KEYS, Chains::prepare),
+        Contender::new::<Floor, _>(Unsynchronised, "plain accesses", KEYS, Chains::prepare),
         // A compare-and-swap for each slot looked at, linear probing.
         Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
+        critical_section::<CriticalSection, _, _>(KEYS, Chains::prepare),
     ]
 }
 

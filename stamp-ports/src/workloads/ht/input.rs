@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Accesses, Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -114,6 +114,23 @@ impl Sizes for Ht {
         transactions
             .saturating_mul(self.keys_per_tx.into())
             .saturating_add(self.buckets.into())
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "each key is once in its bucket's chain, all of a transaction or none",
+        )
+    }
+
+    /// The first link of each key's bucket. The nodes lie together.
+    fn accesses(&self) -> Option<Accesses> {
+        let keys = f64::from(self.keys_per_tx);
+        Some(Accesses {
+            reads: keys,
+            writes: keys,
+            validated: 0.0,
+            words: self.buckets.into(),
+        })
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

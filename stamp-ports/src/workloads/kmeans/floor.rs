@@ -1,20 +1,16 @@
-//! The floor of k-means, and k-means by plain atomic additions: the first pass
-//! with the most clusters.
-//!
-//! What the additions leave is checked as a run of the transactional memory is,
-//! except for their order, which nobody knows: members, counts and changes
-//! exactly, and each sum within what so many roundings may make of it.
+//! The accesses of k-means without synchronisation: the first pass with the most
+//! clusters. There are no more, as the centres of the next pass would be wrong.
 
 use super::check::{Follower, Pass};
 use super::input::Kmeans;
 use super::sums::wrong_sums;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::contender::ContenderKind::Unsynchronised;
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::memory::check_memory;
 use stm_core::host::Buffer;
-use stm_kernels::floor::kmeans::{Additions, Floor, Params};
+use stm_kernels::floor::kmeans::{Floor, Params};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays of a pass.
@@ -26,6 +22,8 @@ struct FirstPass {
     centres: Buffer<AnyDevice, f32>,
     rows: Buffer<AnyDevice, u32>,
     members: Buffer<AnyDevice, u32>,
+    /// None: nobody knows the order of the additions.
+    ranks: Buffer<AnyDevice, u32>,
     changed: Buffer<AnyDevice, u64>,
 }
 
@@ -48,6 +46,7 @@ impl FirstPass {
             centres: Buffer::from_slice(device, &centres_host, "the centres")?,
             rows: Buffer::zeroed(device, clusters * (dims + 1), "the sums")?,
             members: Buffer::zeroed(device, n, "the points' centres")?,
+            ranks: Buffer::zeroed(device, 0, "no ranks")?,
             changed: Buffer::zeroed(device, 1, "the number of changes")?,
             chosen,
             centres_host,
@@ -74,6 +73,7 @@ impl ContenderData for FirstPass {
             centres: self.centres.tarray(),
             rows: self.rows.tarray(),
             members: self.members.tarray(),
+            ranks: self.ranks.tarray(),
             changed: self.changed.tarray(),
             transactions,
             clusters: self.of.clusters_max,
@@ -104,18 +104,27 @@ impl ContenderData for FirstPass {
         let members_differ = Follower::new(&of.points, &self.chosen).differs(&pass);
         Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
     }
+
+    fn note(&self) -> Result<Option<String>> {
+        Ok(Some(
+            "the first pass only; the others make all passes".into(),
+        ))
+    }
 }
 
 /// What is counted.
-const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
+pub(super) const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
 
 /// The contenders of k-means.
 pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
-    vec![
-        Contender::new::<Floor, _>(FloorKind, "plain accesses", POINTS, FirstPass::prepare),
-        // An atomic addition for each word of a row.
-        Contender::new::<Additions, _>(SpecialPurpose, "atomic adds", POINTS, FirstPass::prepare),
-    ]
+    let mut all = vec![Contender::new::<Floor, _>(
+        Unsynchronised,
+        "plain accesses",
+        POINTS,
+        FirstPass::prepare,
+    )];
+    all.extend(super::rivals::contenders());
+    all
 }
 
 #[cfg(test)]

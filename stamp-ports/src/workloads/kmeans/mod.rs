@@ -31,6 +31,7 @@ mod input;
 mod options;
 mod passes;
 mod points;
+mod rivals;
 mod sequential;
 mod sizes;
 mod sums;

@@ -3,7 +3,7 @@
 use super::input::{DIMS_MAX, Kmeans, Source};
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -89,6 +89,17 @@ impl Sizes for Kmeans {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         u64::from(self.clusters_max) * (u64::from(self.dims()) + 1)
+    }
+
+    fn verifies(&self) -> Verifies {
+        if self.adds {
+            Verifies::final_state("members and counts exactly, sums within rounding")
+        } else {
+            Verifies::isolation(
+                "each transaction saw the count that the one before it left, and sums are equal \
+                 bit for bit in that order",
+            )
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

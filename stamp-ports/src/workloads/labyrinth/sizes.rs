@@ -3,7 +3,7 @@
 use super::input::{Claim, Labyrinth};
 use crate::error::Result;
 use crate::numbers::of;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -79,6 +79,13 @@ impl Sizes for Labyrinth {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.maze.size.cells()
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "each path goes from its source to its destination through cells of its own, and \
+             what was left out has no path in the final grid",
+        )
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

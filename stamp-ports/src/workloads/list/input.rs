@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::Input;
+use crate::workloads::map::RESULTS;
 use crate::workloads::map::check_operations;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -71,6 +72,10 @@ impl Sizes for List {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         3 * u64::from(self.keys) + 1
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(RESULTS)
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::map::RESULTS;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -99,6 +100,10 @@ impl Sizes for Map {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         3 * u64::from(self.keys) + u64::from(self.chains)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(RESULTS)
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

@@ -6,6 +6,7 @@ mod driver;
 mod input;
 mod options;
 
+pub use check::RESULTS;
 pub use data::{Container, ContainerData};
 pub use driver::MapData;
 pub use input::Map;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::nw::matrix::Matrix;
 use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::draw::{below, draw};
@@ -103,6 +103,10 @@ impl Sizes for Nw {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         (self.side() as u64).pow(2)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("the whole table is equal, so each cell saw its neighbours")
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

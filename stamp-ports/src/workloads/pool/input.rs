@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::workloads::input::Input;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 
@@ -45,6 +45,10 @@ impl Sizes for Pool {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         1
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("no node is lost, and none was given twice and kept")
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -2,15 +2,19 @@
 
 use super::check::{Left, difference};
 use super::input::Queue;
+use crate::devices::AnyDevice;
 use crate::error::Result;
+use crate::workloads::contender::{Contender, one_each};
+use crate::workloads::critical::critical_section_of;
 use crate::workloads::memory::check_memory;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
+use stm_core::algorithm::{Algorithm, Cgl};
 use stm_core::array::Layout;
 use stm_core::host::{Buffer, Device, Stm, TxArray};
-use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan};
+use stm_kernels::floor::queue::{CriticalSection, Params};
+use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
 
 /// The queue, and what its operations noted.
 pub struct QueueData<D: Device> {
@@ -33,6 +37,19 @@ impl<D: Device> std::fmt::Debug for QueueData<D> {
 impl Workload for Queue {
     type Data<D: Device> = QueueData<D>;
     type Kernel<A: Algorithm> = QueueKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        let params = |_: &Self, data: &QueueData<AnyDevice>, transactions| Params {
+            counts: data.counts.view::<Cgl>(),
+            ring: data.ring.view::<Cgl>(),
+            results: data.results.tarray(),
+            transactions,
+            plan: data.plan,
+        };
+        let section = critical_section_of::<CriticalSection, _, _>(one_each(), params);
+        // A critical section does not wait for what another one does.
+        vec![section.only_if(|of| of.roles == Roles::Drawn)]
+    }
 
     fn prepare<D: Device>(
         &self,

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::queue::Roles;
@@ -97,6 +97,13 @@ impl Sizes for Queue {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         u64::from(self.places) + 2
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::isolation(
+            "each value came out once, in the order in which values went in, at the position \
+             that its transaction saw",
+        )
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -4,35 +4,39 @@ use super::check::difference;
 use super::input::Ra;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{Floor as FloorKind, SpecialPurpose};
+use crate::workloads::compare::Expectation;
+use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use stm_core::Element;
 use stm_core::host::{Buffer, Pod};
-use stm_kernels::floor::ra::{Additions, CellsFloor, Floor, Params};
+use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
 use stm_kernels::ra::RaPlan;
 
 /// The array of words of type `T`, and what it must become.
 struct Array<T> {
     of: Ra,
+    seed: u64,
     plan: RaPlan,
     initial: Vec<T>,
     words: Buffer<AnyDevice, T>,
-    expected: Vec<u32>,
+    expected: Expectation<Vec<u32>>,
 }
 
 impl<T: Pod + Element + From<u32>> Array<T> {
-    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
         let (words, bytes) = (u64::from(of.words), size_of::<T>() as u64);
         let host = words * (4 + 2 * bytes);
         check_memory(device, "ra", words * bytes, host, "use fewer --words")?;
         let initial = of.initial(seed).into_iter().map(T::from).collect();
         Ok(Self {
             of: *of,
+            seed,
             plan: of.plan(seed),
             initial,
             words: Buffer::zeroed(device, of.words as usize, "the array of ra")?,
-            expected: of.replay(seed, transactions),
+            expected: Expectation::default(),
         })
     }
 }
@@ -57,10 +61,12 @@ impl<T: Pod + Element> ContenderData for Array<T> {
 
     /// Compares the low 32 bits, which are all that the amounts are added to
     /// in either width.
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
         let words = self.words.download()?.into_iter();
         let words: Vec<u32> = words.map(|word| word.to_bits64() as u32).collect();
-        Ok(difference(&words, &self.expected))
+        let (of, seed) = (self.of, self.seed);
+        let expected = (self.expected).after(transactions, || of.replay(seed, transactions));
+        Ok(difference(&words, expected))
     }
 }
 
@@ -72,10 +78,15 @@ const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
 /// The contenders of the random array.
 pub(super) fn contenders() -> Vec<Contender<Ra>> {
     vec![
-        Contender::new::<Floor, _>(FloorKind, "plain accesses", ACCESSES, Array::<u32>::prepare),
+        Contender::new::<Floor, _>(
+            Unsynchronised,
+            "plain accesses",
+            ACCESSES,
+            Array::<u32>::prepare,
+        ),
         // As wide as cells are.
         Contender::new::<CellsFloor, _>(
-            FloorKind,
+            Unsynchronised,
             "plain, 64-bit words",
             ACCESSES,
             Array::<u64>::prepare,
@@ -86,5 +97,6 @@ pub(super) fn contenders() -> Vec<Contender<Ra>> {
             ACCESSES,
             Array::<u32>::prepare,
         ),
+        critical_section::<CriticalSection, _, _>(ACCESSES, Array::<u32>::prepare),
     ]
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Accesses, Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -91,6 +91,20 @@ impl Sizes for Ra {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         self.words.into()
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("every word is the sum of all additions to it, which commute")
+    }
+
+    fn accesses(&self) -> Option<Accesses> {
+        let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
+        Some(Accesses {
+            reads,
+            writes,
+            validated: if self.writes > 0 { reads - writes } else { 0.0 },
+            words: self.words.into(),
+        })
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::draw::{below, draw};
@@ -133,6 +133,10 @@ impl Sizes for Sorted {
 
     fn shared_words(&self, _transactions: u64) -> u64 {
         3 * u64::from(self.keys) + u64::from(self.entry_points)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("the list has every key in order, and no other")
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

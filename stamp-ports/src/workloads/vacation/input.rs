@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::workload::Sizes;
+use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -177,6 +177,12 @@ impl Sizes for Vacation {
         // A node has three words, and there are two chains for each record.
         let tables = (u64::from(TABLES) + 1) * u64::from(self.relations) * 5;
         tables + u64::from(self.relations) + 3 * self.list_nodes(transactions)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "places, reservations and customers are what the tasks noted, in any order of them",
+        )
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

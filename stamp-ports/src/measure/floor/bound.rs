@@ -1,0 +1,278 @@
+//! Bounds: the time that the memory system needs for a protocol's own accesses.
+//!
+//! A transaction has a number of random accesses of each kind, and each kind a rate, which
+//! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
+//! number over rate is the least time of a transaction, if nothing else took any.
+//!
+//! With `r` words read and `w` of them written, of `n` words of 32 bits, and a table of
+//! `l` locks:
+//!
+//! | protocol | accesses of a transaction | over |
+//! | --- | --- | --- |
+//! | the same accesses without synchronisation | `r` loads of 32 bits | `4 n` bytes |
+//! | | `w` stores of 32 bits | the cache |
+//! | `fast` | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 n` bytes |
+//! | | `w` stores of 64 bits | the cache |
+//! | `fast-table` | `r` loads of 32 bits, `w` stores of 32 bits | `4 n` bytes |
+//! | | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 min(l, n)` bytes |
+//! | | `r` loads of versions again, `w` stores of 64 bits | the cache |
+//! | `hv-sorting` | `r` loads of 32 bits, and `r` again to validate by value | `4 n` bytes |
+//! | | `r` loads of 64 bits, `r` swaps (it owns what it has read, too) | `8 min(l, n)` bytes |
+//! | | `w` stores of 32 bits, `r` stores of 64 bits that unlock | the cache |
+//!
+//! `v` is the number of words that a transaction reads and does not write, if it writes
+//! any. *The cache* stands for the smallest memory that was measured: the line has just
+//! been fetched by an access before. A rate is that of the largest memory measured which is
+//! no larger than the data, so that it is not too low. Left out are: the clock, one
+//! addition for a warp; the logs, which lie together; nodes that only one transaction has;
+//! and everything that aborted attempts do.
+
+use crate::measure::machine::document::Rate;
+use crate::numbers::{bytes as in_bytes, short};
+use crate::workloads::workload::Accesses;
+use serde::Serialize;
+
+/// A protocol whose accesses are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// The same accesses without synchronisation.
+    Unsynchronised,
+    /// `fast`.
+    Fast,
+    /// `fast-table`, with so many locks.
+    FastTable(u64),
+    /// `hv-sorting`, with so many locks.
+    HvSorting(u64),
+}
+
+/// A number of random accesses of one kind.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Term {
+    /// Accesses of a transaction, on average.
+    pub accesses: f64,
+    /// What they are.
+    pub operation: &'static str,
+    /// Their bits.
+    pub bits: u32,
+    /// The bytes over which their rate was measured.
+    pub bytes: u64,
+    /// Their rate.
+    pub per_s: f64,
+}
+
+/// A bound.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Bound {
+    /// The accesses of a transaction.
+    pub terms: Vec<Term>,
+    /// Transactions a second.
+    pub tx_per_s: f64,
+}
+
+/// The data that accesses go over.
+#[derive(Clone, Copy)]
+enum Over {
+    /// So many bytes.
+    Bytes(u64),
+    /// A line that has just been fetched.
+    Cache,
+}
+
+impl Protocol {
+    /// Returns the protocol of a variant with so many locks, if its accesses are known.
+    pub fn of(variant: &str, locks: u64) -> Option<Self> {
+        match variant {
+            "fast" => Some(Self::Fast),
+            "fast-table" => Some(Self::FastTable(locks)),
+            "hv-sorting" => Some(Self::HvSorting(locks)),
+            _ => None,
+        }
+    }
+
+    /// Returns the accesses of a transaction: their number, operation and bits, and what
+    /// they go over.
+    fn accesses(self, of: Accesses) -> Vec<(f64, &'static str, u32, Over)> {
+        let Accesses {
+            reads: r,
+            writes: w,
+            validated: v,
+            words: n,
+        } = of;
+        let values = Over::Bytes(4 * n);
+        let cells = Over::Bytes(8 * n);
+        let table = |locks: u64| Over::Bytes(8 * locks.min(n));
+        match self {
+            Self::Unsynchronised => vec![(r, "load", 32, values), (w, "store", 32, Over::Cache)],
+            Self::Fast => vec![
+                (r, "load", 64, cells),
+                (w, "swap", 64, cells),
+                (v, "load", 64, cells),
+                (w, "store", 64, Over::Cache),
+            ],
+            Self::FastTable(locks) => vec![
+                (r, "load", 64, table(locks)),
+                (r, "load", 32, values),
+                (r, "load", 64, Over::Cache),
+                (w, "swap", 64, table(locks)),
+                (v, "load", 64, table(locks)),
+                (w, "store", 32, values),
+                (w, "store", 64, Over::Cache),
+            ],
+            Self::HvSorting(locks) => vec![
+                (r, "load", 32, values),
+                (r, "load", 64, table(locks)),
+                (r, "load", 32, values),
+                (r, "swap", 64, table(locks)),
+                (w, "store", 32, Over::Cache),
+                (r, "store", 64, Over::Cache),
+            ],
+        }
+    }
+
+    /// Returns the bound for transactions with these accesses; `None` if a rate was not
+    /// measured.
+    pub fn bound(self, of: Accesses, rates: &[Rate]) -> Option<Bound> {
+        let terms = self.accesses(of).into_iter();
+        let terms: Option<Vec<Term>> = terms
+            .filter(|(accesses, ..)| *accesses > 0.0)
+            .map(|(accesses, operation, bits, over)| {
+                let rate = rate(rates, operation, bits, over)?;
+                Some(Term {
+                    accesses,
+                    operation,
+                    bits,
+                    bytes: rate.bytes,
+                    per_s: rate.per_s,
+                })
+            })
+            .collect();
+        let terms = terms?;
+        let seconds: f64 = terms.iter().map(|term| term.accesses / term.per_s).sum();
+        (seconds > 0.0).then(|| Bound {
+            terms,
+            tx_per_s: 1.0 / seconds,
+        })
+    }
+}
+
+impl Bound {
+    /// The accesses in words.
+    pub fn told(&self) -> String {
+        let terms = self.terms.iter().map(|term| {
+            let accesses = (term.accesses * 100.0).round() / 100.0;
+            let (bits, bytes) = (term.bits, in_bytes(term.bytes));
+            let (operation, per_s) = (term.operation, short(term.per_s));
+            format!("{accesses} {operation} {bits} at {per_s}/s ({bytes})")
+        });
+        terms.collect::<Vec<_>>().join(" + ")
+    }
+}
+
+/// Returns the rate of an operation: that of the largest memory measured which is no larger
+/// than the data, else of the smallest.
+fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option<&'r Rate> {
+    let same = || {
+        let all = rates.iter();
+        all.filter(move |r| r.operation == operation && r.bits == bits && r.per_s > 0.0)
+    };
+    let smallest = same().min_by_key(|r| r.bytes);
+    match over {
+        Over::Cache => smallest,
+        Over::Bytes(bytes) => same()
+            .filter(|r| r.bytes <= bytes)
+            .max_by_key(|r| r.bytes)
+            .or(smallest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// The rates of `docs/results/h200/machine.txt`, in G/s.
+    fn rates() -> Vec<Rate> {
+        let rows = [
+            ("load", 32, [159.0, 80.6]),
+            ("load", 64, [159.0, 80.2]),
+            ("store", 32, [76.0, 24.4]),
+            ("store", 64, [76.4, 24.4]),
+            ("swap", 64, [78.6, 35.4]),
+        ];
+        let mut rates = Vec::new();
+        for (operation, bits, per_s) in rows {
+            for (mib, per_s) in [4, 64].into_iter().zip(per_s) {
+                rates.push(Rate {
+                    bytes: mib * MIB,
+                    operation: operation.to_owned(),
+                    bits,
+                    threads: 1,
+                    per_s: per_s * 1e9,
+                });
+            }
+        }
+        rates
+    }
+
+    /// RA of Table 1.
+    const RA: Accesses = Accesses {
+        reads: 16.0,
+        writes: 16.0,
+        validated: 0.0,
+        words: 8 * MIB,
+    };
+
+    fn bound(protocol: Protocol, of: Accesses) -> f64 {
+        protocol.bound(of, &rates()).expect("all rates").tx_per_s / 1e6
+    }
+
+    #[test]
+    fn the_bound_of_fast_is_loads_and_swaps_in_memory_and_stores_in_the_cache() {
+        // 16 / 80.2 + 16 / 35.4 + 16 / 76.4 ns, in millions a second.
+        assert!((bound(Protocol::Fast, RA) - 1161.57).abs() < 0.01);
+        // Smaller data, all in the cache: 16 / 159 + 16 / 78.6 + 16 / 76.4 ns.
+        let small = Accesses { words: MIB, ..RA };
+        assert!((bound(Protocol::Fast, small) - 1946.98).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_protocol_with_more_accesses_has_a_lower_bound() {
+        let protocols = [
+            Protocol::HvSorting(MIB),
+            Protocol::FastTable(MIB),
+            Protocol::Fast,
+            Protocol::Unsynchronised,
+        ];
+        let bounds = protocols.map(|protocol| bound(protocol, RA));
+        assert!(bounds.is_sorted(), "{bounds:?}");
+        // A larger table has no more words than the data.
+        let table = |locks| bound(Protocol::FastTable(locks), RA);
+        assert!(table(8 * MIB) < table(MIB));
+        assert!((table(8 * MIB) - table(64 * MIB)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn words_that_are_validated_cost_loads() {
+        let reader = Accesses {
+            writes: 8.0,
+            validated: 8.0,
+            ..RA
+        };
+        let without = Accesses {
+            validated: 0.0,
+            ..reader
+        };
+        assert!(bound(Protocol::Fast, reader) < bound(Protocol::Fast, without));
+    }
+
+    #[test]
+    fn without_a_rate_there_is_no_bound() {
+        let loads: Vec<Rate> = rates()
+            .into_iter()
+            .filter(|rate| rate.operation == "load")
+            .collect();
+        assert_eq!(Protocol::Fast.bound(RA, &loads), None);
+        assert_eq!(Protocol::of("egpgv", 1), None);
+    }
+}
