@@ -158,19 +158,19 @@ struct Drawn {
 /// Returns whether two batches have a word in common.
 #[inline(always)]
 fn meet(a: &Batch, b: &Batch) -> bool {
-    spelled!(J => spelled!(I => a[I as usize] == b[J as usize]))
-        .iter()
-        .flatten()
-        .any(|&same| same)
+    let mut same = false;
+    let _: [[(); BATCH]; BATCH] =
+        spelled!(J => spelled!(I => same |= a[I as usize] == b[J as usize]));
+    same
 }
 
 /// Returns whether a word comes twice in a batch.
 #[inline(always)]
 fn repeats(batch: &Batch) -> bool {
-    spelled!(J => spelled!(I => I < J && batch[I as usize] == batch[J as usize]))
-        .iter()
-        .flatten()
-        .any(|&same| same)
+    let mut same = false;
+    let _: [[(); BATCH]; BATCH] =
+        spelled!(J => spelled!(I => same |= I < J && batch[I as usize] == batch[J as usize]));
+    same
 }
 
 /// Draws the first batches of a transaction. Those past its last word have no
