@@ -60,7 +60,7 @@ where
 }
 
 /// Says what differs.
-fn compare<T: PartialEq + std::fmt::Debug>(found: T, expected: T) -> Option<String> {
+fn compare<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Option<String> {
     (found != expected).then(|| format!("{found:?}, not {expected:?}"))
 }
 
@@ -90,7 +90,7 @@ fn random_array(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
             *word = word.wrapping_add(transaction.delta(k));
         }
     }
-    compare(array.download().unwrap(), expected)
+    compare(&array.download().unwrap(), &expected)
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn hash_table(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
         }
     }
     found.sort_unstable();
-    compare(found, (0..nodes).collect())
+    compare(&found, &(0..nodes).collect())
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn accounts(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
         }
     }
     let wrong = findings.download().unwrap()[WRONG_SUMS as usize];
-    compare((balances.download().unwrap(), wrong), (expected, 0))
+    compare(&(balances.download().unwrap(), wrong), &(expected, 0))
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn hot_words(sim: &Sim, shape: &Launch, (hot, len): (Accesses, u32), lock: bool)
             *word = word.wrapping_add(sequence.amount(k));
         }
     }
-    compare(array.download().unwrap(), expected)
+    compare(&array.download().unwrap(), &expected)
 }
 
 #[test]
@@ -269,9 +269,9 @@ fn ring(sim: &Sim, shape: &Launch) -> Option<String> {
         return Some(format!("{taken:?} was taken of {appended:?}"));
     }
     let positions: Vec<u64> = appended.iter().map(|result| result >> 32).collect();
-    compare(positions, (0..appended.len() as u64).collect()).or_else(|| {
+    compare(&positions, &(0..appended.len() as u64).collect()).or_else(|| {
         let found = counts.download().unwrap();
-        compare(found, vec![taken.len() as u32, appended.len() as u32])
+        compare(&found, &vec![taken.len() as u32, appended.len() as u32])
     })
 }
 
@@ -312,8 +312,8 @@ fn points(sim: &Sim, shape: &Launch, run: fn(&Sim, &Launch, kmeans::Params)) -> 
     let expected = vec![19, 19f32.to_bits(), 18, 1800f32.to_bits()];
     let changes = changed.download().unwrap();
     compare(
-        (rows.download().unwrap(), changes),
-        (expected, vec![POINTS]),
+        &(rows.download().unwrap(), changes),
+        &(expected, vec![POINTS]),
     )
 }
 
