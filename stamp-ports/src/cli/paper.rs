@@ -84,12 +84,15 @@ fn fewer(paper: &Paper) -> Vec<String> {
     lines.collect()
 }
 
-/// The speed-ups as a table, and what there is.
+/// A ratio of a result.
+type Ratio = fn(&Speedup) -> Option<f64>;
+
+/// The speed-ups as tables, and what there is.
 fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
     let variants = AskedVariant::of_paper();
     let name = |name: &str| name.to_owned();
-    let ratios: [(&str, fn(&Speedup) -> Option<f64>); 2] = [
+    let ratios: [(&str, Ratio); 2] = [
         ("over cgl", |s| s.over_cgl),
         ("over critical-section", |s| s.over_critical_section),
     ];

@@ -53,13 +53,22 @@ pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
 /// Seconds that one launch of a run without arguments may take.
 pub const DEMO_SECONDS_MAX: u64 = 30;
 
-/// Shapes between those of [`shapes`], which `bench floor` tries as well: where
+/// Shapes beside those of [`shapes`], which `bench floor` tries as well: where
 /// memory bounds transactions and conflicts bound their number, three warps a
-/// multiprocessor can be better than two and than four.
+/// multiprocessor can be better than two and than four, and where all transactions
+/// want the same words, less than a warp can be.
 pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     match kind {
         DeviceKind::Cpu => Vec::new(),
-        DeviceKind::Cuda => vec![(limits.processors, 96), (limits.processors, 192)],
+        DeviceKind::Cuda => [
+            (limits.processors, 96),
+            (limits.processors, 192),
+            (1, 1),
+            (1, 4),
+            (16, 1),
+            (limits.processors, 4),
+        ]
+        .into(),
     }
 }
 

@@ -173,6 +173,29 @@ fn run_group(
     Ok(())
 }
 
+/// A rate and its launch.
+fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
+    format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
+}
+
+/// What is said of a result.
+const fn verdict(verified: bool) -> &'static str {
+    if verified { "verified" } else { "NOT verified" }
+}
+
+/// Measures the critical sections of a workload, adds them, and says what they are.
+fn critical_sections(bench: &mut Bench<'_, '_>, paper: &mut Paper) -> Result<String> {
+    let found = bench.critical_sections()?;
+    let what = found.iter().map(|s| {
+        let verdict = verdict(s.verified);
+        format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
+    });
+    let what: Vec<String> = what.collect();
+    paper.critical_sections.retain(|s| !s.is_of(bench.name()));
+    paper.critical_sections.extend(found);
+    Ok(format!("{CRITICAL_SECTION}: {}", what.join("; ")))
+}
+
 /// Measures a point, adds it, and says what it is.
 fn run_point(
     bench: &mut Bench<'_, '_>,
@@ -180,9 +203,6 @@ fn run_point(
     paper: &mut Paper,
     meter: &Meter,
 ) -> Result<String> {
-    let rate = |tx_per_s, (blocks, threads): (u32, u32)| {
-        format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
-    };
     Ok(match *point {
         Point::Speedup(variant) => {
             let (found, tried) = bench.speedup(variant, &paper.speedups, meter.progress())?;
@@ -199,30 +219,12 @@ fn run_point(
                     .retain(|t| !same(&t.workload, &t.variant, &name));
             }
             paper.search.extend(tried);
-            let verdict = if found.verified {
-                "verified"
-            } else {
-                "NOT verified"
-            };
+            let verdict = verdict(found.verified);
             let what = rate(found.tx_per_s, (found.blocks, found.threads));
             paper.speedups.push(found);
             format!("{}: {what}, {verdict}", variant.name())
         }
-        Point::CriticalSections => {
-            let found = bench.critical_sections()?;
-            let what = found.iter().map(|s| {
-                let verdict = if s.verified {
-                    "verified"
-                } else {
-                    "NOT verified"
-                };
-                format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
-            });
-            let what: Vec<String> = what.collect();
-            paper.critical_sections.retain(|s| !s.is_of(bench.name()));
-            paper.critical_sections.extend(found);
-            format!("{CRITICAL_SECTION}: {}", what.join("; "))
-        }
+        Point::CriticalSections => critical_sections(bench, paper)?,
         Point::Threads(variant, shape) => {
             let found = bench.threads(variant, shape)?;
             let what = rate(found.tx_per_s, shape);

@@ -1,8 +1,8 @@
 //! What the page says of the critical sections, if the document has any.
 
-use super::tables::{shape, table};
+use super::tables::{of_full, shape, table};
 use super::view::{and, apart, baseline, label, times};
-use crate::numbers::{count, short};
+use crate::numbers::short;
 use crate::paper::document::Paper;
 use maud::Markup;
 
@@ -39,33 +39,6 @@ pub fn table_of(paper: &Paper) -> Option<Markup> {
     ];
     let name = "The same transactions as critical sections of one hand-written lock";
     (!rows.is_empty()).then(|| table(name, &head, &rows, 1))
-}
-
-/// Takes the column of ratios to critical sections out of a table about a document that
-/// has none.
-pub fn without<'h>(
-    paper: &Paper,
-    column: usize,
-    head: &[&'h str],
-    mut rows: Vec<Vec<String>>,
-) -> (Vec<&'h str>, Vec<Vec<String>>) {
-    let mut head = head.to_vec();
-    if paper.critical_sections.is_empty() {
-        head.remove(column);
-        for row in &mut rows {
-            row.remove(column);
-        }
-    }
-    (head, rows)
-}
-
-/// A number of transactions, and the full one where it is less.
-pub fn of_full(transactions: u64, full: u64) -> String {
-    if transactions == full {
-        count(transactions)
-    } else {
-        format!("{} of {}", count(transactions), count(full))
-    }
 }
 
 /// The rates of critical sections over those of `cgl`, in a sentence; `None` if there are

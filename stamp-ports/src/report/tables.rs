@@ -1,7 +1,6 @@
 //! The tables of the page.
 
 use super::claims::Claim;
-use super::critical;
 use super::palette;
 use super::published;
 use super::view::{
@@ -118,7 +117,7 @@ pub fn speedups(paper: &Paper) -> Markup {
                 run.repeat.to_string(),
                 shape(run.blocks, run.threads),
                 count(run.locks),
-                critical::of_full(run.transactions, run.transactions_full),
+                of_full(run.transactions, run.transactions_full),
                 count(run.commits),
                 known(abort_rate(run), percent),
                 match &run.verifies {
@@ -144,8 +143,35 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Aborted",
         "Verified",
     ];
-    let (head, rows) = critical::without(paper, 3, &head, rows);
+    let (head, rows) = without_sections(paper, 3, &head, rows);
     or_none("Each variant at its best launch", &head, &rows, 2)
+}
+
+/// Takes the column of ratios to critical sections out of a table about a document that
+/// has none.
+fn without_sections<'h>(
+    paper: &Paper,
+    column: usize,
+    head: &[&'h str],
+    mut rows: Vec<Vec<String>>,
+) -> (Vec<&'h str>, Vec<Vec<String>>) {
+    let mut head = head.to_vec();
+    if paper.critical_sections.is_empty() {
+        head.remove(column);
+        for row in &mut rows {
+            row.remove(column);
+        }
+    }
+    (head, rows)
+}
+
+/// A number of transactions, and the full one where it is less.
+pub fn of_full(transactions: u64, full: u64) -> String {
+    if transactions == full {
+        count(transactions)
+    } else {
+        format!("{} of {}", count(transactions), count(full))
+    }
 }
 
 /// Figure 3 in numbers: a table a workload.
@@ -447,6 +473,6 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
         "Commits",
         "Aborted",
     ];
-    let (head, rows) = critical::without(paper, 6, &head, rows);
+    let (head, rows) = without_sections(paper, 6, &head, rows);
     (!rows.is_empty()).then(|| table("Workloads of several kernels", &head, &rows, 2))
 }

@@ -82,7 +82,7 @@ impl Work {
     /// # Safety
     /// The array has the words.
     #[inline(always)]
-    unsafe fn load<L: Lane>(&self, lane: &L, at: &Batch) -> [u32; BATCH] {
+    unsafe fn load<L: Lane>(lane: &L, at: &Batch) -> [u32; BATCH] {
         // SAFETY: the caller's promise.
         spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) })
     }
@@ -137,7 +137,7 @@ fn unsynchronised<L: Lane>(lane: &L, work: Work) -> u32 {
         let batch = work.batch(k);
         // SAFETY: sequences draw words below the length, which `Arrays::open` has
         // checked against the array.
-        let read = unsafe { work.store(lane, k, &batch, &work.load(lane, &batch)) };
+        let read = unsafe { work.store(lane, k, &batch, &Work::load(lane, &batch)) };
         sum = sum.wrapping_add(read);
         k += BATCH as u32;
     }
@@ -158,19 +158,19 @@ struct Drawn {
 /// Returns whether two batches have a word in common.
 #[inline(always)]
 fn meet(a: &Batch, b: &Batch) -> bool {
-    spelled!(J => spelled!(I => a[I as usize] == b[J as usize]))
-        .iter()
-        .flatten()
-        .any(|&same| same)
+    let mut same = false;
+    let _: [[(); BATCH]; BATCH] =
+        spelled!(J => spelled!(I => same |= a[I as usize] == b[J as usize]));
+    same
 }
 
 /// Returns whether a word comes twice in a batch.
 #[inline(always)]
 fn repeats(batch: &Batch) -> bool {
-    spelled!(J => spelled!(I => I < J && batch[I as usize] == batch[J as usize]))
-        .iter()
-        .flatten()
-        .any(|&same| same)
+    let mut same = false;
+    let _: [[(); BATCH]; BATCH] =
+        spelled!(J => spelled!(I => same |= I != J && batch[I as usize] == batch[J as usize]));
+    same
 }
 
 /// Draws the first batches of a transaction. Those past its last word have no
@@ -201,7 +201,7 @@ fn draw(work: Work) -> Drawn {
 #[inline(always)]
 fn guarded<L: Lane>(lane: &L, work: Work, drawn: &Drawn) -> u32 {
     let words = work.accesses.words();
-    let [a, b, c, d] = &drawn.batches;
+    let batches = &drawn.batches;
     let starts = |n: u32| n * BATCH as u32;
     let mut sum = 0u32;
     if drawn.together {
@@ -211,22 +211,27 @@ fn guarded<L: Lane>(lane: &L, work: Work, drawn: &Drawn) -> u32 {
         unsafe {
             let load = |n: u32, batch: &Batch| {
                 if starts(n) < words {
-                    work.load(lane, batch)
+                    Work::load(lane, batch)
                 } else {
                     [0; BATCH]
                 }
             };
-            let found = [load(0, a), load(1, b), load(2, c), load(3, d)];
+            let found = [
+                load(0, &batches[0]),
+                load(1, &batches[1]),
+                load(2, &batches[2]),
+                load(3, &batches[3]),
+            ];
             let mut store = |n: u32, batch: &Batch| {
                 if starts(n) < words {
                     let read = work.store(lane, starts(n), batch, &found[n as usize]);
                     sum = sum.wrapping_add(read);
                 }
             };
-            store(0, a);
-            store(1, b);
-            store(2, c);
-            store(3, d);
+            store(0, &batches[0]);
+            store(1, &batches[1]);
+            store(2, &batches[2]);
+            store(3, &batches[3]);
         }
         return sum;
     }

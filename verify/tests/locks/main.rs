@@ -6,6 +6,8 @@ mod chosen;
 mod combining;
 mod common;
 mod coupling;
+#[cfg(feature = "cli")]
+mod critical;
 mod exclusion;
 mod fairness;
 mod misuse;

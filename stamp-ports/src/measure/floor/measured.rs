@@ -34,6 +34,8 @@ pub(crate) struct Measured {
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
+    /// The transactions that were asked for in a launch of each workload.
+    pub(crate) asked: BTreeMap<&'static str, u64>,
     /// The bounds of protocols whose accesses and rates are known.
     pub(crate) bounds: Vec<BoundOf>,
 }
@@ -80,6 +82,8 @@ impl Measured {
         let (runs, stm) = (self.runs.len(), self.stm.len());
         let sizes = workload.sizes();
         self.verifies.insert(sizes.name(), sizes.verifies());
+        let asked = spec.stm.transactions_of(sizes);
+        self.asked.insert(sizes.name(), asked);
         self.add_measurements(device, workload, spec)?;
         if let Some(accesses) = workload.sizes().accesses() {
             self.add_bounds(accesses, runs, stm);

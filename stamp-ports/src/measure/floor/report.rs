@@ -113,12 +113,7 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
                 run.name.into(),
                 run.kind.name().into(),
                 format!("{}x{}", run.blocks, run.threads),
-                if run.transactions == run.transactions_full {
-                    count(run.transactions)
-                } else {
-                    let full = count(run.transactions_full);
-                    format!("{} of {full}", count(run.transactions))
-                },
+                of_full(run.transactions, run.transactions_full),
                 digits3(run.time_ms.median),
                 short(run.tx_per_s),
                 short(run.ops_per_s),
@@ -129,12 +124,14 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
         let operations = runs.clone().next().map(|run| run.ops_per_s / run.tx_per_s);
         for report in measured.stm.iter().filter(|r| r.workload == workload) {
             let operations = operations.filter(|_| report.kernels.len() < 2);
+            let asked = measured.asked.get(workload).copied();
+            let full = asked.unwrap_or(report.transactions);
             rows.push(vec![
                 workload.into(),
                 report.variant.into(),
                 "stm".into(),
                 format!("{}x{}", report.blocks, report.threads),
-                count(report.transactions),
+                of_full(report.transactions, full),
                 digits3(report.time_ms.median),
                 short(report.tx_per_s),
                 operations.map_or("-".into(), |n| short(n * report.tx_per_s)),
@@ -143,6 +140,15 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
         }
     }
     rows
+}
+
+/// Transactions of a launch, and of how many, where there were fewer.
+fn of_full(transactions: u64, full: u64) -> String {
+    if transactions < full {
+        format!("{} of {}", count(transactions), count(full))
+    } else {
+        count(transactions)
+    }
 }
 
 /// What is printed as `verified`.

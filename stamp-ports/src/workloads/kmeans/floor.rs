@@ -3,6 +3,7 @@
 
 use super::check::{Follower, Pass};
 use super::input::Kmeans;
+use super::rivals::{self, POINTS};
 use super::sums::wrong_sums;
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -112,9 +113,6 @@ impl ContenderData for FirstPass {
     }
 }
 
-/// What is counted.
-pub(super) const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
-
 /// The contenders of k-means.
 pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     let mut all = vec![Contender::new::<Floor, _>(
@@ -123,7 +121,7 @@ pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
         POINTS,
         FirstPass::prepare,
     )];
-    all.extend(super::rivals::contenders());
+    all.extend(rivals::contenders());
     all
 }
 
