@@ -127,10 +127,9 @@ fn parse_where(text: &str) -> Result<Where, String> {
 impl fmt::Display for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Host => f.write_str("host"),
             // `auto` is read before the names of devices.
-            Self::Device(Choice::Auto) => f.write_str("auto"),
+            Self::Auto | Self::Device(Choice::Auto) => f.write_str("auto"),
+            Self::Host => f.write_str("host"),
             Self::Device(Choice::Cpu) => f.write_str("cpu"),
             Self::Device(Choice::Cuda(ordinal)) => write!(f, "cuda:{ordinal}"),
             Self::Device(Choice::CudaNarrow(ordinal)) => {

@@ -87,18 +87,15 @@ impl Bands<'_> {
             best: vec![corner],
             in_gap: vec![corner],
         };
-        match above {
-            Some(pieces) => {
-                for piece in pieces {
-                    row.best.extend(piece.best);
-                    row.in_gap.extend(piece.in_gap);
-                }
+        if let Some(pieces) = above {
+            for piece in pieces {
+                row.best.extend(piece.best);
+                row.in_gap.extend(piece.in_gap);
             }
-            None => {
-                let top = self.top(0, self.b.len());
-                row.best.extend(top.best);
-                row.in_gap.extend(top.in_gap);
-            }
+        } else {
+            let top = self.top(0, self.b.len());
+            row.best.extend(top.best);
+            row.in_gap.extend(top.in_gap);
         }
         row
     }

@@ -12,8 +12,7 @@ pub fn plain(bytes: &[u8]) -> Result<&[u8], String> {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
             Err("it is text in UTF-16: store it in ASCII or UTF-8".to_owned())
         }
-        [0xef, 0xbb, 0xbf, text @ ..] => Ok(text),
-        text => Ok(text),
+        [0xef, 0xbb, 0xbf, text @ ..] | text => Ok(text),
     }
 }
 

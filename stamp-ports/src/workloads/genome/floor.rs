@@ -68,8 +68,7 @@ impl ContenderData for Set {
 /// What is counted.
 const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 
-/// The contenders of GN-1. GN-2 has critical sections only: it spends its time in some
-/// sixty short launches.
+/// The contenders of GN-1.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
         Contender::new::<Floor, _>(
@@ -82,6 +81,5 @@ pub(super) fn contenders() -> Vec<Contender<Genome>> {
         Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, Set::prepare),
         critical_section::<CriticalSection, _, _>(SEGMENTS, Set::prepare)
             .named("GN-1, critical-section"),
-        super::links::contender(),
     ]
 }
