@@ -230,7 +230,7 @@ fn a_u_is_a_t_where_letters_are_nucleotides() {
         );
     }
     files.with(&[], |arguments| {
-        refused(arguments, &["'N'", "--matrix nuc.4.4"])
+        refused(arguments, &["'N'", "--matrix nuc.4.4"]);
     });
     // The matrix in use is not recommended.
     files.write("a.fa", ">x\nGAJ\n");
@@ -263,7 +263,7 @@ fn files_of_other_systems_are_read_and_other_formats_named() {
     );
     files.write("m.txt", "A C\nA 1 99999999999\nC 1 1\n");
     files.with(&["--matrix", &matrix], |arguments| {
-        refused(arguments, &["line 2", "too large"])
+        refused(arguments, &["line 2", "too large"]);
     });
 }
 
