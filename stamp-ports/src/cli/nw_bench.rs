@@ -43,18 +43,30 @@ const SCHEMES: [(&str, &str); 6] = [
     ("tagged", "a tag in the word of the value, as channels do"),
 ];
 
+/// The memories of the hops.
+const MEMORIES: [(&str, &str); 3] = [
+    ("shared", "from warp to warp of a block"),
+    (
+        "cluster",
+        "from block to block of a cluster, through their shared memory",
+    ),
+    ("global", "from block to block"),
+];
+
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let parts = described("Parts", PARTS);
     let implementations = described("Implementations of tables", IMPLEMENTATIONS);
     let schemes = described("Schemes of the reduction", SCHEMES);
-    format!("{parts}\n{implementations}\n{schemes}\n{HELP}")
+    let memories = described("Memories of the hops", MEMORIES);
+    format!("{parts}\n{implementations}\n{schemes}\n{memories}\n{HELP}")
 }
 
 /// The end of the help.
 const HELP: &str = "\
-Operations are cells of tables, and hand-overs from warp to warp; each point is
-verified.
+Operations are cells of tables, hand-overs from warp to warp, and hops; each
+point is verified. `diagonals` and `graph` are measured with tiles of every
+side that is not larger than the table needs.
 
 DIR/nw.json is written after every point. After an interruption, or the end of
 --for, the same command goes on where it stopped; --only adds to what is there.
@@ -135,6 +147,7 @@ mod tests {
         let listed = IMPLEMENTATIONS
             .iter()
             .chain(&SCHEMES)
+            .chain(&MEMORIES)
             .map(|(name, _)| *name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (help(), include_str!("../../../docs/stamp.md"));
