@@ -12,7 +12,7 @@ use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
-/// The floor of the bank: its accesses without synchronisation.
+/// The accesses of the bank without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

@@ -8,7 +8,7 @@ use crate::eigenbench::{
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
-/// The floor of EB: its accesses without synchronisation.
+/// The accesses of EB without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

@@ -10,7 +10,7 @@ use crate::genome::{Segments, other_of, slot_of};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
-/// The floor of GN-1: its accesses without synchronisation.
+/// The accesses of GN-1 without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

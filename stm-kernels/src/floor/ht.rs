@@ -10,7 +10,7 @@ use crate::ht::bucket_of_key;
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
-/// The floor of HT: its accesses without synchronisation.
+/// The accesses of HT without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

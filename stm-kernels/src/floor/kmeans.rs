@@ -10,7 +10,7 @@ use crate::kmeans::{Search, load, store};
 use stm_core::kernel_alone;
 use stm_core::{Lane, TArray};
 
-/// The floor of KM: its accesses without synchronisation.
+/// The accesses of KM without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 

@@ -9,11 +9,11 @@ use crate::ra::RaPlan;
 use stm_core::kernel_alone;
 use stm_core::{Element, Lane, TArray};
 
-/// The floor of RA: its accesses without synchronisation.
+/// The accesses of RA without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The same floor with 64-bit words, like cells that hold a version beside each
+/// The same accesses with 64-bit words, like cells that hold a version beside each
 /// value, which take twice the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct CellsFloor;

@@ -1,4 +1,5 @@
-//! The bank's floor, and the bank by atomic additions.
+//! The bank without transactions: without synchronisation, by atomic additions, and as
+//! critical sections.
 
 use super::check::{audit_difference, difference};
 use super::input::Bank;

@@ -1,4 +1,4 @@
-//! The floor of `EigenBench`.
+//! `EigenBench` without synchronisation, and as critical sections.
 
 use super::check::Arrays;
 use super::input::Eigenbench;

@@ -1,4 +1,5 @@
-//! The floor of GN-1, and the hash set that one writes by hand.
+//! GN-1 without transactions: without synchronisation, as critical sections, and the hash set
+//! that one writes by hand.
 
 use super::check::wrong_set;
 use super::gene::Gene;

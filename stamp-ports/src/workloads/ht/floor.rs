@@ -1,4 +1,5 @@
-//! The hash table's floor, and the table that one writes by hand.
+//! The hash table without transactions: without synchronisation, as critical sections, and
+//! the table that one writes by hand.
 
 use super::check::{difference, keys};
 use super::input::Ht;

@@ -1,4 +1,5 @@
-//! The random array's floors, and the array by atomic additions.
+//! The random array without transactions: without synchronisation, by atomic additions, and
+//! as critical sections.
 
 use super::check::difference;
 use super::input::Ra;
