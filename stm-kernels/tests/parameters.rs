@@ -8,7 +8,7 @@ use stm_core::algorithm::{Algorithm, Fast, HvSorting};
 use stm_core::host::{Error, check_parameters};
 use stm_core::kernel::Build;
 use stm_core::with_algorithm;
-use stm_kernels::{bank, eigenbench, genome, ht, kmeans, labyrinth, queue, ra, vacation};
+use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
 fn check<K: Kernel>() {
     for wide in [false, true] {
@@ -46,6 +46,18 @@ fn committed_ptx_declares_the_parameters_that_the_host_passes() {
         with_algorithm!(variant, A => check_all::<A>());
     }
     check::<labyrinth::LabyrinthByBlock<Fast>>();
+    check::<floor::ra::CriticalSection>();
+    check::<floor::ht::CriticalSection>();
+    check::<floor::bank::CriticalSection>();
+    check::<floor::eigenbench::CriticalSection>();
+    check::<floor::genome::CriticalSection>();
+    check::<floor::genome::LinkSection>();
+    check::<floor::kmeans::CriticalSection>();
+    check::<floor::kmeans::Floor>();
+    check::<floor::kmeans::Additions>();
+    check::<floor::kmeans::Privatised>();
+    check::<floor::kmeans::WarpAPoint>();
+    check::<floor::queue::CriticalSection>();
 }
 
 #[test]
