@@ -1,6 +1,6 @@
 //! What figures, tables and rules ask of the document.
 
-use crate::nw::bench::plan::{Case, REDUCTION};
+use crate::nw::bench::plan::{Case, HOPS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::sync::bench::Bench;
 use crate::sync::report::data::counts;
@@ -98,6 +98,12 @@ impl<'b> Times<'b> {
             .filter(|p| p.implementation == implementation && case(p) == wanted)
             .collect();
         own.into_iter()
+    }
+
+    /// Returns the points of single hops that count.
+    pub fn hops(self) -> impl Iterator<Item = &'b Point> {
+        let points = self.bench.points.iter();
+        points.filter(|p| p.part == HOPS && counts(p))
     }
 
     /// Returns the cycles of a round of the reduction under a scheme with so many warps.

@@ -19,7 +19,9 @@ pub const TITLE: &str = "Alignments by dataflow and by launches on this machine"
 /// Returns the page as a file.
 pub fn page(times: &Times<'_>, figures: &[Drawn], title: &str) -> String {
     let bench = times.bench();
-    let mut sections = vec![targets(times), schemes(times), table3(times), claims(times)];
+    let mut sections = vec![targets(times), schemes(times)];
+    sections.extend(hops(times));
+    sections.extend([table3(times), claims(times)]);
     sections.extend(figures.iter().map(|drawn| section(times, drawn)));
     let parts = Parts {
         title,
@@ -158,8 +160,34 @@ fn table3(times: &Times<'_>) -> Section {
         1,
     )];
     let shows = "Times of one table. Locks, diagonals and cells are the paper\u{2019}s three implementations: locks held \
-                 by cells, a launch for each diagonal, and a tag beside each value where the paper had a lock bit.";
+                 by cells, a launch for each diagonal, and a tag beside each value where the paper had a lock bit. \
+                 Diagonals and graph are shown with the side of tiles that was the fastest at that length; the \
+                 paper\u{2019}s launches have tiles of 32.";
     plain("table3", "The paper\u{2019}s table", shows, body)
+}
+
+/// What a hop through a channel costs in each memory, if that was measured.
+fn hops(times: &Times<'_>) -> Option<Section> {
+    let rows: Vec<Vec<String>> = times
+        .hops()
+        .map(|point| {
+            let round = point.parameters.get("round").copied().unwrap_or(0);
+            let cycles = point.cycles.unwrap_or(0);
+            let each = point.ms / point.operations.max(1) as f64;
+            vec![
+                point.implementation.clone(),
+                round.to_string(),
+                cycles.to_string(),
+                time(each),
+            ]
+        })
+        .collect();
+    let head = ["Memory", "Threads", "Cycles of a hop", "Time of a hop"];
+    let body = vec![table("A value that goes round threads", &head, &rows, 1)];
+    let shows = "One value goes round some threads through channels, and each adds 1 to it: the first lanes of the \
+                 warps of a block through its shared memory, the first threads of the blocks of a cluster through \
+                 theirs, and those of all blocks through global memory.";
+    (!rows.is_empty()).then(|| plain("hops", "A hop", shows, body))
 }
 
 /// Tables 1 and 2 of the paper beside what was measured here.

@@ -4,7 +4,7 @@ use super::data::{SCHEMES, TABLE3};
 use super::{Times, figures, files, judged};
 use crate::devices::{Description, Gpu};
 use crate::nw::bench::document::NwBench;
-use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, REDUCTION};
+use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, HOPS, LOCKS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claims::Verdict;
 use crate::store::{Document, Header};
@@ -211,4 +211,19 @@ fn the_page_and_its_figures_are_well_formed_and_show_what_there_is() {
         about.contains("Not measured: ") && about.contains("Proteins"),
         "{about}"
     );
+}
+
+#[test]
+fn hops_are_on_the_page_if_they_were_measured() {
+    let shown = |bench: &Bench| {
+        let made = files(bench, None).unwrap();
+        made.into_iter()
+            .any(|(_, text)| text.contains("A value that goes round threads"))
+    };
+    let mut bench = document(true, 0.3);
+    assert!(!shown(&bench));
+    let mut hop = point(HOPS, "global", 1, 0, 1.0);
+    hop.cycles = Some(465);
+    bench.points.push(hop);
+    assert!(shown(&bench));
 }
