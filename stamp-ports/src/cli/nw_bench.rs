@@ -65,8 +65,9 @@ pub(super) fn help() -> String {
 /// The end of the help.
 const HELP: &str = "\
 Operations are cells of tables, hand-overs from warp to warp, and hops; each
-point is verified. `diagonals` and `graph` are measured with tiles of every
-side that is not larger than the table needs.
+point is verified. In table3 `diagonals` and `graph` have tiles of every side
+that is not larger than the table needs, in sizes and tiles `graph` has every
+side, and in the other parts those of 32 to 256.
 
 DIR/nw.json is written after every point. After an interruption, or the end of
 --for, the same command goes on where it stopped; --only adds to what is there.

@@ -209,7 +209,8 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
         let words = tile.side().div_ceil(4);
         // SAFETY: words of the block's shared memory (`shared_words`); each is of one
-        // thread until the barrier.
+        // thread until the barrier, except the score of the last pair, which several store,
+        // all the same.
         let store = |at, v: u32| unsafe { lane.shared_store_32(at, v) };
         // A tile has as many columns as the threads have rows.
         let column = |k: usize| me + k as u32 * threads;
@@ -424,7 +425,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         if has_block && me + 1 == lane.warp_width() {
             let to = block * rows;
             // SAFETY: as above. This warp has taken the word, and the next one takes
-            // it in a later phase.
+            // it in a later phase. Lanes behind their last block load it too, but drop it.
             unsafe {
                 Self::store_edge(lane, shared.edge + to, &carried.below, 0);
                 if AFFINE {
