@@ -69,6 +69,13 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
         Mutant::QueueIgnored => (Fast, &["crossed-pair"]),
+        Mutant::AloneTooEarly
+        | Mutant::NoQ1
+        | Mutant::NoQ2
+        | Mutant::NoQ3
+        | Mutant::NoQ4
+        | Mutant::InPlaceNotUndone
+        | Mutant::AloneVersionKept => (Fast, &["increments", "torn-pair", "write-skew"]),
         Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {
             (Fast, &["increments", "three-increments"])

@@ -19,11 +19,13 @@ use crate::algorithm::contract::{Algorithm, Granule, Scratch};
 use crate::lane::{Lane, records, times};
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
+use crate::run::queue::{Place, Standing, Turn, Wish};
 use crate::run::step::Step;
-use crate::run::throttle::{Ticket, Width};
+use crate::run::throttle::Width;
 use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -62,9 +64,9 @@ impl<A: Algorithm> StmRef<A> {
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
-        let mut ticket = Ticket::NONE;
+        let mut place = Place::NEW;
         let result = loop {
-            if A::SCHEDULED && !Self::admit(&mut tx, ticket) {
+            if A::SCHEDULED && !Self::admit::<L, false>(&mut tx, &mut place) {
                 Counts::unfinished(lane, self);
                 break Err(Abort::Stopped);
             }
@@ -85,7 +87,7 @@ impl<A: Algorithm> StmRef<A> {
                 &mut counts,
             );
             if A::SCHEDULED {
-                self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
+                self.join_or_leave_queue(lane, &mut place, outcome, conflicts);
             }
             match outcome {
                 Outcome::Retry if !counts.stopped => {
@@ -96,7 +98,7 @@ impl<A: Algorithm> StmRef<A> {
                     Counts::unfinished(lane, self);
                     break result;
                 }
-                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
                 Outcome::Wait => {
                     Counts::unfinished(lane, self);
                     break Err(Abort::Stopped);
@@ -104,6 +106,8 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Committed | Outcome::Ended => break result,
             }
         };
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe { place.depart(lane, self.queue()) };
         tx.logs.close(lane);
         lane.probe().close(lane, tx.cursor);
         counts.flush(lane, self, false);
@@ -232,7 +236,10 @@ impl<A: Algorithm> StmRef<A> {
         let mut tx = Tx::new(lane, self, scratch, sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
-        let mut ticket = Ticket::NONE;
+        let (mut place, mut turn) = (Place::NEW, Turn::NONE);
+        let mut wish = Wish::Stand;
+        // Says whether the lane's next attempt alone is made by the whole protocol.
+        let mut whole = false;
         let mut width = Width::new(self.limits.lanes_max);
         // Registers, so that a kernel without `retry` has no code for it.
         let (mut waits, mut asleep) = (false, false);
@@ -252,6 +259,21 @@ impl<A: Algorithm> StmRef<A> {
             let awake = work && !waits;
             let working = warp.vote(lane, awake);
             mark!(tx, Warp);
+            let mut standing = Standing::Present;
+            if A::SCHEDULED {
+                if turn.is_over(working) {
+                    wish = turn.end(place, working);
+                    tx.alone = false;
+                    tx.in_place = false;
+                } else if working == 0 {
+                    wish = Wish::Depart;
+                }
+                if wish != Wish::Nothing {
+                    // SAFETY: the queue is live; the warp has met behind its last round.
+                    standing = unsafe { place.of_warp(lane, warp, self.queue(), wish) };
+                    wish = Wish::Nothing;
+                }
+            }
             step.round(lane, working == 0 || waits);
             if working == 0 {
                 let sleepers = warp.vote(lane, work);
@@ -273,16 +295,39 @@ impl<A: Algorithm> StmRef<A> {
             let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
-                let queue = A::load_queue_and_snapshot(&mut tx);
-                let admitted = awake & ticket.admits(lane, queue);
-                let admitted_all = warp.vote(lane, admitted);
-                go = admitted & width.takes(lane, admitted_all);
-                going = warp.vote(lane, go);
-                if going == 0 {
-                    step.commits(lane);
-                    counts.stopped = self.told_to_stop(lane);
-                    Ticket::wait(lane);
-                    continue;
+                if matches!(standing, Standing::Alone | Standing::Head) {
+                    let starves = awake && conflicts >= self.limits.queue_after;
+                    let starving = warp.vote(lane, starves);
+                    turn.begin(standing, working, starving);
+                    tx.alone = turn.alone;
+                    whole = false;
+                    if turn.alone {
+                        // SAFETY: the clock is live. Relaxed: Q3 precedes.
+                        let clock = unsafe { lane.load_relaxed_64(self.clock()) };
+                        A::alone_since(&mut tx, clock);
+                    }
+                }
+                if !turn.alone {
+                    let queue = A::load_queue_and_snapshot(&mut tx);
+                    let admitted = awake & place.admits(lane, queue);
+                    let admitted_all = warp.vote(lane, admitted);
+                    go = admitted & width.takes(lane, admitted_all);
+                    going = warp.vote(lane, go);
+                    if !turn.on && admitted_all != working {
+                        step.commits(lane);
+                        counts.stopped = self.told_to_stop(lane);
+                        wish = Wish::Stand;
+                        if let Standing::Waits(ns) = standing {
+                            lane.pause(step.pause_ns(ns));
+                        }
+                        continue;
+                    }
+                }
+                if turn.on {
+                    going = turn.next(working);
+                    go = lane.lane_bit() == going;
+                    tx.in_place = turn.alone && !whole;
+                    tx.refused = false;
                 }
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
@@ -333,11 +378,40 @@ impl<A: Algorithm> StmRef<A> {
                 }
             }
             if A::SCHEDULED {
-                if go {
-                    self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
+                let retries = go && outcome == Outcome::Retry;
+                let failed = warp.vote(lane, retries);
+                if turn.on {
+                    let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
+                    if warp.vote(lane, go && keeps) != 0 {
+                        place = Place::NEW;
+                        turn = Turn::NONE;
+                    }
+                    // A lane that was refused goes on by the whole protocol.
+                    whole = go && tx.refused;
+                    if failed == 0 || warp.vote(lane, whole) == 0 {
+                        turn.served(going, failed);
+                    }
+                    if turn.alone {
+                        let [clock] =
+                            warp.told(lane, going.trailing_zeros(), [A::alone_until(&tx)]);
+                        A::alone_since(&mut tx, clock);
+                    }
+                } else {
+                    let (tried, lost) = (going.count_ones(), failed.count_ones());
+                    width.learn(lane, tried, lost);
+                    // SAFETY: the clock is live.
+                    let contended =
+                        unsafe { width.contended(lane, warp, self.clock(), tried, lost) };
+                    if failed != 0 {
+                        let starves = retries && conflicts >= self.limits.queue_after;
+                        turn.all = warp.vote(lane, starves) == 0;
+                        if contended || !turn.all {
+                            wish = Wish::Draw;
+                            turn.first = None;
+                            width.begin_window();
+                        }
+                    }
                 }
-                let failed = warp.vote(lane, go && outcome == Outcome::Retry);
-                width.learn(lane, going.count_ones(), failed.count_ones());
             }
             if go {
                 waits = tx.waits;
@@ -366,14 +440,37 @@ impl<A: Algorithm> StmRef<A> {
     /// Waits until the lane may begin an attempt; returns `false` if it is told
     /// to stop.
     #[inline(always)]
-    pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
-        while !ticket.admits(tx.lane, A::load_queue_and_snapshot(tx)) {
-            if tx.stm.told_to_stop(tx.lane) {
-                return false;
+    pub(crate) fn admit<L: Lane, const TEAM: bool>(
+        tx: &mut Tx<'_, L, A>,
+        place: &mut Place,
+    ) -> bool {
+        loop {
+            let queue = A::load_queue_and_snapshot(tx);
+            (tx.alone, tx.in_place) = (false, false);
+            if place.admits(tx.lane, queue) {
+                return true;
             }
-            Ticket::wait(tx.lane);
+            // SAFETY: the queue is live (StmRef::from_raw), and the place the lane's, or
+            // its team's, whose members have met.
+            match unsafe { place.stand(tx.lane, tx.stm.queue()) } {
+                Standing::Present => {}
+                Standing::Head => return true,
+                Standing::Alone => {
+                    // SAFETY: the clock is live. Relaxed: Q3 precedes.
+                    let clock = unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) };
+                    A::alone_since(tx, clock);
+                    tx.alone = true;
+                    tx.in_place = !core::mem::take(&mut tx.refused) && !TEAM;
+                    return true;
+                }
+                Standing::Waits(ns) => {
+                    if tx.stm.told_to_stop(tx.lane) {
+                        return false;
+                    }
+                    tx.lane.pause(ns);
+                }
+            }
         }
-        true
     }
 
     /// Loads the queue's word.
@@ -388,8 +485,10 @@ impl<A: Algorithm> StmRef<A> {
     /// Waits on its own until a word that the attempt has read may have changed;
     /// returns `false` if the lane is told to stop.
     #[inline(always)]
-    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
         let lane = tx.lane;
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe { place.depart(lane, self.queue()) };
         let mut sleep = Sleep::NEW;
         while !A::changed(tx) {
             sleep.nap(lane, self.bed(tx.logs, false, true));

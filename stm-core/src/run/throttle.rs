@@ -1,93 +1,36 @@
-//! The contention manager of the scheduled algorithms: the width of each warp,
-//! and the queue.
+//! The contention manager of the scheduled algorithms: the width of each warp, and
+//! when it asks for a turn of its own in the queue ([`super::queue`]).
 //!
 //! *Width.* The width is how many lanes of a warp may make an attempt in a
 //! round. It halves after a round in which more than five in eight of them
 //! aborted, and doubles after one in which nearly none did. At a width of one
 //! lane that still aborts, the warp backs off, longer each time.
 //!
-//! *Queue.* A transaction that has met `queue_after` conflicts in a row joins a
-//! queue, one for the whole launch. Once the lanes of a round see that it is
-//! not empty, they begin no attempt except that of the transaction at its head.
-//! Attempts that had begun end after finitely many steps, so after a while the
-//! head runs alone; then its words are free and stand still, and it commits and
-//! leaves. This prevents livelock and starvation; the width only makes the
-//! queue rare.
+//! *Contention.* A warp counts its rounds in windows. If half of the rounds of a window
+//! have failed, it asks whether the whole launch commits less than one warp alone would:
+//! an attempt alone takes about a third of the time of any other, so the
+//! question is whether the clock has ticked fewer than three times in the time of one of
+//! the window's attempts. If so, the warp draws a ticket for a turn in which all its lanes run
+//! one transaction each, alone. Warps that have had their turn draw again without another
+//! window, until [`PERIOD`] tickets have been drawn since their first: so little time goes
+//! to finding out, again and again, that nothing has changed.
 //!
-//! The argument has a condition: **the head must be able to finish when it runs
-//! alone**, or leave. A transaction that waits for another one leaves: one that
-//! retries (`run/wait.rs`) gives its ticket back at the end of that attempt, at
-//! which it was the head, and conflicts are counted from zero when it wakes. No
-//! closure can keep its place by a conflict of its own, as it cannot make one
-//! up ([`Abort`](crate::Abort)). The condition does not hold for a closure that
-//! waits in a loop of its own, inside an attempt, for what another transaction is
-//! to write: the attempt does not end, and the tickets behind it are not served
-//! until the launch is stopped, for example by its time limit. Nor does it hold for one
-//! in step (`run/step.rs`) if a closure of another warp of its block waits so.
-//!
-//! The queue is a word on the clock's cache line: the number of tickets drawn
-//! is in its upper half, the number of tickets served in its lower half.
+//! *Starvation.* A transaction that has met `queue_after` conflicts in a row gets a turn
+//! whatever the others commit.
 
 use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
+use crate::tx::crew::{Crew, WarpCrew};
 
 /// The number of conflicts in a row at width 1 after which pauses stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
 /// The approximate length of the first pause at width 1.
 const PAUSE_NS: u32 = 256;
-/// The time between two polls of the queue.
-const QUEUE_NS: u32 = 500;
-
-/// A lane's ticket for the queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ticket(Option<u32>);
-
-impl Ticket {
-    /// The ticket of a lane that is not in the queue.
-    pub(crate) const NONE: Self = Self(None);
-
-    /// Returns whether the lane may begin an attempt, given the queue's word
-    /// loaded after the lane drew its ticket: either it is the head, or it has
-    /// no ticket and the queue is empty.
-    #[inline(always)]
-    pub(crate) fn admits<L: Lane>(self, lane: &L, queue: u64) -> bool {
-        let (drawn, served) = ((queue >> 32) as u32, queue as u32);
-        let admitted = self.0.map_or(drawn == served, |ticket| ticket == served);
-        admitted || Mutant::QueueIgnored.on(lane)
-    }
-
-    /// Joins the queue by drawing a ticket.
-    ///
-    /// # Safety
-    /// `queue` is live.
-    #[inline(always)]
-    pub(crate) unsafe fn draw<L: Lane>(&mut self, lane: &L, queue: *mut u64) {
-        if self.0.is_none() {
-            // SAFETY: live. Relaxed: it orders nothing, as in `load_queue`.
-            let word = unsafe { lane.fetch_add_relaxed_64(queue, 1 << 32) };
-            self.0 = Some((word >> 32) as u32);
-        }
-    }
-
-    /// Leaves the queue, of which the lane is the head.
-    ///
-    /// # Safety
-    /// `queue` is live.
-    #[inline(always)]
-    pub(crate) unsafe fn leave<L: Lane>(&mut self, lane: &L, queue: *mut u64) {
-        if self.0.take().is_some() {
-            // SAFETY: live. Relaxed, as above. A launch does not draw 2^32
-            // tickets, as each costs its lane many aborts.
-            unsafe { lane.add_relaxed_64(queue, 1) };
-        }
-    }
-
-    /// Waits a little between two polls of the queue.
-    #[inline(always)]
-    pub(crate) fn wait<L: Lane>(lane: &L) {
-        lane.pause(QUEUE_NS);
-    }
-}
+/// The rounds of a window.
+const WINDOW: u32 = 16;
+/// How many times as many attempts as others a warp alone makes in the same time, about.
+const ALONE_SPEED: u64 = 3;
+/// The tickets of a period in which warps stay in the queue.
+pub(crate) const PERIOD: u32 = 128;
 
 /// The number of lanes of the warp that make an attempt at a time, the same in
 /// all of its lanes.
@@ -100,6 +43,14 @@ pub(crate) struct Width {
     /// The number of rounds in a row in which one lane made an attempt and
     /// aborted.
     alone: u32,
+    /// The window's rounds and one more, or 0 before a round has failed; in the upper
+    /// half the rounds that failed.
+    window: u32,
+    /// The clock, and the lane's time, when the window began.
+    ticks: u32,
+    time: u32,
+    /// The time of its pauses.
+    paused: u32,
 }
 
 impl Width {
@@ -111,6 +62,10 @@ impl Width {
             max,
             turn: 0,
             alone: 0,
+            window: 0,
+            ticks: 0,
+            time: 0,
+            paused: 0,
         }
     }
 
@@ -136,7 +91,9 @@ impl Width {
                     .wrapping_mul(0x9E37_79B1)
                     .rotate_left(self.alone)
                     % PAUSE_NS;
+                let before = lane.clock() as u32;
                 lane.pause((PAUSE_NS / 2 + spread) << self.alone.min(PAUSE_DOUBLINGS_MAX));
+                self.paused += (lane.clock() as u32).wrapping_sub(before);
                 self.alone += 1;
             }
             self.now = (tried / 2).max(1);
@@ -144,5 +101,54 @@ impl Width {
             self.alone = 0;
             self.now = (2 * self.now).min(self.max);
         }
+    }
+
+    /// Counts a round in which `failed` of `tried` lanes aborted, and returns whether the
+    /// warp is to ask for a turn, the same in all lanes.
+    ///
+    /// # Safety
+    /// `clock` is live.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    pub(crate) unsafe fn contended<L: Lane>(
+        &mut self,
+        lane: &L,
+        warp: WarpCrew,
+        clock: *const u64,
+        tried: u32,
+        failed: u32,
+    ) -> bool {
+        let lost = 2 * failed >= tried;
+        if self.window == 0 {
+            if lost {
+                // SAFETY: live. Relaxed: it only counts.
+                self.ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
+                self.time = lane.clock() as u32;
+                self.paused = 0;
+                self.window = 1;
+            }
+            return false;
+        }
+        self.window += 1 + (u32::from(lost) << 16);
+        if self.window & 0xFFFF <= WINDOW {
+            return false;
+        }
+        let lost = self.window >> 16;
+        self.window = 0;
+        if 2 * lost < WINDOW {
+            return false;
+        }
+        // SAFETY: live. Relaxed: it only counts.
+        let ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
+        let ticked = u64::from(ticks.wrapping_sub(self.ticks));
+        let elapsed = (lane.clock() as u32).wrapping_sub(self.time);
+        let busy = u64::from(elapsed.saturating_sub(self.paused));
+        let less = ticked * busy < ALONE_SPEED * u64::from(WINDOW) * u64::from(elapsed);
+        warp.vote(lane, less) != 0
+    }
+
+    /// Forgets the window.
+    #[inline(always)]
+    pub(crate) const fn begin_window(&mut self) {
+        self.window = 0;
     }
 }

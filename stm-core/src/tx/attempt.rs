@@ -52,6 +52,12 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) has_read: bool,
     /// Says whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
+    /// Says whether no other attempt is in progress and none begins (`run/queue.rs`).
+    pub(crate) alone: bool,
+    /// Says whether the attempt, which runs alone, writes in place.
+    pub(crate) in_place: bool,
+    /// Says whether the attempt needs what is not done in place.
+    pub(crate) refused: bool,
     /// A bit for each [`When`](crate::tx::actions::When) that an action was
     /// deferred to.
     pub(crate) deferred_to: u32,
@@ -87,6 +93,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             actions: 0,
             has_read: false,
             waits: false,
+            alone: false,
+            in_place: false,
+            refused: false,
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
@@ -163,6 +172,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.failed = Some(abort);
         Err(abort)
+    }
+
+    /// Ends an attempt that writes in place and needs more than that; the next one runs
+    /// by the whole protocol. It counts as a conflict.
+    #[inline(always)]
+    pub(crate) fn refuse(&mut self) -> Abort {
+        self.refused = true;
+        Abort::CommitStale
     }
 
     #[inline(always)]
@@ -271,7 +288,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ) -> TxResult<[T; N]> {
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
-        if A::wrote(self) {
+        if A::wrote(self) && !self.in_place {
             for k in 0..N {
                 own |= u32::from(A::may_have_written(self, words[k])) << k;
             }
@@ -293,7 +310,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         self.checked(result)?;
         for (k, (word, v)) in words.iter().zip(&v).enumerate() {
-            if own >> k & 1 == 0 {
+            let written = records(self.lane) && self.in_place && A::has_in_place(self, *word);
+            if own >> k & 1 == 0 && !written {
                 self.observe(|_| Event::Read(*word, v.to_bits64()));
             }
         }

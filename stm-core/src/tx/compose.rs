@@ -102,6 +102,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if !self.has_read {
             return self.fail(Abort::RetryWithoutReads);
         }
+        if self.in_place {
+            let refused = self.refuse();
+            return self.fail(refused);
+        }
         self.waits = true;
         self.fail(Abort::Retry)
     }
@@ -140,6 +144,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<R> {
         if let Some(abort) = self.failed {
             return Err(abort);
+        }
+        if self.in_place {
+            let refused = self.refuse();
+            return self.fail(refused);
         }
         let before = self.begin_alternative();
         let result = first(self);

@@ -290,6 +290,21 @@ impl Program {
     /// sums are taken to fit. A transaction with alternatives always fits
     /// (`Program::check`).
     pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
+        let logs_reads = stm_core::with_algorithm!(variant, A => <A as Algorithm>::LOGS_READS);
+        self.launch_overflows_if(variant, width, k, logs_reads)
+    }
+
+    /// Returns whether it does so in every run. An attempt of a lane on its own that runs
+    /// alone needs no room for its reads.
+    pub fn launch_must_overflow(&self, variant: Variant, width: u32, k: u32) -> bool {
+        let (logs_reads, scheduled) = stm_core::with_algorithm!(variant, A => {
+            (<A as Algorithm>::LOGS_READS, <A as Algorithm>::SCHEDULED)
+        });
+        let single = matches!(self.calls, Loop::Each | Loop::Own);
+        self.launch_overflows_if(variant, width, k, logs_reads && !(scheduled && single))
+    }
+
+    fn launch_overflows_if(&self, variant: Variant, width: u32, k: u32, logs_reads: bool) -> bool {
         let mut transactions = self.transactions[self.launch(k)].iter().enumerate();
         transactions.any(|(i, ops)| {
             if alternatives::any(ops) {
@@ -301,7 +316,7 @@ impl Program {
             };
             (0..lanes).any(|lane| {
                 let own = |word: u8| u32::from(word) % lanes == lane;
-                self.transaction_overflows(variant, ops, own)
+                self.transaction_overflows(variant, ops, logs_reads, own)
             })
         })
     }
@@ -310,11 +325,11 @@ impl Program {
         &self,
         variant: Variant,
         ops: &[Op],
+        // Under the coarse lock, for example, reads take no room.
+        logs_reads: bool,
         own: impl Fn(u8) -> bool,
     ) -> bool {
         let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
-        // Under the coarse lock, for example, reads take no room.
-        let logs_reads = stm_core::with_algorithm!(variant, A => <A as Algorithm>::LOGS_READS);
         // Sums, which are words after the others.
         let sum = |sum: &u8| sum + WORDS_MAX;
         for op in ops {

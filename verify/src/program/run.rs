@@ -368,7 +368,7 @@ fn how_it_ended(
     let width = case.sim.warp_width;
     let overflows = case.program.launch_overflows(case.variant, width, k);
     match ended {
-        Ok(()) if overflows => {
+        Ok(()) if case.program.launch_must_overflow(case.variant, width, k) => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
             Err(Failure::new(FailureKind::Fault, text).into())
         }

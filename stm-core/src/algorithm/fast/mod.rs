@@ -12,6 +12,7 @@
 //! | alternatives | `alternative` |
 //! | early release | `release` |
 //! | read and write set | `entry_set` and `compaction`, on top of `entries` |
+//! | attempts alone, which write in place | `in_place` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
@@ -23,6 +24,7 @@ pub(crate) mod commit;
 mod compaction;
 pub(crate) mod entries;
 pub(crate) mod entry_set;
+pub(crate) mod in_place;
 pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;
