@@ -102,7 +102,7 @@ const METHODS: [Golden; 54] = [
 /// The methods with a body in the trait. Some combine others: they read special
 /// registers, in any order, and do nothing else. Those that end in `_if` are
 /// one instruction without a branch on a GPU.
-const PROVIDED: [Golden; 24] = [
+const PROVIDED: [Golden; 26] = [
     ("lane_index", &["mov.u32 %tid.x"], 32),
     ("warp_index", &["mov.u32 %tid.x"], 32),
     (
@@ -137,6 +137,8 @@ const PROVIDED: [Golden; 24] = [
         128,
     ),
     ("load_constant_32", &["ld.global.nc.b32"], 32),
+    ("load_weak_64", &["ld.global.b64"], 64),
+    ("store_weak_64", &["st.global.b64"], 0),
     ("shared_load_32x4", &["ld.relaxed.cta.shared.v4.b32"], 128),
     ("shared_store_32x4", &["st.relaxed.cta.shared.v4.b32"], 0),
     ("cluster_size", &["mov.u32 %cluster_nctarank"], 32),

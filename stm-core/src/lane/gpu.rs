@@ -2,10 +2,9 @@
 //!
 //! Inline PTX is used for every memory operation, because `core`'s atomics are
 //! always `.sys`-scoped and LLVM 22 drops the order of every read-modify-write
-//! except compare-and-swap. Warp operations go through LLVM's intrinsics
-//! instead,
-//! because those are marked convergent and `asm!` is not: the compiler may
-//! move or duplicate an `asm!` block into divergent code.
+//! except compare-and-swap. Warp operations go through LLVM's intrinsics instead, because
+//! those are marked convergent and `asm!` is not: the compiler may move or duplicate an
+//! `asm!` block into divergent code.
 //!
 //! `asm!` without options clobbers memory, so no access moves across another.
 
@@ -56,8 +55,7 @@ impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
     /// Returns the calling thread's lane.
     ///
     /// # Safety
-    /// It must be called from a kernel launched with a one-dimensional grid and
-    /// blocks.
+    /// It must be called from a kernel launched with a one-dimensional grid and blocks.
     #[inline(always)]
     pub unsafe fn current() -> Self {
         Self(PhantomData)
@@ -364,6 +362,8 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     load!(private_load_64, u64, reg64, "ld.global.b64");
     store!(private_store_32, u32, reg32, "st.global.b32");
     store!(private_store_64, u64, reg64, "st.global.b64");
+    load!(load_weak_64, u64, reg64, "ld.global.b64");
+    store!(store_weak_64, u64, reg64, "st.global.b64");
 
     #[inline(always)]
     fn shared_words(&self) -> u32 {

@@ -34,3 +34,14 @@ pub(crate) fn records<L: Lane>(lane: &L) -> bool {
 pub(crate) fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()
 }
+
+/// Leaves a comment of one line in the assembly of a device build. By such
+/// comments the crates of kernels tell the splitter of the PTX which files
+/// their entry points go into.
+#[macro_export]
+macro_rules! ptx_note {
+    ($($part:expr),* $(,)?) => {
+        #[cfg(target_arch = "nvptx64")]
+        core::arch::global_asm!(concat!("// ", $($part),*));
+    };
+}

@@ -1,11 +1,10 @@
 //! The machines that a kernel runs on, each seen as one thread of a launch.
 //!
 //! A [`Lane`] is a closed vocabulary. Each memory method is one PTX instruction
-//! whose name spells out its order and scope; there is no `Ordering` argument
-//! to get wrong. Everything above this module
-//! is written against the trait, so the same source runs on the GPU
-//! (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under
-//! any simulator that implements the trait.
+//! whose name spells out its order and scope; there is no `Ordering` argument to get wrong.
+//! Everything above this module is written against the trait, so the same source runs on the
+//! GPU (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under any
+//! simulator that implements the trait.
 //!
 //! Only this module may contain an atomic, `asm!`, a fence or a spin hint; the
 //! test `tests/vocabulary.rs` enforces that.
@@ -40,17 +39,6 @@ mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 mod mbarrier;
-
-/// Leaves a comment of one line in the assembly of a device build. By such
-/// comments the crates of kernels tell the splitter of the PTX which files
-/// their entry points go into.
-#[macro_export]
-macro_rules! ptx_note {
-    ($($part:expr),* $(,)?) => {
-        #[cfg(target_arch = "nvptx64")]
-        core::arch::global_asm!(concat!("// ", $($part),*));
-    };
-}
 
 /// One thread of a launch, and the operations it may perform.
 ///
@@ -88,8 +76,7 @@ pub trait Lane {
     /// in a simulator.
     const PATIENCE: u64 = 1 << 30;
 
-    /// The type of the probe of the transactions that lanes of this machine
-    /// run.
+    /// The type of the probe of the transactions that lanes of this machine run.
     type Probe: Probe;
 
     /// Returns the probe of the transactions that this lane runs.
@@ -287,6 +274,19 @@ pub trait Lane {
     unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_32(p) }
+    }
+    /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread
+    /// may store the word between two fences with which this lane synchronises.
+    #[inline(always)]
+    unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_relaxed_64(p) }
+    }
+    /// `st.global` of 64 bits that no other thread accesses between two such fences.
+    #[inline(always)]
+    unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.store_relaxed_64(p, v) }
     }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);

@@ -59,6 +59,10 @@ const FIELD: u32 = (1 << 21) - 1;
 /// The bits of a ticket.
 const TICKET: u32 = (1 << 22) - 1;
 
+/// The transactions of a lane in a turn alone: a round of the loop takes as long as one of
+/// few words.
+pub(crate) const TRANSACTIONS: u32 = 4;
+
 /// The time between two polls of the place behind the head, and of the head.
 const POLL_NS: u32 = 256;
 /// What each ticket before it adds to the time between two polls of a place.
@@ -300,8 +304,8 @@ impl Place {
     }
 }
 
-/// A turn of a warp at the head: its lanes run one transaction each, one lane after the
-/// other. All its lanes have the same.
+/// A turn of a warp at the head: its lanes run a transaction each, and alone up to
+/// [`TRANSACTIONS`], one lane after the other. All its lanes have the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     /// Says whether the warp is at the head.
@@ -315,6 +319,10 @@ pub(crate) struct Turn {
     owed: u32,
     /// The first ticket of a period in which the warp stays in the queue.
     pub(crate) first: Option<u32>,
+    /// The clock when the turn began, and now; the time when it began.
+    since: u32,
+    pub(crate) until: u32,
+    began: u32,
 }
 
 impl Turn {
@@ -324,7 +332,33 @@ impl Turn {
         all: false,
         owed: 0,
         first: None,
+        since: 0,
+        until: 0,
+        began: 0,
     };
+
+    /// Takes note of the clock and the time when a turn alone begins.
+    #[inline(always)]
+    pub(crate) fn watch<L: Lane>(&mut self, lane: &L, clock: u64) {
+        (self.since, self.until) = (clock as u32, clock as u32);
+        self.began = lane.clock() as u32;
+    }
+
+    /// Returns the commits of a turn alone, not counting those that wrote nothing.
+    #[inline(always)]
+    pub(crate) const fn ticks(&self) -> u32 {
+        if self.alone {
+            self.until.wrapping_sub(self.since)
+        } else {
+            0
+        }
+    }
+
+    /// Returns the time since a turn alone began.
+    #[inline(always)]
+    pub(crate) fn time<L: Lane>(&self, lane: &L) -> u32 {
+        (lane.clock() as u32).wrapping_sub(self.began)
+    }
 
     /// Begins a turn of the lanes `working`, or of those that starve.
     #[inline(always)]

@@ -23,7 +23,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::{Place, Standing, Turn, Wish};
+use crate::run::queue::{self, Place, Standing, Turn, Wish};
 use crate::run::step::Step;
 use crate::run::throttle::Width;
 use crate::run::wait::{Bed, Sleep};
@@ -262,6 +262,7 @@ impl<A: Algorithm> StmRef<A> {
             let mut standing = Standing::Present;
             if A::SCHEDULED {
                 if turn.is_over(working) {
+                    width.learn_alone(turn.ticks(), turn.time(lane));
                     wish = turn.end(place, working);
                     tx.alone = false;
                     tx.in_place = false;
@@ -305,6 +306,7 @@ impl<A: Algorithm> StmRef<A> {
                         // SAFETY: the clock is live. Relaxed: Q3 precedes.
                         let clock = unsafe { lane.load_relaxed_64(self.clock()) };
                         A::alone_since(&mut tx, clock);
+                        turn.watch(lane, clock);
                     }
                 }
                 if !turn.alone {
@@ -335,47 +337,78 @@ impl<A: Algorithm> StmRef<A> {
                 counts.flush(lane, self, first);
             }
             let mut outcome = Outcome::Retry;
-            let mut value = None;
-            let mut end = Err(Abort::Stopped);
-            if A::GRANULE == Granule::LaneInTurn {
-                let mut rest = working;
-                while rest != 0 {
-                    if lane.lane_bit() == rest & rest.wrapping_neg() {
+            let mut transactions = 1;
+            loop {
+                let mut value = None;
+                let mut end = Err(Abort::Stopped);
+                if A::GRANULE == Granule::LaneInTurn {
+                    let mut rest = working;
+                    while rest != 0 {
+                        if lane.lane_bit() == rest & rest.wrapping_neg() {
+                            end = Self::execute(&mut tx, &mut |tx| body(tx, i))
+                                .map(|v| value = Some(v));
+                            if end.is_ok() {
+                                tx.end_actions_early();
+                                // SAFETY: the mask names the lane alone.
+                                end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
+                            }
+                            outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
+                        }
+                        rest &= rest - 1;
+                        warp.meet(lane);
+                    }
+                    if times(lane) && awake {
+                        tx.spent(Phase::Locks);
+                    }
+                } else {
+                    if go {
                         end =
                             Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
-                        if end.is_ok() {
-                            tx.end_actions_early();
-                            // SAFETY: the mask names the lane alone.
-                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
-                        }
+                    }
+                    // In a turn alone one lane runs, without the others.
+                    let mut ready = lane.lane_bit();
+                    if !turn.alone {
+                        ready = warp.vote(lane, end.is_ok());
+                        step.commits(lane);
+                    }
+                    if end.is_ok() {
+                        mark!(tx, Warp);
+                        tx.end_actions_early();
+                        // SAFETY: the lanes that are ready continue from here
+                        // together.
+                        end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
+                    }
+                    if A::SCHEDULED && !turn.alone {
+                        // All lanes meet again, however their attempts ended.
+                        warp.meet(lane);
+                    }
+                    if go {
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                     }
-                    rest &= rest - 1;
-                    warp.meet(lane);
                 }
-                if times(lane) && awake {
-                    tx.spent(Phase::Locks);
-                }
-            } else {
                 if go {
-                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                    waits = tx.waits;
+                    match (end, value) {
+                        (Ok(()), Some(value)) => committed(i, value),
+                        (Err(abort), _) => aborted(i, abort),
+                        (Ok(()), None) => {}
+                    }
+                    if matches!(outcome, Outcome::Committed | Outcome::Ended) {
+                        ended(i);
+                        i = i.saturating_add(stride);
+                        mark!(tx, Native);
+                    }
                 }
-                let ready = warp.vote(lane, end.is_ok());
+                let goes_on = turn.alone && go && outcome == Outcome::Committed;
+                let ends = counts.stopped || transactions == queue::TRANSACTIONS;
+                if !goes_on || ends || i >= range.end {
+                    break;
+                }
+                transactions += 1;
+            }
+            if turn.alone {
                 step.commits(lane);
-                if end.is_ok() {
-                    mark!(tx, Warp);
-                    tx.end_actions_early();
-                    // SAFETY: the lanes that are ready continue from here
-                    // together.
-                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
-                }
-                if A::SCHEDULED {
-                    // All lanes meet again, however their attempts ended.
-                    warp.meet(lane);
-                }
-                if go {
-                    outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
-                }
+                warp.meet(lane);
             }
             if A::SCHEDULED {
                 let retries = go && outcome == Outcome::Retry;
@@ -395,6 +428,7 @@ impl<A: Algorithm> StmRef<A> {
                         let [clock] =
                             warp.told(lane, going.trailing_zeros(), [A::alone_until(&tx)]);
                         A::alone_since(&mut tx, clock);
+                        turn.until = clock as u32;
                     }
                 } else {
                     let (tried, lost) = (going.count_ones(), failed.count_ones());
@@ -412,19 +446,6 @@ impl<A: Algorithm> StmRef<A> {
                         }
                     }
                 }
-            }
-            if go {
-                waits = tx.waits;
-                match (end, value) {
-                    (Ok(()), Some(value)) => committed(i, value),
-                    (Err(abort), _) => aborted(i, abort),
-                    (Ok(()), None) => {}
-                }
-            }
-            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
-                ended(i);
-                i = i.saturating_add(stride);
-                mark!(tx, Native);
             }
         }
         if i < range.end {

@@ -7,11 +7,10 @@
 //! lane that still aborts, the warp backs off, longer each time.
 //!
 //! *Contention.* A warp counts its rounds in windows. If half of the rounds of a window
-//! have failed, it asks whether the whole launch commits less than one warp alone would:
-//! an attempt alone takes about a third of the time of any other, so the
-//! question is whether the clock has ticked fewer than three times in the time of one of
-//! the window's attempts. If so, the warp draws a ticket for a turn in which all its lanes run
-//! one transaction each, alone. Warps that have had their turn draw again without another
+//! have failed, it asks whether the clock ticks more slowly than it did in the warp's last turn
+//! alone. Before its first one it supposes that an attempt alone takes half as long as one
+//! of the window. If so, the warp draws a ticket for a turn in which all its lanes run
+//! transactions alone. Warps that have had their turn draw again without another
 //! window, until [`PERIOD`] tickets have been drawn since their first: so little time goes
 //! to finding out, again and again, that nothing has changed.
 //!
@@ -27,8 +26,11 @@ const PAUSE_DOUBLINGS_MAX: u32 = 6;
 const PAUSE_NS: u32 = 256;
 /// The rounds of a window.
 const WINDOW: u32 = 16;
-/// How many times as many attempts as others a warp alone makes in the same time, about.
-const ALONE_SPEED: u64 = 3;
+/// How many times as many attempts as others a warp alone makes in the same time, before
+/// it knows.
+const ALONE_SPEED: u64 = 2;
+/// The fewest commits of a turn from which a warp learns.
+const TICKS_MIN: u32 = 8;
 /// The tickets of a period in which warps stay in the queue.
 pub(crate) const PERIOD: u32 = 128;
 
@@ -51,6 +53,9 @@ pub(crate) struct Width {
     time: u32,
     /// The time of its pauses.
     paused: u32,
+    /// The commits and the time of the last turn alone; 0 before it.
+    alone_ticks: u32,
+    alone_time: u32,
 }
 
 impl Width {
@@ -66,6 +71,8 @@ impl Width {
             ticks: 0,
             time: 0,
             paused: 0,
+            alone_ticks: 0,
+            alone_time: 0,
         }
     }
 
@@ -142,8 +149,20 @@ impl Width {
         let ticked = u64::from(ticks.wrapping_sub(self.ticks));
         let elapsed = (lane.clock() as u32).wrapping_sub(self.time);
         let busy = u64::from(elapsed.saturating_sub(self.paused));
-        let less = ticked * busy < ALONE_SPEED * u64::from(WINDOW) * u64::from(elapsed);
+        let (ticks, time) = match self.alone_ticks {
+            0 => (ALONE_SPEED * u64::from(WINDOW), busy),
+            ticks => (u64::from(ticks), u64::from(self.alone_time)),
+        };
+        let less = ticked * time < ticks * u64::from(elapsed);
         warp.vote(lane, less) != 0
+    }
+
+    /// Learns how much a turn alone has committed.
+    #[inline(always)]
+    pub(crate) const fn learn_alone(&mut self, ticks: u32, time: u32) {
+        if ticks >= TICKS_MIN {
+            (self.alone_ticks, self.alone_time) = (ticks, time);
+        }
     }
 
     /// Forgets the window.

@@ -6,6 +6,11 @@
 //! and adds nothing to the set. A commit advances the clock and cannot fail. An
 //! attempt that ends otherwise restores the words, the last one written first.
 //!
+//! What has happened elsewhere is before the attempt, and what happens elsewhere later is
+//! behind it (Q3, Q4 of `run/queue.rs`), so packed words take plain loads and stores, which
+//! a GPU serves from the multiprocessor's own cache: a loop of attempts on the same words
+//! waits for no other memory.
+//!
 //! The log uses the set's entries:
 //!
 //! | column | contains |
@@ -25,11 +30,34 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::WordAddress;
+use crate::memory::word::{Element, WordAddress};
 use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Reads words in place.
+    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    #[inline(always)]
+    pub(crate) fn read_in_place<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+    ) {
+        let (lane, map) = (tx.lane, S::map(tx.stm));
+        for k in 0..N {
+            // SAFETY: of elements in range (checked by `Tx`); nobody else is present.
+            v[k] = T::from_bits64(unsafe {
+                if S::packs::<T>() {
+                    u64::from(lane.load_weak_64(S::version_word(map, words[k])) as u32)
+                } else if Self::is_pair(lane, words[k]) {
+                    lane.load_relaxed_128(S::version_word(map, words[k]))[1]
+                } else {
+                    S::value(words[k]).load(lane)
+                }
+            });
+        }
+    }
+
     /// Returns the version of what an attempt alone writes.
     #[inline(always)]
     fn version_in_place<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
@@ -54,15 +82,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let version = Self::version_in_place(tx);
         let map = S::map(tx.stm);
-        let mut whole = count as usize == N && len as usize + N <= INLINE;
+        // A few words take a call each: their code would be at every write of a kernel.
+        let mut whole = N >= 8 && count as usize == N && len as usize + N <= INLINE;
         for k in 0..N {
             whole &= S::is_packed(words[k]);
         }
         if whole {
             // All old words are in flight together.
-            // SAFETY: of elements in range (checked by `Tx`). Relaxed: nobody else is
-            // present.
-            let old = words.map(|word| unsafe { lane.load_relaxed_64(S::version_word(map, word)) });
+            // SAFETY: of elements in range (checked by `Tx`); nobody else is present.
+            let old = words.map(|word| unsafe { lane.load_weak_64(S::version_word(map, word)) });
             // SAFETY: `len + N` is at most N; the words as above.
             unsafe {
                 let addresses = at.inline(Column::Address, len);
@@ -73,7 +101,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 for k in 0..N {
                     let new = S::packed(version, lane.version_bits(), values[k]);
-                    lane.store_relaxed_64(S::version_word(map, words[k]), new);
+                    lane.store_weak_64(S::version_word(map, words[k]), new);
                 }
             }
         } else {
@@ -116,12 +144,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = at.lane();
         let place = S::version_word(map, word);
         // SAFETY: of an element in range (checked by `Tx`), and the entry is below the
-        // capacity. Relaxed: nobody else is present.
+        // capacity; nobody else is present.
         unsafe {
             if S::is_packed(word) {
-                let seen = lane.load_relaxed_64(place);
+                let seen = lane.load_weak_64(place);
                 at.store(i, word.bits() | WRITTEN, seen, 0);
-                lane.store_relaxed_64(place, S::packed(version, lane.version_bits(), value));
+                lane.store_weak_64(place, S::packed(version, lane.version_bits(), value));
             } else if Self::is_pair(lane, word) {
                 let [seen, old] = lane.load_relaxed_128(place);
                 at.store(i, word.bits() | WRITTEN, seen, old);
@@ -159,15 +187,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = len;
         while i > 0 {
             i -= 1;
-            // SAFETY: below the count; of an element in range (checked by `Tx`). Relaxed:
-            // nobody else is present.
+            // SAFETY: below the count; of an element in range (checked by `Tx`), and nobody
+            // else is present.
             unsafe {
                 let [entry, seen, old] =
                     [Column::Address, Column::Seen, Column::Value].map(|column| at.get(column, i));
                 let word = word_of(entry);
                 let place = S::version_word(map, word);
                 if S::is_packed(word) {
-                    lane.store_relaxed_64(place, seen);
+                    lane.store_weak_64(place, seen);
                 } else if Self::is_pair(lane, word) {
                     lane.store_relaxed_128(place, [seen, old]);
                 } else {

@@ -166,6 +166,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
+        if tx.in_place {
+            Self::read_in_place(tx, words, v);
+            return Ok(());
+        }
         // The lanes that are here continue together: those that must load again
         // do so while the others wait. Otherwise the warp would wait for each
         // of them in turn at every later warp operation.
@@ -178,8 +182,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             let bits = lane.version_bits();
             let (locked, newer) = S::newest::<T, N>(seen, own, tx.attempt.snapshot, bits);
             let locked = locked && !Mutant::LockBitIgnored.on(lane);
-            // What the attempt has written in place is newer than its snapshot.
-            let mut again = end.is_ok() && (locked || newer) && !tx.in_place;
+            let mut again = end.is_ok() && (locked || newer);
             if again && polls == tx.read_polls() {
                 again = false;
                 end = Err(if locked {
@@ -207,9 +210,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             }
         }
         end?;
-        if tx.in_place {
-            return Ok(());
-        }
         if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
             return Err(Abort::ReadStale);
         }
