@@ -33,7 +33,7 @@ impl<A: Algorithm> StmRef<A> {
             if outcome != Outcome::Retry && !keeps {
                 place.leave(lane, self.queue());
             } else if conflicts >= self.limits.queue_after {
-                place.draw(lane, self.queue());
+                place.draw(lane, self.queue(), false);
             }
         }
     }

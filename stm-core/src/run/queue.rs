@@ -8,7 +8,8 @@
 //! | --- | --- |
 //! | 63..42 | the tickets drawn, modulo 2^22 |
 //! | 41..21 | the tickets drawn and not yet served |
-//! | 20..0 | the places that are present |
+//! | 20 | warps whose transactions keep failing draw tickets: a *contended* period |
+//! | 19..0 | the places that are present |
 //!
 //! The protocol:
 //!
@@ -24,6 +25,12 @@
 //!    clock and the words, and cannot fail. A head that has polled
 //!    `POLLS_MAX` times runs by the whole protocol, beside whoever is still present.
 //! 5. *Leave*: the head fences (Q4) and serves its ticket, by one addition.
+//!
+//! A ticket is for transactions that starve, or for a whole warp because of contention
+//! ([`super::throttle`]). In a contended period every warp that fails with one lane at a time
+//! draws a ticket instead of waiting for the queue to become empty, and after its turn
+//! another one, until [`PERIOD`] tickets have been drawn since its first. Whoever finds that out
+//! ends the period for all; then they find out anew whether it is worth while.
 //!
 //! An attempt that began before the ticket was drawn ends after finitely many steps, so the
 //! head runs alone after a while, commits and leaves. This prevents livelock and
@@ -52,9 +59,11 @@ use crate::tx::crew::{Crew, WarpCrew};
 const DRAWN: u64 = 1 << 42;
 /// A ticket waiting.
 const WAITING: u64 = 1 << 21;
+/// A contended period.
+const CONTENDED: u64 = 1 << 20;
 /// A place present.
 const PRESENT: u64 = 1;
-/// The bits of the two lower fields.
+/// The bits of the waiting tickets.
 const FIELD: u32 = (1 << 21) - 1;
 /// The bits of a ticket.
 const TICKET: u32 = (1 << 22) - 1;
@@ -84,7 +93,12 @@ impl Word {
 
     #[inline(always)]
     const fn present(self) -> u32 {
-        self.0 as u32 & FIELD
+        self.0 as u32 & (CONTENDED as u32 - 1)
+    }
+
+    #[inline(always)]
+    const fn is_contended(self) -> bool {
+        self.0 & CONTENDED != 0
     }
 
     /// Returns the number of tickets before `ticket` that are not served.
@@ -114,6 +128,8 @@ pub(crate) struct Place {
     /// The ticket, and [`Self::HELD`]; 0 for none.
     ticket: u32,
     present: bool,
+    /// Says whether the ticket is for all lanes of a warp, and not only those that starve.
+    pub(crate) all: bool,
     /// The head's polls.
     polls: u32,
 }
@@ -123,6 +139,7 @@ impl Place {
     pub(crate) const NEW: Self = Self {
         ticket: 0,
         present: false,
+        all: false,
         polls: 0,
     };
     const HELD: u32 = TICKET + 1;
@@ -139,12 +156,18 @@ impl Place {
         self.ticket != 0
     }
 
-    /// Enters, or finds out why it may not.
+    /// Enters, or finds out why it may not; one that is `narrow` draws a ticket in a
+    /// contended period.
     ///
     /// # Safety
     /// `queue` is live, and the place belongs to the calling lane alone.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) unsafe fn stand<L: Lane>(&mut self, lane: &L, queue: *mut u64) -> Standing {
+    pub(crate) unsafe fn stand<L: Lane>(
+        &mut self,
+        lane: &L,
+        queue: *mut u64,
+        narrow: bool,
+    ) -> Standing {
         // SAFETY: live.
         unsafe { self.depart(lane, queue) };
         // SAFETY: live. Relaxed: Q1 or Q3 follows where it matters.
@@ -155,6 +178,10 @@ impl Place {
             word.waiting()
         };
         if before != 0 {
+            if narrow && word.is_contended() {
+                // SAFETY: live.
+                unsafe { self.draw(lane, queue, true) };
+            }
             return Standing::Waits(POLL_NS + (before - 1).min(TICKETS_MAX) * TICKET_NS);
         }
         if self.has_ticket() {
@@ -205,7 +232,7 @@ impl Place {
     /// # Safety
     /// As for [`Self::depart`].
     #[inline(always)]
-    pub(crate) unsafe fn draw<L: Lane>(&mut self, lane: &L, queue: *mut u64) {
+    pub(crate) unsafe fn draw<L: Lane>(&mut self, lane: &L, queue: *mut u64, all: bool) {
         if self.has_ticket() {
             return;
         }
@@ -213,7 +240,12 @@ impl Place {
         unsafe { self.depart(lane, queue) };
         // SAFETY: live. Relaxed: Q2 precedes.
         let word = unsafe { lane.fetch_add_relaxed_64(queue, DRAWN + WAITING) };
+        if all && !Word(word).is_contended() {
+            // SAFETY: live. Relaxed: it is a hint.
+            unsafe { lane.fetch_or_relaxed_64(queue, CONTENDED) };
+        }
         self.ticket = Self::HELD | (word / DRAWN) as u32;
+        self.all = all;
         self.polls = 0;
     }
 
@@ -239,10 +271,17 @@ impl Place {
 pub(crate) enum Wish {
     Nothing,
     Stand,
+    /// Stands as a warp that fails with one lane at a time.
+    StandNarrow,
     Depart,
+    /// Draws a ticket for those that starve.
     Draw,
+    /// Draws a ticket for all.
+    DrawForAll,
     Leave,
     LeaveAndDraw,
+    /// Leaves, and ends the contended period.
+    LeaveAndEnd,
 }
 
 impl Place {
@@ -266,14 +305,21 @@ impl Place {
             let mut standing = Standing::Waits(0);
             // SAFETY: the place is the warp's, for which this lane acts.
             unsafe {
-                if matches!(wish, Wish::Leave | Wish::LeaveAndDraw) {
+                if wish == Wish::LeaveAndEnd {
+                    // Relaxed: it is a hint.
+                    lane.fetch_and_relaxed_64(queue, !CONTENDED);
+                }
+                if matches!(wish, Wish::Leave | Wish::LeaveAndDraw | Wish::LeaveAndEnd) {
                     self.leave(lane, queue);
                 }
                 match wish {
-                    Wish::Stand => standing = self.stand(lane, queue),
-                    Wish::Draw | Wish::LeaveAndDraw => self.draw(lane, queue),
+                    Wish::Stand | Wish::StandNarrow => {
+                        standing = self.stand(lane, queue, wish == Wish::StandNarrow);
+                    }
+                    Wish::Draw => self.draw(lane, queue, false),
+                    Wish::DrawForAll | Wish::LeaveAndDraw => self.draw(lane, queue, true),
                     Wish::Depart => self.depart(lane, queue),
-                    Wish::Nothing | Wish::Leave => {}
+                    Wish::Nothing | Wish::Leave | Wish::LeaveAndEnd => {}
                 }
             }
             polls = self.polls;
@@ -285,12 +331,14 @@ impl Place {
             };
             said = [u64::from(self.ticket) << 32
                 | u64::from(self.present) << 31
+                | u64::from(self.all) << 30
                 | u64::from(standing)];
         }
         let [said] = warp.told(lane, first, said);
         *self = Self {
             ticket: (said >> 32) as u32,
             present: said >> 31 & 1 != 0,
+            all: said >> 30 & 1 != 0,
             polls, // the first lane's
         };
         // What the first lane has acquired, all have.
@@ -312,9 +360,6 @@ pub(crate) struct Turn {
     pub(crate) on: bool,
     /// Says whether nobody else is present.
     pub(crate) alone: bool,
-    /// Says whether all lanes of the warp get a transaction, and not only those that
-    /// starve.
-    pub(crate) all: bool,
     /// The lanes whose transactions are still to run.
     owed: u32,
     /// The first ticket of a period in which the warp stays in the queue.
@@ -329,7 +374,6 @@ impl Turn {
     pub(crate) const NONE: Self = Self {
         on: false,
         alone: false,
-        all: false,
         owed: 0,
         first: None,
         since: 0,
@@ -362,11 +406,17 @@ impl Turn {
 
     /// Begins a turn of the lanes `working`, or of those that starve.
     #[inline(always)]
-    pub(crate) const fn begin(&mut self, standing: Standing, working: u32, starving: u32) {
+    pub(crate) const fn begin(
+        &mut self,
+        place: Place,
+        standing: Standing,
+        working: u32,
+        starving: u32,
+    ) {
         self.on = true;
         self.alone = matches!(standing, Standing::Alone);
         // Those that starved may have been told to stop.
-        self.owed = if self.all || starving == 0 {
+        self.owed = if place.all || starving == 0 {
             working
         } else {
             starving
@@ -403,10 +453,14 @@ impl Turn {
         self.alone = false;
         let ticket = place.ticket & TICKET;
         let first = *self.first.get_or_insert(ticket);
-        if self.all && working != 0 && ticket.wrapping_sub(first) & TICKET < PERIOD {
+        if !place.all || working == 0 {
+            self.first = None;
+            Wish::Leave
+        } else if ticket.wrapping_sub(first) & TICKET < PERIOD {
             Wish::LeaveAndDraw
         } else {
-            Wish::Leave
+            self.first = None;
+            Wish::LeaveAndEnd
         }
     }
 }

@@ -299,7 +299,7 @@ impl<A: Algorithm> StmRef<A> {
                 if matches!(standing, Standing::Alone | Standing::Head) {
                     let starves = awake && conflicts >= self.limits.queue_after;
                     let starving = warp.vote(lane, starves);
-                    turn.begin(standing, working, starving);
+                    turn.begin(place, standing, working, starving);
                     tx.alone = turn.alone;
                     whole = false;
                     if turn.alone {
@@ -318,7 +318,11 @@ impl<A: Algorithm> StmRef<A> {
                     if !turn.on && admitted_all != working {
                         step.commits(lane);
                         counts.stopped = self.told_to_stop(lane);
-                        wish = Wish::Stand;
+                        wish = if width.is_narrow() {
+                            Wish::StandNarrow
+                        } else {
+                            Wish::Stand
+                        };
                         if let Standing::Waits(ns) = standing {
                             lane.pause(step.pause_ns(ns));
                         }
@@ -438,10 +442,13 @@ impl<A: Algorithm> StmRef<A> {
                         unsafe { width.contended(lane, warp, self.clock(), tried, lost) };
                     if failed != 0 {
                         let starves = retries && conflicts >= self.limits.queue_after;
-                        turn.all = warp.vote(lane, starves) == 0;
-                        if contended || !turn.all {
-                            wish = Wish::Draw;
-                            turn.first = None;
+                        let starves = warp.vote(lane, starves) != 0;
+                        if contended || starves {
+                            wish = if contended {
+                                Wish::DrawForAll
+                            } else {
+                                Wish::Draw
+                            };
                             width.begin_window();
                         }
                     }
@@ -473,7 +480,7 @@ impl<A: Algorithm> StmRef<A> {
             }
             // SAFETY: the queue is live (StmRef::from_raw), and the place the lane's, or
             // its team's, whose members have met.
-            match unsafe { place.stand(tx.lane, tx.stm.queue()) } {
+            match unsafe { place.stand(tx.lane, tx.stm.queue(), false) } {
                 Standing::Present => {}
                 Standing::Head => return true,
                 Standing::Alone => {

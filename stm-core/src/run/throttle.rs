@@ -8,7 +8,7 @@
 //!
 //! *Contention.* A warp counts its rounds in windows. If half of the rounds of a window
 //! have failed, it asks whether the clock ticks more slowly than it did in the warp's last turn
-//! alone. Before its first one it supposes that an attempt alone takes half as long as one
+//! alone. Before its first one it supposes that an attempt alone takes a quarter of the time of one
 //! of the window. If so, the warp draws a ticket for a turn in which all its lanes run
 //! transactions alone. Warps that have had their turn draw again without another
 //! window, until [`PERIOD`] tickets have been drawn since their first: so little time goes
@@ -25,14 +25,16 @@ const PAUSE_DOUBLINGS_MAX: u32 = 6;
 /// The approximate length of the first pause at width 1.
 const PAUSE_NS: u32 = 256;
 /// The rounds of a window.
-const WINDOW: u32 = 16;
+const WINDOW: u32 = 8;
 /// How many times as many attempts as others a warp alone makes in the same time, before
 /// it knows.
-const ALONE_SPEED: u64 = 2;
+const ALONE_SPEED: u64 = 4;
+/// How many times faster all must be alone, as a fraction: to stop and to start the warps takes time.
+const GAIN: (u64, u64) = (2, 3);
 /// The fewest commits of a turn from which a warp learns.
 const TICKS_MIN: u32 = 8;
 /// The tickets of a period in which warps stay in the queue.
-pub(crate) const PERIOD: u32 = 128;
+pub(crate) const PERIOD: u32 = 64;
 
 /// The number of lanes of the warp that make an attempt at a time, the same in
 /// all of its lanes.
@@ -56,6 +58,8 @@ pub(crate) struct Width {
     /// The commits and the time of the last turn alone; 0 before it.
     alone_ticks: u32,
     alone_time: u32,
+    /// The window's commits, and in the upper half the rounds that had any.
+    commits: u32,
 }
 
 impl Width {
@@ -73,6 +77,7 @@ impl Width {
             paused: 0,
             alone_ticks: 0,
             alone_time: 0,
+            commits: 0,
         }
     }
 
@@ -131,11 +136,13 @@ impl Width {
                 self.ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
                 self.time = lane.clock() as u32;
                 self.paused = 0;
+                self.commits = 0;
                 self.window = 1;
             }
             return false;
         }
         self.window += 1 + (u32::from(lost) << 16);
+        self.commits += tried - failed + (u32::from(tried != failed) << 16);
         if self.window & 0xFFFF <= WINDOW {
             return false;
         }
@@ -153,7 +160,13 @@ impl Width {
             0 => (ALONE_SPEED * u64::from(WINDOW), busy),
             ticks => (u64::from(ticks), u64::from(self.alone_time)),
         };
-        let less = ticked * time < ticks * u64::from(elapsed);
+        // A tick of the clock is a round that commits; in this warp such a round has
+        // committed so many transactions.
+        let (commits, rounds) = match self.commits {
+            0 => (1, 1),
+            both => (u64::from(both & 0xFFFF), u64::from(both >> 16)),
+        };
+        let less = ticked * commits * time * GAIN.1 < ticks * rounds * u64::from(elapsed) * GAIN.0;
         warp.vote(lane, less) != 0
     }
 
@@ -163,6 +176,12 @@ impl Width {
         if ticks >= TICKS_MIN {
             (self.alone_ticks, self.alone_time) = (ticks, time);
         }
+    }
+
+    /// Returns whether one lane makes an attempt at a time.
+    #[inline(always)]
+    pub(crate) const fn is_narrow(&self) -> bool {
+        self.now == 1
     }
 
     /// Forgets the window.
