@@ -74,7 +74,6 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::NoQ2
         | Mutant::NoQ3
         | Mutant::NoQ4
-        | Mutant::InPlaceNotUndone
         | Mutant::AloneVersionKept => (Fast, &["increments", "torn-pair", "write-skew"]),
         Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {

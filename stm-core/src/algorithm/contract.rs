@@ -114,12 +114,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         0
     }
 
-    /// Returns whether an attempt that writes in place has written a word.
-    #[inline(always)]
-    fn has_in_place<L: Lane>(_tx: &mut Tx<'_, L, Self>, _word: WordAddress) -> bool {
-        false
-    }
-
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 

@@ -108,9 +108,6 @@ mutants! {
     AloneTooEarly = "alone-too-early",
     /// `fast`: a commit alone stores its words with the version of the snapshot.
     AloneVersionKept = "alone-version-kept",
-    /// `fast`: an attempt that wrote in place and does not commit leaves the words as
-    /// they are.
-    InPlaceNotUndone = "in-place-not-undone",
     /// `fast`: there is no fence after a place has entered.
     NoQ1 = "no-q1",
     /// `fast`: there is no fence before a place departs.

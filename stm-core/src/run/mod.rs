@@ -2,7 +2,8 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `single` | `atomically` and `for_each`, the loops of single lanes |
+//! | `once` | `atomically`, one transaction of a lane on its own |
+//! | `single` | `for_each`, the loops of single lanes |
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
 //! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
@@ -16,6 +17,7 @@
 //! The calls of an attempt itself are in `tx`.
 
 pub(crate) mod conclude;
+mod once;
 pub(crate) mod outcome;
 mod preassigned;
 pub(crate) mod queue;

@@ -70,7 +70,7 @@ const TICKET: u32 = (1 << 22) - 1;
 
 /// The transactions of a lane in a turn alone: a round of the loop takes as long as one of
 /// few words.
-pub(crate) const TRANSACTIONS: u32 = 4;
+const TRANSACTIONS: u32 = 4;
 
 /// The time between two polls of the place behind the head, and of the head.
 const POLL_NS: u32 = 256;
@@ -152,7 +152,7 @@ impl Place {
 
     /// Returns whether the place has a ticket.
     #[inline(always)]
-    const fn has_ticket(self) -> bool {
+    pub(crate) const fn has_ticket(self) -> bool {
         self.ticket != 0
     }
 
@@ -284,6 +284,17 @@ pub(crate) enum Wish {
     LeaveAndEnd,
 }
 
+impl Wish {
+    /// Returns whether a ticket may be drawn for all lanes.
+    #[inline(always)]
+    pub(crate) const fn draws(self) -> bool {
+        matches!(
+            self,
+            Self::StandNarrow | Self::DrawForAll | Self::LeaveAndDraw
+        )
+    }
+}
+
 impl Place {
     /// Lets the first lane of the warp act for all, which share the place and call this
     /// together.
@@ -362,12 +373,10 @@ pub(crate) struct Turn {
     pub(crate) alone: bool,
     /// The lanes whose transactions are still to run.
     owed: u32,
+    /// The transactions of a lane.
+    pub(crate) transactions: u32,
     /// The first ticket of a period in which the warp stays in the queue.
     pub(crate) first: Option<u32>,
-    /// The clock when the turn began, and now; the time when it began.
-    since: u32,
-    pub(crate) until: u32,
-    began: u32,
 }
 
 impl Turn {
@@ -375,34 +384,9 @@ impl Turn {
         on: false,
         alone: false,
         owed: 0,
+        transactions: 1,
         first: None,
-        since: 0,
-        until: 0,
-        began: 0,
     };
-
-    /// Takes note of the clock and the time when a turn alone begins.
-    #[inline(always)]
-    pub(crate) fn watch<L: Lane>(&mut self, lane: &L, clock: u64) {
-        (self.since, self.until) = (clock as u32, clock as u32);
-        self.began = lane.clock() as u32;
-    }
-
-    /// Returns the commits of a turn alone, not counting those that wrote nothing.
-    #[inline(always)]
-    pub(crate) const fn ticks(&self) -> u32 {
-        if self.alone {
-            self.until.wrapping_sub(self.since)
-        } else {
-            0
-        }
-    }
-
-    /// Returns the time since a turn alone began.
-    #[inline(always)]
-    pub(crate) fn time<L: Lane>(&self, lane: &L) -> u32 {
-        (lane.clock() as u32).wrapping_sub(self.began)
-    }
 
     /// Begins a turn of the lanes `working`, or of those that starve.
     #[inline(always)]
@@ -415,6 +399,7 @@ impl Turn {
     ) {
         self.on = true;
         self.alone = matches!(standing, Standing::Alone);
+        self.transactions = if place.all { TRANSACTIONS } else { 1 };
         // Those that starved may have been told to stop.
         self.owed = if place.all || starving == 0 {
             working

@@ -16,16 +16,16 @@
 //! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
-use crate::lane::{Lane, records, times};
+use crate::lane::{Lane, rarely, records, times};
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::{self, Place, Standing, Turn, Wish};
+use crate::run::queue::{Place, Standing, Turn, Wish};
 use crate::run::step::Step;
-use crate::run::throttle::Width;
+use crate::run::throttle::{Watch, Width};
 use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -35,85 +35,6 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 impl<A: Algorithm> StmRef<A> {
-    /// Runs one transaction on the calling lane until it commits.
-    ///
-    /// The lanes of a warp that call this run independently; for many
-    /// transactions, a loop by [`Self::for_each`] is several times faster.
-    /// To begin one inside another on the same memory in this way is
-    /// [`Abort::Nested`], a fault; [`Transact`](crate::Transact) is the way.
-    ///
-    /// # Errors
-    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
-    /// given up after `retries_max` conflicts (the last conflict), met a fault
-    /// that the host will report, or the launch was told to stop.
-    #[inline(always)]
-    pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
-    where
-        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
-    {
-        let mut counts = Counts::ZERO;
-        if self.told_to_stop(lane) {
-            Counts::unfinished(lane, self);
-            return Err(Abort::Stopped);
-        }
-        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut tx = Tx::new(lane, self, scratch, sums);
-        if !tx.logs.open(lane) {
-            self.nested(lane);
-            return Err(Abort::Nested);
-        }
-        let mut conflicts = 0;
-        let mut place = Place::NEW;
-        let result = loop {
-            if A::SCHEDULED && !Self::admit::<L, false>(&mut tx, &mut place) {
-                Counts::unfinished(lane, self);
-                break Err(Abort::Stopped);
-            }
-            let mut result = Self::execute(&mut tx, &mut body);
-            if result.is_ok() {
-                tx.end_actions_early();
-                // SAFETY: the mask names the lane alone.
-                if let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) }) {
-                    result = Err(abort);
-                }
-            }
-            let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
-            let outcome = self.conclude(
-                &mut tx,
-                end,
-                lane.grid_thread(),
-                &mut conflicts,
-                &mut counts,
-            );
-            if A::SCHEDULED {
-                self.join_or_leave_queue(lane, &mut place, outcome, conflicts);
-            }
-            match outcome {
-                Outcome::Retry if !counts.stopped => {
-                    lane.pause(Self::backoff_ns(lane, conflicts));
-                    mark!(tx, Aborted);
-                }
-                Outcome::Retry => {
-                    Counts::unfinished(lane, self);
-                    break result;
-                }
-                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
-                Outcome::Wait => {
-                    Counts::unfinished(lane, self);
-                    break Err(Abort::Stopped);
-                }
-                Outcome::Committed | Outcome::Ended => break result,
-            }
-        };
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe { place.depart(lane, self.queue()) };
-        tx.logs.close(lane);
-        lane.probe().close(lane, tx.cursor);
-        counts.flush(lane, self, false);
-        result
-    }
-
     /// Runs a transaction for each number in `range`, spread over all threads
     /// of the launch. Every thread of the launch calls it with the same range.
     ///
@@ -241,6 +162,7 @@ impl<A: Algorithm> StmRef<A> {
         // Says whether the lane's next attempt alone is made by the whole protocol.
         let mut whole = false;
         let mut width = Width::new(self.limits.lanes_max);
+        let mut watch = Watch::NEW;
         // Registers, so that a kernel without `retry` has no code for it.
         let (mut waits, mut asleep) = (false, false);
         let mut sleep = Sleep::NEW;
@@ -259,20 +181,47 @@ impl<A: Algorithm> StmRef<A> {
             let awake = work && !waits;
             let working = warp.vote(lane, awake);
             mark!(tx, Warp);
+            // What decides a branch is voted on, so that it is the same for all lanes in
+            // the compiler's eyes too: a branch that might part them costs every round.
             let mut standing = Standing::Present;
+            let (mut serves, mut alone) = (false, false);
             if A::SCHEDULED {
-                if turn.is_over(working) {
-                    width.learn_alone(turn.ticks(), turn.time(lane));
-                    wish = turn.end(place, working);
-                    tx.alone = false;
-                    tx.in_place = false;
-                } else if working == 0 {
-                    wish = Wish::Depart;
-                }
-                if wish != Wish::Nothing {
-                    // SAFETY: the queue is live; the warp has met behind its last round.
-                    standing = unsafe { place.of_warp(lane, warp, self.queue(), wish) };
-                    wish = Wish::Nothing;
+                let unusual = working == 0 || turn.on || wish != Wish::Nothing;
+                if rarely(warp.vote(lane, unusual) != 0) {
+                    if turn.is_over(working) {
+                        if turn.alone && place.all {
+                            // SAFETY: the clock is live.
+                            unsafe { watch.learn(lane, self.clock()) };
+                        }
+                        wish = turn.end(place, working);
+                        tx.alone = false;
+                    } else if working == 0 {
+                        wish = Wish::Depart;
+                    }
+                    if wish != Wish::Nothing {
+                        let had = place.has_ticket() && wish == Wish::StandNarrow;
+                        // SAFETY: the queue is live; the warp has met behind its last round.
+                        standing = unsafe { place.of_warp(lane, warp, self.queue(), wish) };
+                        if wish.draws() && place.has_ticket() && !had {
+                            // SAFETY: the clock is live.
+                            unsafe { watch.begin(lane, self.clock()) };
+                        }
+                        wish = Wish::Nothing;
+                    }
+                    if matches!(standing, Standing::Alone | Standing::Head) {
+                        let starves = awake && conflicts >= self.limits.queue_after;
+                        let starving = warp.vote(lane, starves);
+                        turn.begin(place, standing, working, starving);
+                        tx.alone = turn.alone;
+                        whole = false;
+                        if turn.alone {
+                            // SAFETY: the clock is live. Relaxed: Q3 precedes.
+                            let clock = unsafe { lane.load_relaxed_64(self.clock()) };
+                            A::alone_since(&mut tx, clock);
+                        }
+                    }
+                    serves = warp.vote(lane, turn.on) != 0;
+                    alone = warp.vote(lane, turn.alone) != 0;
                 }
             }
             step.round(lane, working == 0 || waits);
@@ -296,26 +245,13 @@ impl<A: Algorithm> StmRef<A> {
             let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
-                if matches!(standing, Standing::Alone | Standing::Head) {
-                    let starves = awake && conflicts >= self.limits.queue_after;
-                    let starving = warp.vote(lane, starves);
-                    turn.begin(place, standing, working, starving);
-                    tx.alone = turn.alone;
-                    whole = false;
-                    if turn.alone {
-                        // SAFETY: the clock is live. Relaxed: Q3 precedes.
-                        let clock = unsafe { lane.load_relaxed_64(self.clock()) };
-                        A::alone_since(&mut tx, clock);
-                        turn.watch(lane, clock);
-                    }
-                }
-                if !turn.alone {
+                if !alone {
                     let queue = A::load_queue_and_snapshot(&mut tx);
                     let admitted = awake & place.admits(lane, queue);
                     let admitted_all = warp.vote(lane, admitted);
                     go = admitted & width.takes(lane, admitted_all);
                     going = warp.vote(lane, go);
-                    if !turn.on && admitted_all != working {
+                    if rarely(!serves && admitted_all != working) {
                         step.commits(lane);
                         counts.stopped = self.told_to_stop(lane);
                         wish = if width.is_narrow() {
@@ -329,12 +265,14 @@ impl<A: Algorithm> StmRef<A> {
                         continue;
                     }
                 }
-                if turn.on {
+                let mut light = false;
+                if rarely(serves) {
                     going = turn.next(working);
                     go = lane.lane_bit() == going;
-                    tx.in_place = turn.alone && !whole;
+                    light = alone && warp.vote(lane, go && !whole) != 0;
                     tx.refused = false;
                 }
+                tx.light = light;
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
             if counts.full() {
@@ -371,7 +309,7 @@ impl<A: Algorithm> StmRef<A> {
                     }
                     // In a turn alone one lane runs, without the others.
                     let mut ready = lane.lane_bit();
-                    if !turn.alone {
+                    if !alone {
                         ready = warp.vote(lane, end.is_ok());
                         step.commits(lane);
                     }
@@ -382,7 +320,7 @@ impl<A: Algorithm> StmRef<A> {
                         // together.
                         end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
                     }
-                    if A::SCHEDULED && !turn.alone {
+                    if A::SCHEDULED && !alone {
                         // All lanes meet again, however their attempts ended.
                         warp.meet(lane);
                     }
@@ -403,21 +341,25 @@ impl<A: Algorithm> StmRef<A> {
                         mark!(tx, Native);
                     }
                 }
-                let goes_on = turn.alone && go && outcome == Outcome::Committed;
-                let ends = counts.stopped || transactions == queue::TRANSACTIONS;
-                if !goes_on || ends || i >= range.end {
+                if !rarely(alone) {
+                    break;
+                }
+                let goes_on = go && outcome == Outcome::Committed && !counts.stopped;
+                if warp.vote(lane, goes_on && i < range.end) == 0
+                    || transactions == turn.transactions
+                {
                     break;
                 }
                 transactions += 1;
             }
-            if turn.alone {
+            if rarely(alone) {
                 step.commits(lane);
                 warp.meet(lane);
             }
             if A::SCHEDULED {
                 let retries = go && outcome == Outcome::Retry;
                 let failed = warp.vote(lane, retries);
-                if turn.on {
+                if rarely(serves) {
                     let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
                     if warp.vote(lane, go && keeps) != 0 {
                         place = Place::NEW;
@@ -428,22 +370,22 @@ impl<A: Algorithm> StmRef<A> {
                     if failed == 0 || warp.vote(lane, whole) == 0 {
                         turn.served(going, failed);
                     }
-                    if turn.alone {
+                    if alone {
                         let [clock] =
                             warp.told(lane, going.trailing_zeros(), [A::alone_until(&tx)]);
                         A::alone_since(&mut tx, clock);
-                        turn.until = clock as u32;
                     }
                 } else {
                     let (tried, lost) = (going.count_ones(), failed.count_ones());
-                    width.learn(lane, tried, lost);
+                    width.learn(lane, &mut watch, tried, lost);
                     // SAFETY: the clock is live.
                     let contended =
-                        unsafe { width.contended(lane, warp, self.clock(), tried, lost) };
+                        unsafe { width.contended(lane, &mut watch, self.clock(), tried, lost) };
                     if failed != 0 {
+                        let contended = warp.vote(lane, contended) != 0;
                         let starves = retries && conflicts >= self.limits.queue_after;
                         let starves = warp.vote(lane, starves) != 0;
-                        if contended || starves {
+                        if rarely(contended || starves) {
                             wish = if contended {
                                 Wish::DrawForAll
                             } else {
@@ -465,42 +407,6 @@ impl<A: Algorithm> StmRef<A> {
         counts.flush(lane, self, first);
     }
 
-    /// Waits until the lane may begin an attempt; returns `false` if it is told
-    /// to stop.
-    #[inline(always)]
-    pub(crate) fn admit<L: Lane, const TEAM: bool>(
-        tx: &mut Tx<'_, L, A>,
-        place: &mut Place,
-    ) -> bool {
-        loop {
-            let queue = A::load_queue_and_snapshot(tx);
-            (tx.alone, tx.in_place) = (false, false);
-            if place.admits(tx.lane, queue) {
-                return true;
-            }
-            // SAFETY: the queue is live (StmRef::from_raw), and the place the lane's, or
-            // its team's, whose members have met.
-            match unsafe { place.stand(tx.lane, tx.stm.queue(), false) } {
-                Standing::Present => {}
-                Standing::Head => return true,
-                Standing::Alone => {
-                    // SAFETY: the clock is live. Relaxed: Q3 precedes.
-                    let clock = unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) };
-                    A::alone_since(tx, clock);
-                    tx.alone = true;
-                    tx.in_place = !core::mem::take(&mut tx.refused) && !TEAM;
-                    return true;
-                }
-                Standing::Waits(ns) => {
-                    if tx.stm.told_to_stop(tx.lane) {
-                        return false;
-                    }
-                    tx.lane.pause(ns);
-                }
-            }
-        }
-    }
-
     /// Loads the queue's word.
     #[inline(always)]
     pub(crate) fn load_queue<L: Lane>(&self, lane: &L) -> u64 {
@@ -508,26 +414,6 @@ impl<A: Algorithm> StmRef<A> {
         // seen eventually; a lane that has drawn a ticket sees at least its
         // own.
         unsafe { lane.load_relaxed_64(self.queue()) }
-    }
-
-    /// Waits on its own until a word that the attempt has read may have changed;
-    /// returns `false` if the lane is told to stop.
-    #[inline(always)]
-    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
-        let lane = tx.lane;
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe { place.depart(lane, self.queue()) };
-        let mut sleep = Sleep::NEW;
-        while !A::changed(tx) {
-            sleep.nap(lane, self.bed(tx.logs, false, true));
-            if self.told_to_stop(lane) {
-                return false;
-            }
-        }
-        if sleep.asleep {
-            sleep.wake(lane, self.globals, tx.logs);
-        }
-        true
     }
 
     /// Returns what a sleeper needs to know.

@@ -6,9 +6,9 @@
 //! aborted, and doubles after one in which nearly none did. At a width of one
 //! lane that still aborts, the warp backs off, longer each time.
 //!
-//! *Contention.* A warp counts its rounds in windows. If half of the rounds of a window
-//! have failed, it asks whether the clock ticks more slowly than it did in the warp's last turn
-//! alone. Before its first one it supposes that an attempt alone takes a quarter of the time of one
+//! *Contention.* A warp in which one lane or two make an attempt counts its rounds in windows. If
+//! half of the rounds of a window have failed, it asks whether the clock ticks more slowly than it
+//! did while the warp waited for its last turn alone, and had it. Before its first one it supposes that an attempt alone takes a quarter of the time of one
 //! of the window. If so, the warp draws a ticket for a turn in which all its lanes run
 //! transactions alone. Warps that have had their turn draw again without another
 //! window, until [`PERIOD`] tickets have been drawn since their first: so little time goes
@@ -17,8 +17,7 @@
 //! *Starvation.* A transaction that has met `queue_after` conflicts in a row gets a turn
 //! whatever the others commit.
 
-use crate::lane::Lane;
-use crate::tx::crew::{Crew, WarpCrew};
+use crate::lane::{Lane, rarely};
 
 /// The number of conflicts in a row at width 1 after which pauses stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
@@ -28,9 +27,11 @@ const PAUSE_NS: u32 = 256;
 const WINDOW: u32 = 8;
 /// How many times as many attempts as others a warp alone makes in the same time, before
 /// it knows.
-const ALONE_SPEED: u64 = 4;
-/// How many times faster all must be alone, as a fraction: to stop and to start the warps takes time.
-const GAIN: (u64, u64) = (2, 3);
+const ALONE_SPEED: u32 = 4;
+/// How much slower than by turns alone the launch must be, as a fraction.
+const GAIN: (u64, u64) = (4, 5);
+/// The most lanes of a warp that make an attempt when it asks for a turn.
+const NARROW: u32 = 2;
 /// The fewest commits of a turn from which a warp learns.
 const TICKS_MIN: u32 = 8;
 /// The tickets of a period in which warps stay in the queue.
@@ -50,16 +51,6 @@ pub(crate) struct Width {
     /// The window's rounds and one more, or 0 before a round has failed; in the upper
     /// half the rounds that failed.
     window: u32,
-    /// The clock, and the lane's time, when the window began.
-    ticks: u32,
-    time: u32,
-    /// The time of its pauses.
-    paused: u32,
-    /// The commits and the time of the last turn alone; 0 before it.
-    alone_ticks: u32,
-    alone_time: u32,
-    /// The window's commits, and in the upper half the rounds that had any.
-    commits: u32,
 }
 
 impl Width {
@@ -72,12 +63,6 @@ impl Width {
             turn: 0,
             alone: 0,
             window: 0,
-            ticks: 0,
-            time: 0,
-            paused: 0,
-            alone_ticks: 0,
-            alone_time: 0,
-            commits: 0,
         }
     }
 
@@ -94,7 +79,7 @@ impl Width {
     /// Adapts the width to a round in which `failed` of `tried` lanes aborted,
     /// and backs off if the width cannot shrink any more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
+    pub(crate) fn learn<L: Lane>(&mut self, lane: &L, watch: &mut Watch, tried: u32, failed: u32) {
         // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;
         if 8 * failed > 5 * tried {
@@ -105,7 +90,7 @@ impl Width {
                     % PAUSE_NS;
                 let before = lane.clock() as u32;
                 lane.pause((PAUSE_NS / 2 + spread) << self.alone.min(PAUSE_DOUBLINGS_MAX));
-                self.paused += (lane.clock() as u32).wrapping_sub(before);
+                watch.paused += (lane.clock() as u32).wrapping_sub(before);
                 self.alone += 1;
             }
             self.now = (tried / 2).max(1);
@@ -124,69 +109,110 @@ impl Width {
     pub(crate) unsafe fn contended<L: Lane>(
         &mut self,
         lane: &L,
-        warp: WarpCrew,
+        watch: &mut Watch,
         clock: *const u64,
         tried: u32,
         failed: u32,
     ) -> bool {
-        let lost = 2 * failed >= tried;
         if self.window == 0 {
-            if lost {
-                // SAFETY: live. Relaxed: it only counts.
-                self.ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
-                self.time = lane.clock() as u32;
-                self.paused = 0;
-                self.commits = 0;
+            if rarely(failed != 0 && tried <= NARROW) {
                 self.window = 1;
+                // SAFETY: live.
+                unsafe { watch.begin(lane, clock) };
             }
             return false;
         }
-        self.window += 1 + (u32::from(lost) << 16);
-        self.commits += tried - failed + (u32::from(tried != failed) << 16);
+        self.window += 1 + (u32::from(2 * failed >= tried) << 16);
         if self.window & 0xFFFF <= WINDOW {
             return false;
         }
         let lost = self.window >> 16;
         self.window = 0;
-        if 2 * lost < WINDOW {
-            return false;
-        }
-        // SAFETY: live. Relaxed: it only counts.
-        let ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
-        let ticked = u64::from(ticks.wrapping_sub(self.ticks));
-        let elapsed = (lane.clock() as u32).wrapping_sub(self.time);
-        let busy = u64::from(elapsed.saturating_sub(self.paused));
-        let (ticks, time) = match self.alone_ticks {
-            0 => (ALONE_SPEED * u64::from(WINDOW), busy),
-            ticks => (u64::from(ticks), u64::from(self.alone_time)),
-        };
-        // A tick of the clock is a round that commits; in this warp such a round has
-        // committed so many transactions.
-        let (commits, rounds) = match self.commits {
-            0 => (1, 1),
-            both => (u64::from(both & 0xFFFF), u64::from(both >> 16)),
-        };
-        let less = ticked * commits * time * GAIN.1 < ticks * rounds * u64::from(elapsed) * GAIN.0;
-        warp.vote(lane, less) != 0
+        // SAFETY: live.
+        rarely(2 * lost >= WINDOW && tried <= NARROW) && unsafe { watch.is_slow(lane, clock) }
     }
 
-    /// Learns how much a turn alone has committed.
-    #[inline(always)]
-    pub(crate) const fn learn_alone(&mut self, ticks: u32, time: u32) {
-        if ticks >= TICKS_MIN {
-            (self.alone_ticks, self.alone_time) = (ticks, time);
-        }
-    }
-
-    /// Returns whether one lane makes an attempt at a time.
+    /// Returns whether few lanes make an attempt at a time.
     #[inline(always)]
     pub(crate) const fn is_narrow(&self) -> bool {
-        self.now == 1
+        self.now <= NARROW
     }
 
     /// Forgets the window.
     #[inline(always)]
     pub(crate) const fn begin_window(&mut self) {
         self.window = 0;
+    }
+}
+
+/// How fast the launch commits, and how fast it does so by turns alone, as a warp has seen
+/// it. Its functions are calls, so that its fields are in memory: they are used so rarely
+/// that registers are worth more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    /// The clock, and the lane's time, when the window began or the ticket was drawn.
+    ticks: u32,
+    time: u32,
+    /// The time of the pauses since then.
+    paused: u32,
+    /// The commits from the drawing of the last ticket for all lanes to the end of its turn,
+    /// and the time; 0 before the first.
+    alone_ticks: u32,
+    alone_time: u32,
+}
+
+impl Watch {
+    pub(crate) const NEW: Self = Self {
+        ticks: 0,
+        time: 0,
+        paused: 0,
+        alone_ticks: 0,
+        alone_time: 0,
+    };
+
+    /// Begins to watch.
+    ///
+    /// # Safety
+    /// `clock` is live.
+    #[inline(never)]
+    pub(crate) unsafe fn begin<L: Lane>(&mut self, lane: &L, clock: *const u64) {
+        // SAFETY: live. Relaxed: it only counts.
+        self.ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
+        self.time = lane.clock() as u32;
+        self.paused = 0;
+    }
+
+    /// Returns whether the launch commits more slowly than by turns alone.
+    ///
+    /// # Safety
+    /// `clock` is live.
+    #[inline(never)]
+    unsafe fn is_slow<L: Lane>(&mut self, lane: &L, clock: *const u64) -> bool {
+        // SAFETY: live. Relaxed: it only counts.
+        let ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
+        let ticked = u64::from(ticks.wrapping_sub(self.ticks));
+        let elapsed = (lane.clock() as u32).wrapping_sub(self.time);
+        let (alone, time) = if self.alone_ticks == 0 {
+            let busy = elapsed.saturating_sub(self.paused);
+            (ALONE_SPEED * WINDOW, busy)
+        } else {
+            (self.alone_ticks, self.alone_time)
+        };
+        ticked * u64::from(time) * GAIN.1 < u64::from(alone) * u64::from(elapsed) * GAIN.0
+    }
+
+    /// Learns how much has been committed since a ticket was drawn, at the end of its turn.
+    ///
+    /// # Safety
+    /// `clock` is live.
+    #[inline(never)]
+    pub(crate) unsafe fn learn<L: Lane>(&mut self, lane: &L, clock: *const u64) {
+        // SAFETY: live. Relaxed: it only counts.
+        let ticks = unsafe { lane.load_relaxed_64(clock) } as u32;
+        let alone = ticks.wrapping_sub(self.ticks);
+        if alone >= TICKS_MIN {
+            self.alone_ticks = alone;
+            self.alone_time = (lane.clock() as u32).wrapping_sub(self.time);
+        }
     }
 }

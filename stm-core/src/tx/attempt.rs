@@ -54,9 +54,9 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) waits: bool,
     /// Says whether no other attempt is in progress and none begins (`run/queue.rs`).
     pub(crate) alone: bool,
-    /// Says whether the attempt, which runs alone, writes in place.
-    pub(crate) in_place: bool,
-    /// Says whether the attempt needs what is not done in place.
+    /// Says whether the attempt, which runs alone, has no read set and takes no locks.
+    pub(crate) light: bool,
+    /// Says whether the attempt needs what a light one has not.
     pub(crate) refused: bool,
     /// A bit for each [`When`](crate::tx::actions::When) that an action was
     /// deferred to.
@@ -94,7 +94,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             has_read: false,
             waits: false,
             alone: false,
-            in_place: false,
+            light: false,
             refused: false,
             deferred_to: 0,
             pool_hint: u32::MAX,
@@ -174,8 +174,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Err(abort)
     }
 
-    /// Ends an attempt that writes in place and needs more than that; the next one runs
-    /// by the whole protocol. It counts as a conflict.
+    /// Ends a light attempt that needs more than that; the next one runs by the whole
+    /// protocol.
     #[inline(always)]
     pub(crate) fn refuse(&mut self) -> Abort {
         self.refused = true;
@@ -288,7 +288,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ) -> TxResult<[T; N]> {
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
-        if A::wrote(self) && !self.in_place {
+        if A::wrote(self) {
             for k in 0..N {
                 own |= u32::from(A::may_have_written(self, words[k])) << k;
             }
@@ -310,8 +310,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         self.checked(result)?;
         for (k, (word, v)) in words.iter().zip(&v).enumerate() {
-            let written = records(self.lane) && self.in_place && A::has_in_place(self, *word);
-            if own >> k & 1 == 0 && !written {
+            if own >> k & 1 == 0 {
                 self.observe(|_| Event::Read(*word, v.to_bits64()));
             }
         }

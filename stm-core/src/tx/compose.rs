@@ -22,7 +22,7 @@
 //! repeats all of it.
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::{Lane, records};
+use crate::lane::{Lane, rarely, records};
 use crate::observe::probe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
@@ -102,7 +102,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if !self.has_read {
             return self.fail(Abort::RetryWithoutReads);
         }
-        if self.in_place {
+        if rarely(self.light) {
             let refused = self.refuse();
             return self.fail(refused);
         }
@@ -145,7 +145,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }
-        if self.in_place {
+        if rarely(self.light) {
             let refused = self.refuse();
             return self.fail(refused);
         }

@@ -192,7 +192,7 @@ impl Directed {
             stripe_words: self.stripe_words,
             locks: self.locks,
             sets: self.sets,
-            retry_limits: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8])),
+            retry_limits: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8, 64])),
             initial: self.initial.to_vec(),
             sums: self.sums.to_vec(),
             row: self.row,

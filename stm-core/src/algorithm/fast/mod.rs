@@ -12,19 +12,19 @@
 //! | alternatives | `alternative` |
 //! | early release | `release` |
 //! | read and write set | `entry_set` and `compaction`, on top of `entries` |
-//! | attempts alone, which write in place | `in_place` |
+//! | attempts alone | `alone` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
 pub(crate) mod acquire;
 pub(crate) mod age;
+mod alone;
 mod alternative;
 pub(crate) mod changed;
 pub(crate) mod commit;
 mod compaction;
 pub(crate) mod entries;
 pub(crate) mod entry_set;
-pub(crate) mod in_place;
 pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;

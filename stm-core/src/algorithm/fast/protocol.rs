@@ -41,7 +41,7 @@ use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::lane::Lane;
+use crate::lane::{Lane, rarely};
 use crate::memory::version::Version;
 use crate::memory::word::{Element, WordAddress};
 use crate::observe::mutant::Mutant;
@@ -166,8 +166,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
-        if tx.in_place {
-            Self::read_in_place(tx, words, v);
+        if rarely(tx.light) {
+            Self::read_alone(tx, words, v);
             return Ok(());
         }
         // The lanes that are here continue together: those that must load again
@@ -246,8 +246,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     #[inline(always)]
     fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
-        if tx.in_place {
-            let written = Self::write_in_place(tx, [address], [value], 1);
+        if rarely(tx.light) {
+            let written = Self::buffer_alone(tx, [address], [value], 1);
             return if written { Ok(()) } else { Err(tx.refuse()) };
         }
         let at = Self::entries(tx);
@@ -262,8 +262,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         values: [u64; N],
         count: u32,
     ) -> bool {
-        if tx.in_place {
-            return Self::write_in_place(tx, words, values, count);
+        if rarely(tx.light) {
+            return Self::buffer_alone(tx, words, values, count);
         }
         let at = Self::entries(tx);
         if tx.attempt.set.buffer_read(at, words, values, count) {
@@ -318,7 +318,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
         deltas: [T; N],
     ) -> TxResult<()> {
-        if tx.in_place {
+        if rarely(tx.light) {
             return Err(tx.refuse());
         }
         Self::buffer_additions(tx, run, deltas)?;
@@ -331,7 +331,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
-        if tx.in_place {
+        if rarely(tx.light) {
             return Err(tx.refuse());
         }
         let values = Self::load_sums(tx, run)?;
@@ -348,8 +348,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        if tx.in_place {
-            let version = Self::commit_in_place(tx);
+        if rarely(tx.light) {
+            let version = Self::commit_alone(tx);
             tx.committed_as(Version(version.0 * 32));
             tx.attempt.snapshot = version;
             return Ok(());
@@ -437,14 +437,5 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if tx.in_place {
-            Self::undo_in_place(tx);
-        }
-    }
-
-    #[inline(always)]
-    fn has_in_place<L: Lane>(tx: &mut Tx<'_, L, Self>, word: WordAddress) -> bool {
-        Self::has_in_place(tx, word)
-    }
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
 }

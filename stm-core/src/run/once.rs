@@ -1,0 +1,151 @@
+//! The loop of one transaction of a lane on its own.
+
+use crate::algorithm::contract::{Algorithm, Scratch};
+use crate::lane::Lane;
+use crate::observe::mark::mark;
+use crate::observe::probe::Probe;
+use crate::run::outcome::{Counts, Outcome};
+use crate::run::queue::{Place, Standing};
+use crate::run::wait::Sleep;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
+use crate::tx::stm_ref::StmRef;
+use core::mem::MaybeUninit;
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs one transaction on the calling lane until it commits.
+    ///
+    /// The lanes of a warp that call this run independently; for many
+    /// transactions, a loop by [`Self::for_each`] is several times faster.
+    /// To begin one inside another on the same memory in this way is
+    /// [`Abort::Nested`], a fault; [`Transact`](crate::Transact) is the way.
+    ///
+    /// # Errors
+    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
+    /// given up after `retries_max` conflicts (the last conflict), met a fault
+    /// that the host will report, or the launch was told to stop.
+    #[inline(always)]
+    pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
+    where
+        F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
+    {
+        let mut counts = Counts::ZERO;
+        if self.told_to_stop(lane) {
+            Counts::unfinished(lane, self);
+            return Err(Abort::Stopped);
+        }
+        let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        let mut tx = Tx::new(lane, self, scratch, sums);
+        if !tx.logs.open(lane) {
+            self.nested(lane);
+            return Err(Abort::Nested);
+        }
+        let mut conflicts = 0;
+        let mut place = Place::NEW;
+        let result = loop {
+            if A::SCHEDULED && !Self::admit::<L, false>(&mut tx, &mut place) {
+                Counts::unfinished(lane, self);
+                break Err(Abort::Stopped);
+            }
+            let mut result = Self::execute(&mut tx, &mut body);
+            if result.is_ok() {
+                tx.end_actions_early();
+                // SAFETY: the mask names the lane alone.
+                if let Err(abort) = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) }) {
+                    result = Err(abort);
+                }
+            }
+            let end = result.as_ref().map_or_else(|&abort| Err(abort), |_| Ok(()));
+            let outcome = self.conclude(
+                &mut tx,
+                end,
+                lane.grid_thread(),
+                &mut conflicts,
+                &mut counts,
+            );
+            if A::SCHEDULED {
+                self.join_or_leave_queue(lane, &mut place, outcome, conflicts);
+            }
+            match outcome {
+                Outcome::Retry if !counts.stopped => {
+                    lane.pause(Self::backoff_ns(lane, conflicts));
+                    mark!(tx, Aborted);
+                }
+                Outcome::Retry => {
+                    Counts::unfinished(lane, self);
+                    break result;
+                }
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
+                Outcome::Wait => {
+                    Counts::unfinished(lane, self);
+                    break Err(Abort::Stopped);
+                }
+                Outcome::Committed | Outcome::Ended => break result,
+            }
+        };
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe { place.depart(lane, self.queue()) };
+        tx.logs.close(lane);
+        lane.probe().close(lane, tx.cursor);
+        counts.flush(lane, self, false);
+        result
+    }
+
+    /// Waits until the lane may begin an attempt; returns `false` if it is told
+    /// to stop.
+    #[inline(always)]
+    pub(crate) fn admit<L: Lane, const TEAM: bool>(
+        tx: &mut Tx<'_, L, A>,
+        place: &mut Place,
+    ) -> bool {
+        loop {
+            let queue = A::load_queue_and_snapshot(tx);
+            (tx.alone, tx.light) = (false, false);
+            if place.admits(tx.lane, queue) {
+                return true;
+            }
+            // SAFETY: the queue is live (StmRef::from_raw), and the place the lane's, or
+            // its team's, whose members have met.
+            match unsafe { place.stand(tx.lane, tx.stm.queue(), false) } {
+                Standing::Present => {}
+                Standing::Head => return true,
+                Standing::Alone => {
+                    // SAFETY: the clock is live. Relaxed: Q3 precedes.
+                    let clock = unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) };
+                    A::alone_since(tx, clock);
+                    tx.alone = true;
+                    tx.light = !core::mem::take(&mut tx.refused) && !TEAM;
+                    return true;
+                }
+                Standing::Waits(ns) => {
+                    if tx.stm.told_to_stop(tx.lane) {
+                        return false;
+                    }
+                    tx.lane.pause(ns);
+                }
+            }
+        }
+    }
+
+    /// Waits on its own until a word that the attempt has read may have changed;
+    /// returns `false` if the lane is told to stop.
+    #[inline(always)]
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
+        let lane = tx.lane;
+        // SAFETY: the queue is live (StmRef::from_raw).
+        unsafe { place.depart(lane, self.queue()) };
+        let mut sleep = Sleep::NEW;
+        while !A::changed(tx) {
+            sleep.nap(lane, self.bed(tx.logs, false, true));
+            if self.told_to_stop(lane) {
+                return false;
+            }
+        }
+        if sleep.asleep {
+            sleep.wake(lane, self.globals, tx.logs);
+        }
+        true
+    }
+}
