@@ -18,6 +18,7 @@
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`critical`] | transactions as critical sections of one lock |
+//! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`] | what drivers share |
@@ -74,6 +75,7 @@ pub mod input;
 pub mod launcher;
 pub mod memory;
 pub mod options;
+pub mod plain;
 pub mod prepared;
 pub mod series;
 pub mod shape;

@@ -156,7 +156,9 @@ impl Measured {
         spec: &FloorSpec,
     ) -> Result<()> {
         let (limits, resident) = (device.limits(), device.resident_threads());
-        let of_sections = Shapes::of_critical_sections(device.kind(), &limits, spec.quick);
+        let by_blocks = workload.sizes().by_blocks();
+        let of_sections =
+            Shapes::of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
         let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
         let mut contenders = workload.contenders();
         contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
