@@ -122,8 +122,8 @@ impl Measured {
     }
 
     /// Measures the rates of random accesses.
-    pub(crate) fn add_rates(&mut self, device: &AnyDevice) -> Result<()> {
-        self.rates = machine::random_accesses(device, &Progress::new())?;
+    pub(crate) fn add_rates(&mut self, device: &AnyDevice, quick: bool) -> Result<()> {
+        self.rates = machine::random_accesses(device, &Progress::new(), quick)?;
         Ok(())
     }
 
