@@ -88,6 +88,10 @@ use crate::variants::suggestion;
 use contender::{BoundContender, ContenderKind};
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Observation;
+use stm_core::with_algorithm;
 use workload::{Sizes, Workload};
 
 /// What is made from an input.
@@ -198,6 +202,16 @@ impl AnyWorkload {
         transactions_max: u64,
     ) -> Result<Box<dyn Prepared<AnyDevice> + 'a>> {
         on_workload!(self, w => prepare(w, device, seed, transactions_max))
+    }
+
+    /// Has the device compile all kernels of an algorithm.
+    ///
+    /// # Errors
+    /// The device's errors.
+    pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
+        on_workload!(self, w => {
+            with_algorithm!(algorithm, A => w.compile::<AnyDevice, A>(device, Observation::Silent))
+        })
     }
 
     /// The same workload with transactions that add, as

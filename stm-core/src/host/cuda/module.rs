@@ -13,7 +13,7 @@ use std::borrow::{Cow, ToOwned};
 use std::ffi::CString;
 use std::format;
 use std::string::String;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
@@ -62,20 +62,22 @@ impl Cuda {
         }
     }
 
-    /// Returns the kernel's function; the first call compiles its module.
+    /// Returns the kernel's function; the first call compiles its module. Threads that want
+    /// the same one meanwhile wait for it, others do not.
     pub(crate) fn function(
         &self,
         kernel: Entry,
         observation: Observation,
     ) -> Result<Loaded, Error> {
         self.alive()?;
-        let mut loaded = self
-            .context
-            .loaded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         let key = (kernel.id, self.wide, observation);
-        if let Some(&found) = loaded.get(&key) {
+        let slot = {
+            let loaded = self.context.loaded.lock();
+            let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(loaded.entry(key).or_default())
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = *slot {
             return Ok(found);
         }
         let (name, ptx, wide) = self.module_of(kernel, observation)?;
@@ -109,7 +111,7 @@ impl Cuda {
             ms = found.compiled_in.as_secs_f64() * 1e3,
             "module compiled"
         );
-        loaded.insert(key, found);
+        *slot = Some(found);
         Ok(found)
     }
 }
