@@ -21,7 +21,7 @@
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], `parallel`, [`shape`] | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -75,6 +75,7 @@ pub mod input;
 pub mod launcher;
 pub mod memory;
 pub mod options;
+mod parallel;
 pub mod plain;
 pub mod prepared;
 pub mod series;

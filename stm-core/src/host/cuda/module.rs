@@ -134,3 +134,41 @@ impl Cuda {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::cuda::stand_in::StandIn;
+    use crate::lane::Lane;
+    use std::boxed::Box;
+
+    struct Nothing;
+
+    impl Kernel for Nothing {
+        const ENTRY: &'static str = "nothing";
+        type Params = ();
+        fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+            // Long enough for other threads to ask for the same.
+            std::thread::sleep(core::time::Duration::from_millis(20));
+            Ok(Cow::Borrowed(".version 7.0"))
+        }
+        fn run<L: Lane>(_lane: &L, _params: &()) {}
+    }
+
+    #[test]
+    fn threads_that_want_the_same_module_load_it_once() {
+        let driver = StandIn::new();
+        let cuda = Cuda::with_driver(Box::new(driver.clone()), 0).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let loaded = cuda.function(Entry::of::<Nothing>(), Observation::Silent);
+                    assert!(loaded.is_ok());
+                });
+            }
+        });
+        let calls = driver.state().calls.clone();
+        let loads = calls.iter().filter(|call| **call == "cuModuleLoadDataEx");
+        assert_eq!(loads.count(), 1);
+    }
+}
