@@ -178,6 +178,11 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
         println!("\n== for the GPU, beside the steps above");
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        // Last, so that nobody overlooks it.
+        let checked = !wanted.skipped.contains(&"ptx");
+        if let Some(warning) = build::other_compiler(tree).filter(|_| checked) {
+            println!("\n{warning}");
+        }
         here?;
         if output.status.success() {
             Ok(())
