@@ -12,8 +12,11 @@ use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
 use stm_kernels::floor::plain::table::{self, Table};
 
-/// Entries that a host has copied, or what is wrong with the structure.
-pub type Entries = std::result::Result<Vec<(u32, u32)>, String>;
+/// What a host has copied of a structure, or what is wrong with that.
+pub type Whole<T> = std::result::Result<T, String>;
+
+/// Entries: keys with their values.
+pub type Entries = Vec<(u32, u32)>;
 
 /// Links of a branch of a radix tree.
 const WAYS: usize = 16;
@@ -62,7 +65,7 @@ impl PlainNodes {
     ///
     /// # Errors
     /// The device's errors.
-    pub fn taken(&self) -> Result<std::result::Result<Vec<u32>, String>> {
+    pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
         let (words, free) = self.download()?;
         Ok(nodes::taken(&words, &free))
     }
@@ -95,7 +98,7 @@ pub trait PlainEntries: Sized {
     ///
     /// # Errors
     /// The device's errors.
-    fn entries(&self) -> Result<Entries>;
+    fn entries(&self) -> Result<Whole<Entries>>;
 }
 
 /// A hash table by open addressing.
@@ -141,7 +144,7 @@ impl PlainEntries for PlainTable {
         }
     }
 
-    fn entries(&self) -> Result<Entries> {
+    fn entries(&self) -> Result<Whole<Entries>> {
         Ok(table::entries(&self.0.download()?))
     }
 }
@@ -176,7 +179,7 @@ impl PlainChains {
     ///
     /// # Errors
     /// The device's errors.
-    pub fn lists(&self) -> Result<std::result::Result<Vec<Vec<(u32, u32)>>, String>> {
+    pub fn lists(&self) -> Result<Whole<Vec<Entries>>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);
         Ok(chains::entries(&heads, (&words, &free), &values))
@@ -205,7 +208,7 @@ impl PlainEntries for PlainChains {
         }
     }
 
-    fn entries(&self) -> Result<Entries> {
+    fn entries(&self) -> Result<Whole<Entries>> {
         Ok(self
             .lists()?
             .map(|lists| lists.into_iter().flatten().collect()))
@@ -253,7 +256,7 @@ impl PlainEntries for PlainRadix {
         }
     }
 
-    fn entries(&self) -> Result<Entries> {
+    fn entries(&self) -> Result<Whole<Entries>> {
         let (leaves, branches) = (self.leaves.download()?, self.branches.download()?);
         let links = self.links.download()?;
         let copied = Copied {

@@ -5,9 +5,10 @@
 
 use super::critical::{TRANSACTIONS, Words, compare, guarded, runs, words};
 use std::collections::BTreeMap;
+use stm_core::Kernel;
 use stm_core::host::{Buffer, Launch};
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
-use stm_kernels::floor::chain::{List, Map, Operations, Ordered, Params};
+use stm_kernels::floor::chain::{List, Map, Ordered, Params};
 use stm_kernels::floor::plain::Structure;
 use stm_kernels::floor::plain::chains::{self, Chains};
 use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
@@ -209,11 +210,14 @@ fn judge(plan: &ChainPlan, results: &[u32], entries: Entries) -> Option<String> 
     compare(&gone, &all)
 }
 
+/// Launches the critical sections of a structure.
+type Section<S> = fn(&Sim, &Launch, Params<S>);
+
 /// Runs operations on a structure, under the lock or without one.
 fn operations<O: Owned>(
     sim: &Sim,
     shape: &Launch,
-    section: Option<fn(&Sim, &Launch, Params<O::View>)>,
+    section: Option<Section<O::View>>,
 ) -> Option<String> {
     let owned = O::new(sim);
     let results = words(sim, &[0; TRANSACTIONS as usize]);
@@ -249,36 +253,25 @@ fn operations<O: Owned>(
     }
 }
 
-fn right_and_wrong<O: Owned>(section: fn(&Sim, &Launch, Params<O::View>)) {
-    let right = runs(|sim, shape| operations::<O>(sim, shape, Some(section)));
+fn right_and_wrong<O: Owned, K: Kernel<Params = Guarded<Params<O::View>>>>() {
+    let right = runs(|sim, shape| operations::<O>(sim, shape, Some(guarded::<K, _>)));
     assert_eq!(right, (0, None));
     assert!(runs(|sim, shape| operations::<O>(sim, shape, None)).0 > 10);
 }
 
-/// Launches the section of a structure.
-fn section<S: Structure>(sim: &Sim, shape: &Launch, work: Params<S>)
-where
-    Operations<S>: stm_core::Kernel<Params = Guarded<Params<S>>>,
-{
-    guarded::<Operations<S>, _>(sim, shape, work);
-}
-
 #[test]
 fn the_map_is_right_under_the_lock_and_wrong_without() {
-    right_and_wrong::<OwnTable>(section::<Table>);
-    let _: Option<Map> = None;
+    right_and_wrong::<OwnTable, Map>();
 }
 
 #[test]
 fn the_list_is_right_under_the_lock_and_wrong_without() {
-    right_and_wrong::<OwnChains>(section::<Chains>);
-    let _: Option<List> = None;
+    right_and_wrong::<OwnChains, List>();
 }
 
 #[test]
 fn the_ordered_map_is_right_under_the_lock_and_wrong_without() {
-    right_and_wrong::<OwnRadix>(section::<Radix>);
-    let _: Option<Ordered> = None;
+    right_and_wrong::<OwnRadix, Ordered>();
 }
 
 #[test]

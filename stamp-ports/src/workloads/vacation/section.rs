@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
-use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable};
+use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable, Whole};
 use std::collections::BTreeMap;
 use stm_core::host::Buffer;
 use stm_kernels::floor::plain::table::filled;
@@ -54,7 +54,7 @@ impl Data {
     }
 
     /// Copies what the tasks left, or says what is wrong with it.
-    pub(super) fn left(&self, transactions: u64) -> Result<std::result::Result<Left, String>> {
+    pub(super) fn left(&self, transactions: u64) -> Result<Whole<Left>> {
         let mut tables: [BTreeMap<u32, u32>; TABLES as usize + 1] = Default::default();
         let records = match self.tables.entries()? {
             Ok(records) => records,
