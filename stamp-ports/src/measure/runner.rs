@@ -94,6 +94,7 @@ impl<'a> Runner<'a> {
     /// The launch's errors.
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
+        self.load(self.algorithm(spec))?;
         let prepared = &mut self.prepared;
         self.phases.time(Phase::Reset, || prepared.clear())?;
         self.run(&mut stm, spec, None)
@@ -117,9 +118,7 @@ impl<'a> Runner<'a> {
         )
         .entered();
         let mut stm = self.begin(spec)?;
-        let prepared = &self.prepared;
-        let compile = || prepared.compile(algorithm, Observation::Silent);
-        let jit = self.phases.time(Phase::Load, compile)?;
+        let jit = self.load(algorithm)?;
         let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
@@ -161,6 +160,13 @@ impl<'a> Runner<'a> {
         report.verified = false;
         report.error = Some(format!("with the profiler: {wrong}"));
         Ok((report, None))
+    }
+
+    /// Has the device compile the kernels, and returns the time that took when it was done.
+    fn load(&mut self, algorithm: Variant) -> Result<Duration> {
+        let prepared = &self.prepared;
+        let compile = || prepared.compile(algorithm, Observation::Silent);
+        self.phases.time(Phase::Load, compile)
     }
 
     /// Allocates the transactional memory, and makes the data fit its launches.

@@ -66,7 +66,7 @@ impl Sizes {
     pub(super) fn quick(self) -> Self {
         let (blocks, threads, accesses) = self.random;
         Self {
-            random: (blocks, threads, accesses.min(1 << 15)),
+            random: (blocks, threads, accesses.min(1 << 18)),
             for_bounds: true,
             times: 1,
             ..self
