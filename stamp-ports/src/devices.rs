@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use stm_core::Kernel;
 use stm_core::host::{self, Cpu, Cuda, Device, Laps, Launch, Limits, Memory, Replay, StopAt};
 use stm_core::observe::Observation;
@@ -91,6 +92,24 @@ macro_rules! either {
     };
 }
 
+/// The time of all copies to devices, and from them, in nanoseconds.
+static COPIED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// Makes a copy in direction `i` and adds its time.
+fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = copy();
+    COPIED[i].fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    result
+}
+
+/// Returns the time that the program has spent with copies to devices, and from them.
+pub fn copied() -> [Duration; 2] {
+    COPIED
+        .each_ref()
+        .map(|ns| Duration::from_nanos(ns.load(Ordering::Relaxed)))
+}
+
 impl Memory for AnyMemory {
     fn address(&self) -> *mut u8 {
         either!(AnyMemory, self, m => m.address())
@@ -105,11 +124,11 @@ impl Memory for AnyMemory {
     }
 
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), host::Error> {
-        either!(AnyMemory, self, m => m.write(offset, data))
+        counted(0, || either!(AnyMemory, self, m => m.write(offset, data)))
     }
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), host::Error> {
-        either!(AnyMemory, self, m => m.read(offset, data))
+        counted(1, || either!(AnyMemory, self, m => m.read(offset, data)))
     }
 
     fn clear(&mut self) -> Result<(), host::Error> {

@@ -76,12 +76,18 @@ fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
             ("genome", RIVAL, Some(true)),
             ("genome", SECTION, Some(true)),
             ("genome", SECTION, Some(true)),
+            ("labyrinth", SECTION, Some(true)),
             ("kmeans", UNSYNCHRONISED, None),
             ("kmeans", RIVAL, Some(true)),
             ("kmeans", RIVAL, Some(true)),
             ("kmeans", RIVAL, Some(true)),
             ("kmeans", SECTION, Some(true)),
+            ("vacation", SECTION, Some(true)),
             ("queue", SECTION, Some(true)),
+            ("map", SECTION, Some(true)),
+            ("ordered", SECTION, Some(true)),
+            ("list", SECTION, Some(true)),
+            ("pool", SECTION, Some(true)),
         ]
     );
 }
@@ -96,6 +102,12 @@ fn rivals_are_right_where_all_threads_want_the_same_words() {
         ("eigenbench", "--hot-words 64 --transactions 20K"),
         ("queue", "--places 4 --operations 20K"),
         ("kmeans", "--centres 2 --points 2K"),
+        ("vacation", "--relations 10 -n 4 --transactions 20K"),
+        ("map", "--keys 8 --chains 2 --transactions 20K"),
+        ("ordered", "--keys 20 --transactions 20K"),
+        ("list", "--keys 8 --transactions 20K"),
+        ("pool", "--transactions 20K"),
+        ("labyrinth", "-x 12 -y 12 -z 2 -n 20"),
     ] {
         let mut arguments = vec!["--no-stm", "--workload", workload, "--repeat", "3"];
         arguments.extend(sizes.split(' '));

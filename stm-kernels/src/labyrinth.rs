@@ -35,38 +35,20 @@
 
 mod claim;
 mod grid;
+mod params;
 
+pub(crate) use claim::Claims;
+use claim::Transactions;
 pub use grid::GridSize;
+pub use params::{
+    CLOCK_WORDS, FREE, LabyrinthParams, REQUESTS_MAX, RESERVED, RouterParams, TOO_LONG, UNROUTED,
+    UNSETTLED, WALL, cell_of_path,
+};
 
 use core::marker::PhantomData;
+use stm_core::Lane;
 use stm_core::algorithm::Algorithm;
 use stm_core::kernels;
-use stm_core::{Abort, Lane, StmRef, TArray, View};
-
-/// A cell that belongs to no path and no request.
-pub const FREE: u32 = 0;
-/// A cell that is an end of a request, and on no path yet.
-pub const RESERVED: u32 = u32::MAX - 1;
-/// A cell that no path may use.
-pub const WALL: u32 = u32::MAX;
-
-/// Returns the value of a cell on the path of a request.
-#[inline(always)]
-pub const fn cell_of_path(request: u32) -> u32 {
-    request + 1
-}
-
-/// The largest number of requests of a launch, so that the values of their cells are below the
-/// marks.
-pub const REQUESTS_MAX: u32 = 1 << 30;
-
-/// The result of a request that no router has settled.
-pub const UNSETTLED: u32 = 0;
-/// The result of a request that has no path.
-pub const UNROUTED: u32 = u32::MAX;
-/// The flag in the result of a request whose path is longer than there is room for; the other bits
-/// are the number of its cells.
-pub const TOO_LONG: u32 = 1 << 31;
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -75,41 +57,6 @@ pub struct Labyrinth<A, const BY_BLOCK: bool = false>(PhantomData<A>);
 /// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
 /// others it is [`Labyrinth`].
 pub type LabyrinthByBlock<A> = Labyrinth<A, true>;
-
-/// The parameters of [`Labyrinth`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct LabyrinthParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The cells; [`GridSize::cells`] of them.
-    pub grid: A::Array<u32>,
-    /// The source and the destination of each request, as cells; constant.
-    pub requests: TArray<u32>,
-    /// For each request the number of cells of its path, or [`UNROUTED`], or [`TOO_LONG`] and the
-    /// number; [`UNSETTLED`] at the start.
-    pub results: TArray<u32>,
-    /// The cells of each path from its source on, `path_cells_max` words for each request.
-    pub paths: TArray<u32>,
-    /// The memory of the routers: two words a cell for each block.
-    pub routers: TArray<u32>,
-    /// The next request, 0 at the start; one word.
-    pub next: TArray<u32>,
-    /// [`CLOCK_WORDS`] words for each block, 0 at the start: the time that its claims took, in
-    /// ticks of [`Lane::clock`], their number, and the time of all its work.
-    pub clocks: TArray<u64>,
-    /// The number of requests of the launch, at most [`REQUESTS_MAX`].
-    pub count: u32,
-    /// The distance from a cell to the next in y.
-    pub row: u32,
-    /// The distance from a cell to the next in z.
-    pub plane: u32,
-    /// The largest number of cells of a path, for which the sets and `paths` have room.
-    pub path_cells_max: u32,
-}
-
-/// The number of words of a block's clock.
-pub const CLOCK_WORDS: u64 = 3;
 
 /// The number of bytes of shared memory that a block needs.
 pub const SHARED_BYTES: u32 = 16;
@@ -125,11 +72,11 @@ const FOUND: u32 = 2;
 const VERDICT: u32 = 3;
 
 /// The verdict on a request that is settled.
-const SETTLED: u32 = 0;
+pub(crate) const SETTLED: u32 = 0;
 /// The verdict if another path took a cell, so that the request must be routed again.
-const AGAIN: u32 = 1;
+pub(crate) const AGAIN: u32 = 1;
 /// The verdict if the launch is to stop.
-const STOP: u32 = 2;
+pub(crate) const STOP: u32 = 2;
 
 // These are the values of cells in the snapshot that are no distance from the source.
 /// The value of a cell that has not been reached yet.
@@ -142,9 +89,10 @@ const BATCH: u32 = 8;
 
 /// A router at work: its lane and its memory. All pointers are to words that live while the kernel
 /// runs, as many as the parameters say.
-struct Router<'a, L: Lane, A: Algorithm, const BY_BLOCK: bool> {
+pub(crate) struct Router<'a, L: Lane, C> {
     lane: &'a L,
-    p: &'a LabyrinthParams<A>,
+    p: &'a RouterParams,
+    claims: C,
     cells: u32,
     /// The snapshot, which the distances replace.
     distances: *mut u32,
@@ -159,7 +107,19 @@ struct Router<'a, L: Lane, A: Algorithm, const BY_BLOCK: bool> {
 impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
-        let cells = p.grid.len();
+        let claims = Transactions::<A, BY_BLOCK> {
+            stm: &p.stm,
+            grid: &p.grid,
+        };
+        Router::run(lane, &p.work, claims);
+    }
+}
+
+impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
+    /// Routes as one of the routers of the launch.
+    #[inline(always)]
+    pub(crate) fn run(lane: &'a L, p: &'a RouterParams, claims: C) {
+        let cells = claims.cells();
         let first = u64::from(lane.block_index()) * 2 * cells;
         // If the memory is too small for the block, the host sees unsettled requests. All threads
         // of the block return here, so none waits for another.
@@ -173,9 +133,10 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
         ) else {
             return;
         };
-        let router = Router::<L, A, BY_BLOCK> {
+        let router = Self {
             lane,
             p,
+            claims,
             cells: cells as u32,
             distances: own,
             reached: own.wrapping_add(cells as usize),
@@ -186,9 +147,7 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
         router.route();
         router.spent(2, begun);
     }
-}
 
-impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// Takes requests until there are none, or the launch is to stop.
     #[inline(always)]
     fn route(&self) {
@@ -253,8 +212,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// text of the module explains.
     #[inline(always)]
     fn cell(&self, i: u32) -> u32 {
-        let found = self.p.grid.peek(self.lane, u64::from(i));
-        found.unwrap_or(WALL)
+        self.claims.peek(self.lane, i).unwrap_or(WALL)
     }
 
     /// Loads a word of the router's memory.
@@ -293,7 +251,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         loop {
             self.snapshot();
             let distance = self.expand(source, destination);
-            if self.concludes() {
+            if self.claims.concludes(self.lane) {
                 let verdict = self.conclude(request, destination, distance);
                 if self.lane.thread_index() == 0 {
                     // SAFETY: a word of the block's shared memory.
@@ -442,15 +400,12 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             self.trace(path, destination, distance);
         }
         let begun = self.now();
-        let claimed = self.claim(request, path, cells);
+        let verdict = self.claims.claim(self.lane, request, (path, cells));
         self.spent(0, begun);
-        match claimed {
-            Ok(()) => self.record(request, cells),
-            // The path met another one, or was given up after too many conflicts.
-            Err(Abort::User { .. }) => AGAIN,
-            Err(abort) if abort.is_conflict() => AGAIN,
-            Err(_) => STOP,
+        if verdict == SETTLED {
+            return self.record(request, cells);
         }
+        verdict
     }
 
     /// Records the result of a request.
@@ -475,7 +430,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
             // SAFETY: the path is at most as long as the room, which `conclude` has checked, and
             // nobody else has the request. Relaxed for a team, whose lanes then meet.
             unsafe {
-                if A::TEAMS {
+                if C::BY_TEAMS {
                     self.lane.store_relaxed_32(place, cell);
                 } else {
                     self.lane.private_store_32(place, cell);

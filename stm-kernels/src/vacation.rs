@@ -51,33 +51,33 @@ struct Agency<A: Algorithm> {
     lists: TLists<A, u32, u32>,
 }
 
-/// A record that a reservation has kept.
+/// A record that a reservation has kept, with its place in a table.
 #[derive(Clone, Copy)]
-struct Offer<'a> {
+pub(crate) struct Offer<P> {
     /// The number of the query that found it.
-    query: u32,
-    record: Resource,
-    place: ListPlace<'a, u32, u32>,
+    pub(crate) query: u32,
+    pub(crate) record: Resource,
+    pub(crate) place: P,
 }
 
 /// The dearest record of each table. The tables are apart, because an array that is
 /// indexed by a number from a draw is on the stack.
 #[derive(Clone, Copy)]
-struct Offers<'a> {
-    car: Option<Offer<'a>>,
-    flight: Option<Offer<'a>>,
-    room: Option<Offer<'a>>,
+pub(crate) struct Offers<P> {
+    car: Option<Offer<P>>,
+    flight: Option<Offer<P>>,
+    room: Option<Offer<P>>,
 }
 
-impl<'a> Offers<'a> {
-    const NONE: Self = Self {
+impl<P: Copy> Offers<P> {
+    pub(crate) const NONE: Self = Self {
         car: None,
         flight: None,
         room: None,
     };
 
     #[inline(always)]
-    fn of(&self, table: u32) -> Option<Offer<'a>> {
+    pub(crate) fn of(&self, table: u32) -> Option<Offer<P>> {
         match table {
             0 => self.car,
             FLIGHTS => self.flight,
@@ -87,7 +87,7 @@ impl<'a> Offers<'a> {
 
     /// Keeps an offer if it is dearer than that of its table.
     #[inline(always)]
-    fn consider(&mut self, table: u32, new: Offer<'a>) {
+    pub(crate) fn consider(&mut self, table: u32, new: Offer<P>) {
         let dearer = match self.of(table) {
             Some(kept) => new.record.price() > kept.record.price(),
             None => true,
@@ -105,7 +105,7 @@ impl<'a> Offers<'a> {
 
     /// Returns a bit for each table that has an offer.
     #[inline(always)]
-    fn tables(&self) -> u32 {
+    pub(crate) fn tables(&self) -> u32 {
         u32::from(self.car.is_some())
             | u32::from(self.flight.is_some()) << FLIGHTS
             | u32::from(self.room.is_some()) << (TABLES - 1)
@@ -191,7 +191,7 @@ impl<A: Algorithm> Agency<A> {
         &self,
         tx: &mut Tx<'a, L, A>,
         me: &VacationTransaction,
-        offers: &Offers<'a>,
+        offers: &Offers<ListPlace<'a, u32, u32>>,
         mut note: Note,
     ) -> TxResult<Note> {
         // From the largest key to the smallest, so that no walk meets a node that this
@@ -242,13 +242,13 @@ impl<A: Algorithm> Agency<A> {
 
 /// Returns the number of a customer's list.
 #[inline(always)]
-const fn list_of(customer: u32) -> u64 {
+pub(crate) const fn list_of(customer: u32) -> u64 {
     (customer - 1) as u64
 }
 
 /// What a task does with a record that it has looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Change {
+pub(crate) enum Change {
     /// It leaves the record.
     Nothing,
     /// It changes the record.
@@ -261,7 +261,7 @@ enum Change {
 
 /// Returns by how many places an update changes a record, and what it does with it.
 #[inline(always)]
-fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
+pub(crate) fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
     let Some(record) = record else {
         if !query.adds {
             return (0, Change::Nothing);

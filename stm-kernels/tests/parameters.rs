@@ -58,6 +58,12 @@ fn committed_ptx_declares_the_parameters_that_the_host_passes() {
     check::<floor::kmeans::Privatised>();
     check::<floor::kmeans::WarpAPoint>();
     check::<floor::queue::CriticalSection>();
+    check::<floor::labyrinth::CriticalSection>();
+    check::<floor::vacation::CriticalSection>();
+    check::<floor::pool::CriticalSection>();
+    check::<floor::chain::Map>();
+    check::<floor::chain::List>();
+    check::<floor::chain::Ordered>();
 }
 
 #[test]

@@ -130,37 +130,64 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
     Ok(())
 }
 
+/// The committed files, and the first line that names what built them.
+fn committed(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), Error> {
+    let mut committed = read_ptx(&Set::Silent.dir(tree))?;
+    committed.extend(read_ptx(&core_dir(tree))?);
+    let mut lines = committed.values();
+    let recorded = lines.find_map(|text| rules::recorded_version(text));
+    let recorded = recorded.map(str::to_owned);
+    Ok((committed, recorded))
+}
+
+/// Says that the committed PTX is by another compiler than the one that is installed, with
+/// both versions; nothing if they are the same, or none is installed.
+pub(crate) fn other_compiler(tree: &Tree) -> Option<String> {
+    let (_, recorded) = committed(tree).ok()?;
+    let toolchain = Toolchain::find(recorded.as_deref()).ok()?;
+    warning(recorded.as_deref(), &toolchain.comment(BY))
+}
+
+/// The warning, given the first line that is committed and that of this compiler.
+fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
+    let version = |line: &str| line.split(';').next().unwrap_or(line).to_owned();
+    let by = recorded.map_or_else(|| "an unknown compiler".to_owned(), version);
+    (recorded != Some(here)).then(|| {
+        format!(
+            "WARNING: the committed PTX is by {by}, and this compiler is {}: so it was not compared \
+             byte by byte, but built again, held to every rule, and assembled where there is an \
+             assembler",
+            version(here)
+        )
+    })
+}
+
 /// `cargo xtask ptx --check`: the committed files are what the sources give.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let set = Set::Silent;
-    let mut committed = read_ptx(&set.dir(tree))?;
-    committed.extend(read_ptx(&core_dir(tree))?);
-    let recorded = committed
-        .values()
-        .find_map(|text| rules::recorded_version(text));
-    let toolchain = Toolchain::find(recorded)?;
-    let rebuilt = build(tree, &toolchain, set)?;
-    if recorded == Some(toolchain.comment(BY).as_str()) {
+    let (committed, recorded) = committed(tree)?;
+    let toolchain = Toolchain::find(recorded.as_deref())?;
+    let rebuilt = build(tree, &toolchain, Set::Silent)?;
+    let Some(warning) = warning(recorded.as_deref(), &toolchain.comment(BY)) else {
         compare(&committed, &rebuilt)?;
         println!(
             "{} committed files are what this compiler builds",
             rebuilt.len()
         );
-    } else {
-        println!(
-            "WARNING: the committed PTX is by {}, and this compiler is {}: its text is checked for itself",
-            recorded.unwrap_or("an unknown compiler"),
-            toolchain.version
-        );
-        if !committed.keys().eq(rebuilt.keys()) {
-            return Err(Error::Check("the committed files are not those of the entry points: run `cargo xtask ptx` and commit".to_owned()));
-        }
-        let dir = tree.target.join("ptx").join("rebuilt");
-        replace(&dir, &rebuilt)?;
-        golden(tree, &dir)?;
-        ptxas::command(&dir, &ptxas::ARCHITECTURES, tree)?;
+        return Ok(hold_to_rules(&rebuilt)?);
+    };
+    if !committed.keys().eq(rebuilt.keys()) {
+        return Err(Error::Check("the committed files are not those of the entry points: run `cargo xtask ptx` and commit".to_owned()));
     }
-    Ok(hold_to_rules(&rebuilt)?)
+    hold_to_rules(&committed)?;
+    hold_to_rules(&rebuilt)?;
+    let dir = tree.target.join("ptx").join("rebuilt");
+    replace(&dir, &rebuilt)?;
+    golden(tree, &dir)?;
+    if ptxas::find(tree).is_ok() {
+        ptxas::check(&dir, ptxas::ci_takes, tree)?;
+    }
+    println!("{warning}");
+    Ok(())
 }
 
 /// Runs the golden tests on the files of `dir` instead of the committed ones.
@@ -240,6 +267,23 @@ mod tests {
             error.ends_with("run `cargo xtask ptx` and commit"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn another_compiler_is_a_warning_that_names_both_and_the_same_is_none() {
+        let line = |version: &str| format!("rustc {version}, LLVM 22.1.8; built by {BY}");
+        let (old, new) = (line("1.96.0 (ac68faa20)"), line("1.97.1"));
+        assert_eq!(warning(Some(&old), &old), None);
+        let told = warning(Some(&old), &new).unwrap();
+        assert!(
+            told.contains("is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and"),
+            "{told}"
+        );
+        assert!(
+            told.contains("compiler is rustc 1.97.1, LLVM 22.1.8:"),
+            "{told}"
+        );
+        assert!(warning(None, &new).unwrap().contains("an unknown compiler"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::{Tree, build, checkers, circles, docs, examples, ptxas};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stm_core_build::Toolchain;
 
@@ -130,15 +131,20 @@ fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Erro
     (!there).then_some(Error::NoComponent(component))
 }
 
+/// Whether what [`program`] runs has been built.
+static BUILT: AtomicBool = AtomicBool::new(false);
+
 /// Runs a program of the workspace, of the build that the tests are of, which
 /// start it themselves: any other choice of features, profile or targets would
 /// build all of it again.
 fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
-    cargo(
-        tree,
-        "test --quiet --workspace --all-features --no-run",
-        &[],
-    )?;
+    // Once: nothing changes between the steps.
+    if !BUILT.swap(true, Ordering::Relaxed) {
+        let build = "test --quiet --workspace --all-features --no-run";
+        let built = cargo(tree, build, &[]);
+        BUILT.store(built.is_ok(), Ordering::Relaxed);
+        built?;
+    }
     let path = tree.target.join("debug").join(name);
     let mut command = Command::new(&path);
     command.args(arguments.split(' '));
@@ -178,6 +184,11 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
         println!("\n== for the GPU, beside the steps above");
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        // Last, so that nobody overlooks it.
+        let checked = !wanted.skipped.contains(&"ptx");
+        if let Some(warning) = build::other_compiler(tree).filter(|_| checked) {
+            println!("\n{warning}");
+        }
         here?;
         if output.status.success() {
             Ok(())

@@ -6,7 +6,8 @@
 
 use crate::Tree;
 use crate::error::Error;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -17,6 +18,10 @@ use stm_core_build::toolchain::output;
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
+
+/// Those for which CI assembles all that it takes: the oldest, the reported one, and the
+/// newest. For those between, it assembles as many files as have every instruction.
+const WHOLE: [&str; 3] = ["sm_75", REPORTED, "sm_120"];
 
 /// The GPU whose registers and stack are reported.
 pub(crate) const REPORTED: &str = "sm_90";
@@ -136,17 +141,18 @@ fn assemble_some(
             dir.display()
         )));
     }
-    let jobs: Vec<(&String, &str)> = files
+    let mut jobs: Vec<(&String, &String, &str)> = files
         .iter()
         .flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)))
         .filter(|(_, text, architecture)| is_for(text, architecture))
         .filter(|(stem, _, architecture)| takes(stem, architecture))
-        .map(|(stem, _, architecture)| (stem, architecture))
         .collect();
+    // The longest first, so that no core waits for one at the end.
+    jobs.sort_by_key(|(_, text, _)| Reverse(text.len()));
     let next = AtomicUsize::new(0);
     let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
     let work = || {
-        while let Some((stem, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((stem, _, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             match one(ptxas, &dir.join(format!("{stem}.ptx")), architecture, level) {
                 Ok(text) if Some(*architecture) == reported => {
                     usage.lock().unwrap().extend(parse(&text));
@@ -235,6 +241,47 @@ pub(crate) fn ci_takes_observed(stem: &str, architecture: &str) -> bool {
         && (folder == "ra" || folder != "delayed" && !name.ends_with(".profiled"))
 }
 
+/// Returns the instructions of a file, each with its modifiers and types: what an assembler
+/// knows for a GPU, or refuses.
+fn instructions(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().map(str::trim);
+    let words = lines.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let first = words.next()?;
+        // A predicate stands before the instruction.
+        let word = if first.starts_with('@') {
+            words.next()?
+        } else {
+            first
+        };
+        let word = word.trim_end_matches(';');
+        let is_instruction = word.starts_with(|c: char| c.is_ascii_lowercase());
+        (is_instruction && !word.ends_with(':')).then_some(word)
+    });
+    words.collect()
+}
+
+/// Returns as many of these files as have every instruction that one of them has: again and
+/// again the one that has most of those which are missing, of several the shortest.
+fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeSet<&'f str> {
+    let mut left: Vec<_> = files
+        .map(|(stem, text)| (stem.as_str(), text.len(), instructions(text)))
+        .collect();
+    let mut chosen = BTreeSet::new();
+    while let Some((stem, _, of)) = left
+        .iter()
+        .max_by_key(|(_, len, of)| (of.len(), Reverse(*len)))
+        .filter(|(_, _, of)| !of.is_empty())
+        .cloned()
+    {
+        chosen.insert(stem);
+        for (_, _, other) in &mut left {
+            other.retain(|instruction| !of.contains(instruction));
+        }
+    }
+    chosen
+}
+
 /// Assembles the files of `dir` that CI takes, with little optimisation: that
 /// finds what an assembler refuses in half of the time, and says nothing about
 /// registers.
@@ -243,6 +290,21 @@ pub(crate) fn check(
     takes: impl Fn(&str, &str) -> bool,
     tree: &Tree,
 ) -> Result<(), Error> {
+    let files = read_ptx(dir)?;
+    let covering: BTreeMap<&str, BTreeSet<&str>> = ARCHITECTURES
+        .into_iter()
+        .filter(|architecture| !WHOLE.contains(architecture))
+        .map(|architecture| {
+            let taken = files
+                .iter()
+                .filter(|(stem, text)| takes(stem, architecture) && is_for(text, architecture));
+            (architecture, covering(taken))
+        })
+        .collect();
+    let takes = |stem: &str, architecture: &str| {
+        let enough = covering.get(architecture);
+        takes(stem, architecture) && enough.is_none_or(|enough| enough.contains(stem))
+    };
     let entries = assemble_some(
         &find(tree)?,
         dir,
@@ -251,6 +313,12 @@ pub(crate) fn check(
         takes,
         Some(REPORTED),
     )?;
+    for (architecture, enough) in covering.iter().filter(|(_, enough)| !enough.is_empty()) {
+        println!(
+            "for {architecture} {} files, which have every instruction",
+            enough.len()
+        );
+    }
     println!("{} entries assembled", entries.len());
     Ok(())
 }
@@ -319,6 +387,24 @@ mod tests {
         assert!(observed("map/cgl.recorded") && observed("ra/fast.profiled"));
         assert!(observed("mutants/no-e1") && !observed("delayed/no-e1"));
         assert!(!observed("map/cgl.profiled"));
+    }
+
+    #[test]
+    fn few_files_cover_all_instructions() {
+        let text = "// rustc\n.target sm_70\n.visible .entry f(\n{\n\t.reg .b32 %r<2>;\n$L__BB0:\n\tadd.s32 %r1, %r1, 1;\n\t@%p1 bra $L__BB0;\n\tret;\n}\n";
+        let of: Vec<&str> = instructions(text).into_iter().collect();
+        assert_eq!(of, ["add.s32", "bra", "ret"]);
+        let files: Vec<(String, String)> = [
+            ("a", "add.s32 x;\nret;"),
+            ("b", "add.s32 x;\nmul.lo.s32 x;\nret;"),
+            ("c", "ret;"),
+            ("d", "add.u64 x;"),
+            ("e", "add.u64 x;\nadd.u64 x;"),
+        ]
+        .map(|(stem, text)| (stem.to_owned(), text.to_owned()))
+        .into();
+        let chosen = covering(files.iter().map(|(stem, text)| (stem, text)));
+        assert_eq!(chosen.into_iter().collect::<Vec<_>>(), ["b", "d"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | `args`, `memory_args`, `name_list` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
-//! | `run`, `rows` | `run`, and no command at all; its table, row by row |
+//! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
@@ -14,6 +14,7 @@
 
 pub mod args;
 mod console;
+mod demonstration;
 mod faults;
 mod floor;
 mod generate;

@@ -2,11 +2,13 @@
 
 use super::args::RunArgs;
 use super::console::{check_options, open, told, workloads};
-use super::rows::{Rows, late_ratios};
-use crate::devices::{AnyDevice, Choice};
+use super::demonstration::{self, Ahead};
+use super::rows::{Rows, late_ratios, skipped_rows};
+use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::breakdown_table;
 use crate::measure::launches;
+use crate::measure::phases;
 use crate::measure::progress::Progress;
 use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::{MemorySpec, RunSpec, check_input, resolve};
@@ -19,7 +21,9 @@ use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::workload::Sizes;
 use std::io::{self, Write, stdout};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, StmConfig};
 
 /// Seconds that one launch of a run without arguments may take.
@@ -41,6 +45,16 @@ struct Plan<'a> {
     /// Measure where the time goes, too.
     profile: bool,
     json: bool,
+    /// The time of all runs, if what does not fit in it is to be skipped, and slow variants
+    /// are to have fewer transactions.
+    within: Option<Duration>,
+}
+
+/// A run to make: a row of the table.
+pub(super) struct Row<'a> {
+    pub(super) workload: &'a AnyWorkload,
+    spec: RunSpec,
+    pub(super) algorithm: Variant,
 }
 
 impl Plan<'_> {
@@ -85,23 +99,79 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Runs all variants; a run that fails by itself is reported and does not end
-    /// the others.
-    fn run(&self, workload: &AnyWorkload, progress: &Progress, shown: &mut Shown) -> Result<()> {
-        let specs = self.specs(workload.sizes());
-        let most = specs.iter().map(|spec| spec.transactions).max();
+    /// The rows of a workload, in the order of the variants.
+    fn rows<'w>(&self, workload: &'w AnyWorkload) -> Vec<Row<'w>> {
+        let sizes = workload.sizes();
+        let specs = self.specs(sizes).into_iter();
+        let rows = specs.map(|spec| Row {
+            workload,
+            algorithm: resolve(sizes, spec.variant, &spec.config, spec.transactions),
+            spec,
+        });
+        rows.collect()
+    }
+
+    /// Makes the runs of one workload, the first of which has the number `first`; a run that
+    /// fails by itself is reported and does not end the others. Past `until` all are skipped
+    /// except for the first few.
+    fn run(
+        &self,
+        (rows, first): (&[Row<'_>], usize),
+        until: Option<Instant>,
+        ahead: &Ahead,
+        progress: &Progress,
+        shown: &mut Shown,
+    ) -> Result<()> {
+        let Some(Row { workload, .. }) = rows.first() else {
+            return Ok(());
+        };
+        let (name, id) = (workload.sizes().name(), self.device.id());
+        progress.say(format!("{name}: making its data"));
+        let most = rows.iter().map(|row| row.spec.transactions).max();
         let mut runner = Runner::new(self.device, workload, self.seed, most.unwrap_or(0))?;
-        for spec in &specs {
-            let (name, variant) = (workload.sizes().name(), spec.variant.name());
-            progress.say(format!("{name} {variant} on {}", self.device.id()));
+        for (i, row) in rows.iter().enumerate() {
+            ahead.at(Some(first + i));
+            let variant = row.spec.variant.name();
+            let is_late = until.is_some_and(|until| Instant::now() >= until);
+            if is_late && i >= demonstration::ALWAYS {
+                shown.skipped.push((name, variant));
+                continue;
+            }
+            progress.say(format!("{name} {variant} on {id}"));
+            let spec = self.shortened(row, &mut runner)?;
             let report = if self.profile {
-                runner.profile(spec)?.0
+                runner.profile(&spec)?.0
             } else {
-                runner.measure(spec)?
+                runner.measure(&spec)?
             };
             progress.suspend(|| shown.add(report))?;
         }
         Ok(())
+    }
+
+    /// Returns the run of a row, with fewer transactions if all of them would take too long.
+    fn shortened(&self, row: &Row<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
+        let spec = row.spec;
+        let all = spec.transactions;
+        let is_given = row.workload.sizes().transactions().is_some();
+        let is_ours = matches!(row.algorithm, Variant::Fast | Variant::FastTable);
+        if self.within.is_none() || is_given || is_ours {
+            return Ok(spec);
+        }
+        let probed = (all / demonstration::PROBE).max(1);
+        let probe = RunSpec {
+            transactions: probed,
+            ..spec
+        };
+        match runner.launch_once(&probe) {
+            Ok(run) => Ok(RunSpec {
+                transactions: demonstration::fill(all, probed, run.time),
+                ..spec
+            }),
+            // The run itself will meet it, and report it.
+            Err(error) if error.is_of_this_run_only() => Ok(probe),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes all runs, and prints each when it is done.
@@ -110,11 +180,26 @@ impl Plan<'_> {
             self.check(workload.sizes())?;
         }
         shown.begin(self, workloads);
-        let progress = Progress::new();
-        for workload in workloads {
-            self.run(workload, &progress, shown)?;
-        }
-        Ok(())
+        let (progress, start) = (Progress::new(), Instant::now());
+        let rows: Vec<Row<'_>> = workloads.iter().flat_map(|w| self.rows(w)).collect();
+        let a_workload = self.variants.len();
+        let ahead = Ahead::new();
+        let made = thread::scope(|scope| {
+            if self.within.is_some() {
+                scope.spawn(|| ahead.compile(self.device, &rows));
+            }
+            // Whatever happens here, the other thread is to end.
+            let _end = ahead.ends();
+            let mut each = rows.chunks(a_workload.max(1)).enumerate();
+            each.try_for_each(|(i, of_workload)| {
+                let share = |all| start + demonstration::share(all, i, workloads.len());
+                let until = self.within.map(share);
+                let rows = (of_workload, i * a_workload);
+                self.run(rows, until, &ahead, &progress, shown)
+            })
+        });
+        phases::tell_sums();
+        made
     }
 }
 
@@ -125,6 +210,8 @@ struct Shown {
     reports: Vec<RunReport>,
     rows: Rows,
     above: String,
+    /// The workloads and variants for which no time was left.
+    skipped: Vec<(&'static str, &'static str)>,
 }
 
 impl Shown {
@@ -134,6 +221,7 @@ impl Shown {
             reports: Vec::new(),
             rows: Rows::default(),
             above: String::new(),
+            skipped: Vec::new(),
         }
     }
 
@@ -178,6 +266,7 @@ impl Shown {
         }
         let mut out = stdout().lock();
         write!(out, "{}", late_ratios(&self.reports))?;
+        write!(out, "{}", skipped_rows(&self.skipped))?;
         write!(out, "{}", legend(&self.reports))?;
         Ok(write!(out, "{}", breakdown_table::table(&self.reports))?)
     }
@@ -232,6 +321,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
         repeat: args.repeat,
         profile: args.profile,
         json: args.json,
+        within: None,
     };
     let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
     let mut shown = Shown::new(plan.json);
@@ -247,9 +337,13 @@ pub(super) fn demonstrate() -> Result<bool> {
     let kind = device.kind();
     let transactions = |variant| launches::demo_transactions(variant, kind);
     let input = WorkloadArgs::default();
+    let variants = match kind {
+        DeviceKind::Cpu => AskedVariant::all(),
+        DeviceKind::Cuda => demonstration::variants(),
+    };
     let plan = Plan {
         device: &device,
-        variants: &AskedVariant::all(),
+        variants: &variants,
         shape: (None, None),
         memory: MemorySpec::default(),
         locks: StmConfig::default().locks,
@@ -260,6 +354,7 @@ pub(super) fn demonstrate() -> Result<bool> {
         repeat: 1,
         profile: false,
         json: false,
+        within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
     };
     let names: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
     let workloads = workloads(&names, &input, Occasion::Demonstration(kind))?;
@@ -272,4 +367,63 @@ pub(super) fn demonstrate() -> Result<bool> {
         )?)
     });
     told(shown.verified(), printed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::AnyInput;
+
+    #[test]
+    fn without_time_left_each_workload_has_its_first_variants_and_the_others_are_named() {
+        let device = AnyDevice::cpu();
+        let workloads: Vec<AnyWorkload> = ["pool", "counter"]
+            .map(|name| AnyInput::sized(name, Occasion::Quick).expect("a workload"))
+            .map(|input| input.make(1).expect("small"))
+            .into();
+        let variants = demonstration::variants();
+        let transactions = |_| 6_400;
+        let mut plan = Plan {
+            device: &device,
+            variants: &variants,
+            shape: (None, None),
+            memory: MemorySpec::default(),
+            locks: 1 << 10,
+            time_limit: None,
+            transactions: &transactions,
+            loops: None,
+            seed: 1,
+            repeat: 1,
+            profile: false,
+            json: true,
+            within: Some(Duration::ZERO),
+        };
+        let mut shown = Shown::new(true);
+        plan.run_all(&workloads, &mut shown).expect("runs");
+        assert!(shown.verified());
+        let made: Vec<_> = (shown.reports.iter())
+            .map(|report| (report.workload, report.variant))
+            .collect();
+        let first = [
+            ("pool", "cgl"),
+            ("pool", "fast"),
+            ("counter", "cgl"),
+            ("counter", "fast"),
+        ];
+        assert_eq!(made, first);
+        assert_eq!(shown.skipped.len(), 2 * variants.len() - first.len());
+        let told = skipped_rows(&shown.skipped);
+        assert!(told.contains("pool hv-sorting, ") && told.contains("; counter hv-sorting"));
+        // With time enough nothing is skipped, and a slow variant may have fewer transactions.
+        plan.within = Some(Duration::from_mins(10));
+        let mut shown = Shown::new(true);
+        plan.run_all(&workloads[..1], &mut shown).expect("runs");
+        assert_eq!(
+            (shown.reports.len(), shown.skipped.len()),
+            (variants.len(), 0)
+        );
+        let sizes = shown.reports.iter().map(|report| report.transactions);
+        assert!(sizes.clone().all(|n| (100..=6_400).contains(&n)));
+        assert!(shown.verified() && sizes.max() == Some(6_400));
+    }
 }

@@ -10,6 +10,7 @@
 //! | `floor` | the same without transactions, measured beside |
 //! | `machine` | what a machine's memory and barriers do |
 //! | `launches` | default launches, all in one file |
+//! | `phases` | where the host's time goes |
 //! | `progress` | a spinner on standard error, when somebody may be watching |
 //! | `json_lines` | documents of an object a line |
 
@@ -19,6 +20,7 @@ pub mod floor;
 pub(crate) mod json_lines;
 pub mod launches;
 pub mod machine;
+pub mod phases;
 pub mod progress;
 pub mod run_report;
 pub mod run_spec;

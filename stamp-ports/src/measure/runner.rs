@@ -5,6 +5,7 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::breakdown::Breakdown;
+use super::phases::{Phase, Phases};
 use super::run_report::{RunReport, TimeMs};
 use super::run_spec::{RunSpec, check_input, resolve};
 use crate::devices::AnyDevice;
@@ -26,6 +27,8 @@ pub struct Runner<'a> {
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
     transactions_max: u64,
     seed: u64,
+    /// The phases since the last run was told of.
+    phases: Phases,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -54,11 +57,14 @@ impl<'a> Runner<'a> {
         transactions_max: u64,
     ) -> Result<Self> {
         check_input(workload.sizes(), transactions_max)?;
+        let mut phases = Phases::default();
+        let prepare = || workload.prepare(device, seed, transactions_max);
         Ok(Self {
             device,
-            prepared: workload.prepare(device, seed, transactions_max)?,
+            prepared: phases.time(Phase::Data, prepare)?,
             transactions_max,
             seed,
+            phases,
         })
     }
 
@@ -88,7 +94,9 @@ impl<'a> Runner<'a> {
     /// The launch's errors.
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
-        self.prepared.clear()?;
+        self.load(self.algorithm(spec))?;
+        let prepared = &mut self.prepared;
+        self.phases.time(Phase::Reset, || prepared.clear())?;
         self.run(&mut stm, spec, None)
     }
 
@@ -110,7 +118,7 @@ impl<'a> Runner<'a> {
         )
         .entered();
         let mut stm = self.begin(spec)?;
-        let jit = self.prepared.compile(algorithm, Observation::Silent)?;
+        let jit = self.load(algorithm)?;
         let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
         report.jit_ms = jit.as_secs_f64() * 1e3;
         report.metadata_bytes = stm.metadata_bytes();
@@ -118,6 +126,7 @@ impl<'a> Runner<'a> {
             Err(error) if error.is_of_this_run_only() => report.end(&error),
             other => other?,
         }
+        std::mem::take(&mut self.phases).tell(report.workload, report.variant);
         Ok(report)
     }
 
@@ -153,6 +162,13 @@ impl<'a> Runner<'a> {
         Ok((report, None))
     }
 
+    /// Has the device compile the kernels, and returns the time that took when it was done.
+    fn load(&mut self, algorithm: Variant) -> Result<Duration> {
+        let prepared = &self.prepared;
+        let compile = || prepared.compile(algorithm, Observation::Silent);
+        self.phases.time(Phase::Load, compile)
+    }
+
     /// Allocates the transactional memory, and makes the data fit its launches.
     fn begin(&mut self, spec: &RunSpec) -> Result<Stm<AnyDevice>> {
         let (blocks, threads) = spec.shape;
@@ -160,12 +176,16 @@ impl<'a> Runner<'a> {
             shared_bytes: self.workload().shared_bytes(),
             ..Launch::new(blocks, threads)
         };
-        let stm = {
-            let _span = tracing::info_span!("allocate metadata").entered();
-            Stm::new(self.device, launch, spec.config)?
-        };
-        self.prepared.fit(self.algorithm(spec), launch)?;
-        Ok(stm)
+        let algorithm = self.algorithm(spec);
+        let (device, prepared) = (self.device, &mut self.prepared);
+        self.phases.time(Phase::Metadata, || {
+            let stm = {
+                let _span = tracing::info_span!("allocate metadata").entered();
+                Stm::new(device, launch, spec.config)?
+            };
+            prepared.fit(algorithm, launch)?;
+            Ok(stm)
+        })
     }
 
     /// Makes one run, and calls `after_each`, if there is one, after each of its
@@ -187,7 +207,9 @@ impl<'a> Runner<'a> {
             Some(after_each) => launcher.followed_by(after_each),
             None => launcher,
         };
-        let ran = self.prepared.run(algorithm, launcher, spec.transactions);
+        let prepared = &mut self.prepared;
+        let run = || prepared.run(algorithm, launcher, spec.transactions);
+        let ran = self.phases.time(Phase::Kernels, run);
         ran.map_err(|error| self.explain(error))
     }
 
@@ -221,7 +243,8 @@ impl<'a> Runner<'a> {
     fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         let _span = tracing::info_span!("verify").entered();
         let commits = run.statistics.commits;
-        self.prepared.verify(commits, transactions)
+        let prepared = &mut self.prepared;
+        (self.phases).time(Phase::Verify, || prepared.verify(commits, transactions))
     }
 
     /// The warm-up and the repeats, and what they give for the report.
@@ -233,7 +256,8 @@ impl<'a> Runner<'a> {
     ) -> Result<()> {
         report.verified = true;
         let mut launch = |runner: &mut Self| {
-            runner.prepared.reset()?;
+            let prepared = &mut runner.prepared;
+            runner.phases.time(Phase::Reset, || prepared.reset())?;
             runner.run(stm, spec, None)
         };
         if spec.repeat > 1 {

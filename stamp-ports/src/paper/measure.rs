@@ -160,7 +160,8 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// The same as of [`Self::speedup`].
     pub(super) fn critical_sections(&mut self) -> Result<Vec<CriticalSection>> {
         let (kind, limits) = (self.room.kind, &self.room.limits);
-        let shapes = Shapes::of_critical_sections(kind, limits, self.plan.quick);
+        let by_blocks = self.workload.sizes().by_blocks();
+        let shapes = Shapes::of_critical_sections(kind, limits, by_blocks, self.plan.quick);
         let setting = Setting {
             seed: self.seed,
             transactions: self.search.transactions,

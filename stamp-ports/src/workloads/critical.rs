@@ -2,13 +2,12 @@
 //!
 //! | workload | its critical section |
 //! | --- | --- |
-//! | ra, ht, bank, eigenbench, kmeans, queue | all of its transactions |
+//! | ra, ht, bank, eigenbench, kmeans, labyrinth, vacation, queue, map, ordered, list, pool | all of its transactions |
 //! | genome | those of GN-1, and the links of GN-2 |
 //! | counter, sorted, nw | none: `bench sync` measures them under locks of each kind |
-//! | labyrinth, vacation, map, ordered, list, pool | none yet |
 //!
-//! The data are those of another contender, or of the workload itself, and so is the
-//! verification.
+//! The data are those of another contender, of the workload itself, or a structure without
+//! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
 use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
 use super::exclusion::{Held, Joined};

@@ -18,9 +18,10 @@
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`critical`] | transactions as critical sections of one lock |
+//! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], `parallel`, [`shape`] | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -74,6 +75,8 @@ pub mod input;
 pub mod launcher;
 pub mod memory;
 pub mod options;
+mod parallel;
+pub mod plain;
 pub mod prepared;
 pub mod series;
 pub mod shape;
@@ -86,6 +89,10 @@ use crate::variants::suggestion;
 use contender::{BoundContender, ContenderKind};
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Observation;
+use stm_core::with_algorithm;
 use workload::{Sizes, Workload};
 
 /// What is made from an input.
@@ -196,6 +203,16 @@ impl AnyWorkload {
         transactions_max: u64,
     ) -> Result<Box<dyn Prepared<AnyDevice> + 'a>> {
         on_workload!(self, w => prepare(w, device, seed, transactions_max))
+    }
+
+    /// Has the device compile all kernels of an algorithm.
+    ///
+    /// # Errors
+    /// The device's errors.
+    pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
+        on_workload!(self, w => {
+            with_algorithm!(algorithm, A => w.compile::<AnyDevice, A>(device, Observation::Silent))
+        })
     }
 
     /// The same workload with transactions that add, as

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | `Floor` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`]; [`ra::CellsFloor`] | the same accesses *without synchronisation*: the same draws and the same addresses, relaxed loads and stores | unsafe: updates may be lost |
 //! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
-//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`]; [`genome::LinkSection`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
+//! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`], [`vacation`], [`labyrinth`], [`pool`]; [`genome::LinkSection`]; [`chain::Map`], [`chain::Ordered`], [`chain::List`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
 //! The accesses without synchronisation show how fast the memory system serves
 //! them with this kernel's order of loads and stores. That is no bound: a rival
@@ -26,18 +26,25 @@
 //!   other under it; it goes from lane to lane by a barrier of the warp
 //!   (`stm_core::sync`, `TLocks::with`).
 //!
+//! - Containers are plain structures without versions ([`plain`]).
+//!
 //! The lock is tried by a compare-and-swap at once, with a pause that doubles after
 //! each failure. A load before the compare-and-swap (test-and-test-and-set) costs a
 //! trip to the L2 cache more for whoever gets the lock, and `stamp bench sync` finds it
 //! slower at one hot lock for every number of blocks.
 
 pub mod bank;
+pub mod chain;
 pub mod eigenbench;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;
+pub mod labyrinth;
+pub mod plain;
+pub mod pool;
 pub mod queue;
 pub mod ra;
+pub mod vacation;
 
 use stm_core::sync::{TLocks, TasBackoff};
 use stm_core::{Element, Lane, TArray};

@@ -1,51 +1,103 @@
 //! Step 4 of a router: claiming a path, by one thread or by a team.
 
-use super::{BATCH, FREE, RESERVED, Router, cell_of_path};
+use super::{AGAIN, BATCH, FREE, RESERVED, SETTLED, STOP, cell_of_path};
 use stm_core::algorithm::Algorithm;
-use stm_core::{Abort, Crew, Lane, TeamTx, TxResult};
+use stm_core::{Abort, Crew, Lane, StmRef, TeamTx, TxResult, View};
 
 /// The number of cells of each lane of a team whose loads are in flight
 /// together.
 const TEAM_BATCH: u32 = 4;
 
-impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
-    /// Returns whether the calling thread takes part in steps 3 and 4: thread
-    /// 0, the whole first warp, or the whole block.
+/// How a router reads the grid, and claims a path in it.
+pub(crate) trait Claims<L: Lane> {
+    /// Whether several threads conclude, and read the path that thread 0 has traced.
+    const BY_TEAMS: bool;
+
+    /// Returns the number of cells of the grid.
+    fn cells(&self) -> u64;
+
+    /// Returns some state that a cell has or had, if there is such a cell.
+    fn peek(&self, lane: &L, cell: u32) -> Option<u32>;
+
+    /// Returns whether the calling thread takes part in steps 3 and 4.
+    fn concludes(&self, lane: &L) -> bool;
+
+    /// Does step 4, called by the threads that conclude: the path that thread 0 has traced
+    /// becomes the request's, or nothing changes. It returns [`SETTLED`] if the path is the
+    /// request's, [`AGAIN`] if a cell was taken, and [`STOP`] if the launch is to stop.
+    fn claim(&self, lane: &L, request: u32, path: (*mut u32, u32)) -> u32;
+}
+
+/// Paths claimed by transactions.
+pub(super) struct Transactions<'a, A: Algorithm, const BY_BLOCK: bool> {
+    pub(super) stm: &'a StmRef<A>,
+    pub(super) grid: &'a A::Array<u32>,
+}
+
+impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_, A, BY_BLOCK> {
+    const BY_TEAMS: bool = A::TEAMS;
+
     #[inline(always)]
-    pub(super) fn concludes(&self) -> bool {
+    fn cells(&self) -> u64 {
+        self.grid.len()
+    }
+
+    #[inline(always)]
+    fn peek(&self, lane: &L, cell: u32) -> Option<u32> {
+        self.grid.peek(lane, u64::from(cell))
+    }
+
+    /// Thread 0 concludes, the whole first warp, or the whole block.
+    #[inline(always)]
+    fn concludes(&self, lane: &L) -> bool {
         if !A::TEAMS {
-            self.lane.thread_index() == 0
+            lane.thread_index() == 0
         } else if BY_BLOCK {
             true
         } else {
-            self.lane.warp_index() == 0
+            lane.warp_index() == 0
         }
     }
 
-    /// Does step 4, called by the threads that conclude: the path that thread 0
-    /// has traced becomes the request's, or nothing changes.
     #[inline(always)]
-    pub(super) fn claim(&self, request: u32, path: *mut u32, cells: u32) -> TxResult<()> {
-        let (lane, stm) = (self.lane, &self.p.stm);
-        if !A::TEAMS {
-            return self.claim_alone(request, path, cells);
-        }
-        // They meet first, so that the path is visible to all of them.
-        if BY_BLOCK {
+    fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
+        let claimed = if !A::TEAMS {
+            self.claim_alone(lane, request, path, cells)
+        } else if BY_BLOCK {
+            // They meet first, so that the path is visible to all of them.
             // SAFETY: all threads of the block claim the path.
             unsafe { lane.barrier() };
-            stm.team_of_block(lane, |tx| self.claim_as_team(tx, request, path, cells))
+            (self.stm).team_of_block(lane, |tx| {
+                self.claim_as_team(lane, tx, request, path, cells)
+            })
         } else {
             // SAFETY: all lanes of the block's one warp claim the path.
             unsafe { lane.sync_warp(lane.warp_mask()) };
-            stm.team(lane, |tx| self.claim_as_team(tx, request, path, cells))
+            (self.stm).team(lane, |tx| {
+                self.claim_as_team(lane, tx, request, path, cells)
+            })
+        };
+        match claimed {
+            Ok(()) => SETTLED,
+            // The path met another one, or was given up after too many conflicts.
+            Err(Abort::User { .. }) => AGAIN,
+            Err(abort) if abort.is_conflict() => AGAIN,
+            Err(_) => STOP,
         }
     }
+}
 
+impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
     /// Claims the path by thread 0.
     #[inline(always)]
-    fn claim_alone(&self, request: u32, path: *mut u32, cells: u32) -> Result<(), Abort> {
-        let (lane, grid) = (self.lane, &self.p.grid);
+    fn claim_alone<L: Lane>(
+        &self,
+        lane: &L,
+        request: u32,
+        path: *mut u32,
+        cells: u32,
+    ) -> TxResult<()> {
+        let grid = self.grid;
         let cell = |i: u32| {
             // SAFETY: below the length that `trace` wrote.
             u64::from(unsafe { lane.private_load_32(path.wrapping_add(i as usize)) })
@@ -53,7 +105,7 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
         let last = cells - 1;
         // The ends belong to the request until a path takes them.
         let open = |i: u32, found: u32| found == if i == 0 || i == last { RESERVED } else { FREE };
-        self.p.stm.atomically(lane, |tx| {
+        self.stm.atomically(lane, |tx| {
             let mut i = 0;
             while i < cells {
                 let mut free = true;
@@ -82,14 +134,15 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Router<'_, L, A, BY_BLOCK> {
     /// Claims the path by the lanes of a team; neighbouring lanes have
     /// neighbouring cells.
     #[inline(always)]
-    fn claim_as_team<C: Crew>(
+    fn claim_as_team<L: Lane, C: Crew>(
         &self,
+        lane: &L,
         tx: &mut TeamTx<'_, L, A, C>,
         request: u32,
         path: *mut u32,
         cells: u32,
     ) -> TxResult<()> {
-        let (lane, grid) = (self.lane, &self.p.grid);
+        let grid = self.grid;
         let cell = |i: u32| {
             // SAFETY: below the length that `trace` wrote.
             u64::from(unsafe { lane.load_relaxed_32(path.wrapping_add(i as usize)) })

@@ -15,17 +15,17 @@ use stm_kernels::ra::RaPlan;
 use verify::sim::{Sim, SimConfig};
 
 /// Transactions of a run.
-const TRANSACTIONS: u64 = 40;
+pub(crate) const TRANSACTIONS: u64 = 40;
 
-type Words = Buffer<Sim, u32>;
+pub(crate) type Words = Buffer<Sim, u32>;
 
-fn words(sim: &Sim, of: &[u32]) -> Words {
+pub(crate) fn words(sim: &Sim, of: &[u32]) -> Words {
     Buffer::from_slice(sim, of, "words").unwrap()
 }
 
 /// Runs `check` in each schedule and shape with several seeds; the number of runs that
 /// left a wrong state, and the first of these.
-fn runs(check: impl Fn(&Sim, &Launch) -> Option<String>) -> (u32, Option<String>) {
+pub(crate) fn runs(check: impl Fn(&Sim, &Launch) -> Option<String>) -> (u32, Option<String>) {
     let (mut wrong, mut first) = (0, None);
     for (width, launch) in SHAPES {
         for (seed, schedule) in (0..).zip(FAIR.repeat(2)) {
@@ -45,7 +45,7 @@ fn launch<K: Kernel>(sim: &Sim, launch: &Launch, params: &K::Params) {
 }
 
 /// Launches a critical section.
-fn guarded<K, P>(sim: &Sim, shape: &Launch, work: P)
+pub(crate) fn guarded<K, P>(sim: &Sim, shape: &Launch, work: P)
 where
     K: Kernel<Params = Guarded<P>>,
 {
@@ -60,7 +60,7 @@ where
 }
 
 /// Says what differs.
-fn compare<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Option<String> {
+pub(crate) fn compare<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Option<String> {
     (found != expected).then(|| format!("{found:?}, not {expected:?}"))
 }
 

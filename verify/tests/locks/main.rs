@@ -13,6 +13,7 @@ mod fairness;
 mod misuse;
 mod mutants;
 mod panics;
+mod plain;
 mod series;
 #[cfg(feature = "cli")]
 mod structures;

@@ -122,8 +122,8 @@ impl Measured {
     }
 
     /// Measures the rates of random accesses.
-    pub(crate) fn add_rates(&mut self, device: &AnyDevice) -> Result<()> {
-        self.rates = machine::random_accesses(device, &Progress::new())?;
+    pub(crate) fn add_rates(&mut self, device: &AnyDevice, quick: bool) -> Result<()> {
+        self.rates = machine::random_accesses(device, &Progress::new(), quick)?;
         Ok(())
     }
 
@@ -156,7 +156,9 @@ impl Measured {
         spec: &FloorSpec,
     ) -> Result<()> {
         let (limits, resident) = (device.limits(), device.resident_threads());
-        let of_sections = Shapes::of_critical_sections(device.kind(), &limits, spec.quick);
+        let by_blocks = workload.sizes().by_blocks();
+        let of_sections =
+            Shapes::of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
         let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
         let mut contenders = workload.contenders();
         contenders.retain(|contender| contender.kind != ContenderKind::Excluding);

@@ -53,10 +53,20 @@ impl Shapes {
     }
 
     /// The shapes for critical sections: from one thread on, as each thread more is one
-    /// more that waits for the lock.
-    pub fn of_critical_sections(kind: DeviceKind, limits: &Limits, quick: bool) -> Self {
+    /// more that waits for the lock; of a workload whose blocks work together from a few
+    /// warps on, as one thread of each wants it.
+    pub fn of_critical_sections(
+        kind: DeviceKind,
+        limits: &Limits,
+        by_blocks: bool,
+        quick: bool,
+    ) -> Self {
         let p = limits.processors;
         let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
+            (DeviceKind::Cuda, true) if by_blocks => (&[p], &[256]),
+            (DeviceKind::Cuda, false) if by_blocks => {
+                (&[16, p / 2, p, 2 * p, 4 * p], &[64, 128, 256, 512])
+            }
             (DeviceKind::Cpu, true) => (&[1, p], &[1]),
             (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
             (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),

@@ -61,9 +61,10 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 ///
 /// # Errors
 /// Those of the device.
-pub fn random_accesses(device: &AnyDevice, progress: &Progress) -> Result<Vec<Rate>> {
+pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
-    rates::measure(device, &Sizes::of(device), &say)
+    let sizes = Sizes::of(device);
+    rates::measure(device, &if quick { sizes.quick() } else { sizes }, &say)
 }
 
 /// Returns what suits a device, by what was kept of its last measurement; without one, by

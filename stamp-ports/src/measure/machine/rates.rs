@@ -46,6 +46,9 @@ pub(super) fn measure(
                 if bits == 128 && (operation == Operation::Add || device.atomics_bits() < 128) {
                     continue;
                 }
+                if sizes.for_bounds && (bits == 128 || operation == Operation::Add) {
+                    continue;
+                }
                 say(format!("{name} of {bits} bits in {}", in_bytes(bytes)));
                 let time = |accesses| {
                     let params = RandomAccessesParams {

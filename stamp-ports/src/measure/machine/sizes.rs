@@ -26,6 +26,9 @@ pub(super) struct Sizes {
     pub(super) bytes: Vec<u64>,
     /// Blocks and threads of a block that make random accesses, and how many each makes.
     pub(super) random: (u32, u32, u32),
+    /// Whether only those random accesses are measured that bounds are computed from
+    /// ([`crate::measure::floor::bound`]).
+    pub(super) for_bounds: bool,
     /// Blocks that meet at a barrier.
     pub(super) meetings: Vec<u32>,
     /// Threads of such a block.
@@ -58,6 +61,18 @@ impl Sizes {
         }
     }
 
+    /// Returns the same with few random accesses, only those that bounds need, each measured
+    /// as briefly as shows its order of magnitude: all together in less than a second.
+    pub(super) fn quick(self) -> Self {
+        let (blocks, threads, accesses) = self.random;
+        Self {
+            random: (blocks, threads, accesses.min(1 << 18)),
+            for_bounds: true,
+            times: 1,
+            ..self
+        }
+    }
+
     fn gpu(processors: u32) -> Self {
         let grid = |why, blocks| Grid {
             why,
@@ -79,6 +94,7 @@ impl Sizes {
             bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
             // As many threads as fit on a multiprocessor of 2,048.
             random: (16 * processors, 128, 64),
+            for_bounds: false,
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
             meeting_threads: 128,
             waits: 1000,
@@ -103,6 +119,7 @@ impl Sizes {
             accesses: 10_000_000,
             bytes: vec![4 << 20, 32 << 20, 64 << 20],
             random: (cores, 1, 1 << 20),
+            for_bounds: false,
             meetings: vec![cores, 4 * cores],
             meeting_threads: 1,
             waits: 200,

@@ -8,6 +8,7 @@
 //! that the lane has read of its own parts.
 
 use crate::workloads::compare::Difference;
+use crate::workloads::parallel::{SharedWords, in_ranges};
 use std::cell::Cell;
 use stm_kernels::draw::draw;
 use stm_kernels::eigenbench::{EigenbenchPlan, checksum};
@@ -64,20 +65,25 @@ impl Arrays {
     /// The arrays after all of `transactions` on so many lanes.
     pub(super) fn replay(plan: &EigenbenchPlan, lanes: u64, transactions: u64) -> Self {
         let mut arrays = Self::initial(plan, lanes);
+        let hot = SharedWords::new(std::mem::take(&mut arrays.hot));
+        in_ranges(transactions, |range| {
+            for i in range {
+                let sequence = plan.transaction(i).hot();
+                for k in 0..plan.hot.writes {
+                    hot.add(sequence.word(k, plan.hot_words), sequence.amount(k));
+                }
+            }
+        });
+        arrays.hot = hot.into_words();
         for i in 0..transactions {
-            arrays.run(plan, i, (i % lanes) as usize);
+            arrays.run_own(plan, i, (i % lanes) as usize);
         }
         arrays
     }
 
-    /// Transaction `i` on a lane.
-    fn run(&mut self, plan: &EigenbenchPlan, i: u64, lane: usize) {
+    /// The accesses of transaction `i` to the parts of its lane.
+    fn run_own(&mut self, plan: &EigenbenchPlan, i: u64, lane: usize) {
         let transaction = plan.transaction(i);
-        let hot = transaction.hot();
-        for k in 0..plan.hot.writes {
-            let word = &mut self.hot[hot.word(k, plan.hot_words) as usize];
-            *word = word.wrapping_add(hot.amount(k));
-        }
         let mut found = 0u32;
         let mild = transaction.mild();
         let first = lane * mild_words(plan) as usize;

@@ -6,7 +6,10 @@
 //! transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
+use crate::workloads::parallel::in_ranges;
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::Node;
 use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
 
@@ -41,6 +44,44 @@ pub(super) fn renumbered(
     (heads.iter().map(|&link| renumber(link)).collect(), nexts)
 }
 
+/// Walks the chains of some buckets, and marks the nodes that it meets. It returns how many
+/// those are, or what is wrong.
+fn walk(
+    (heads, nexts, keys): (&[u32], &[u32], &[u32]),
+    buckets: Range<u64>,
+    seen: &[AtomicU64],
+) -> Result<usize, String> {
+    let nodes = keys.len();
+    let mut found = 0;
+    for bucket in buckets.start as usize..buckets.end as usize {
+        let mut link = heads[bucket];
+        while link != 0 {
+            let node = link as usize - 1;
+            if node >= nodes {
+                return Err(format!(
+                    "bucket {bucket} links to node {node}, and there are {nodes}"
+                ));
+            }
+            let bit = 1 << (node % 64);
+            if seen[node / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+                return Err(format!(
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail"
+                ));
+            }
+            found += 1;
+            let right = bucket_of_key(keys[node], heads.len() as u32);
+            if right as usize != bucket {
+                return Err(format!(
+                    "node {node} with key {} is in bucket {bucket}, not {right}",
+                    keys[node]
+                ));
+            }
+            link = nexts[node];
+        }
+    }
+    Ok(found)
+}
+
 /// What is wrong with a table whose nodes are the first `keys.len()`, if
 /// anything. A link is a node's number plus one, zero ends a chain.
 pub(super) fn difference(
@@ -50,39 +91,20 @@ pub(super) fn difference(
     keys_per_tx: u32,
 ) -> Option<String> {
     let nodes = keys.len();
-    let mut seen = vec![0u64; nodes.div_ceil(64)];
+    let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     let mut found = 0;
-    for (bucket, &head) in heads.iter().enumerate() {
-        let mut link = head;
-        while link != 0 {
-            let node = link as usize - 1;
-            if node >= nodes {
-                return Some(format!(
-                    "bucket {bucket} links to node {node}, and there are {nodes}"
-                ));
-            }
-            let bit = 1 << (node % 64);
-            if seen[node / 64] & bit != 0 {
-                return Some(format!(
-                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail"
-                ));
-            }
-            seen[node / 64] |= bit;
-            found += 1;
-            let right = bucket_of_key(keys[node], heads.len() as u32);
-            if right as usize != bucket {
-                return Some(format!(
-                    "node {node} with key {} is in bucket {bucket}, not {right}",
-                    keys[node]
-                ));
-            }
-            link = nexts[node];
+    for walked in in_ranges(heads.len() as u64, |buckets| {
+        walk((heads, nexts, keys), buckets, &seen)
+    }) {
+        match walked {
+            Ok(met) => found += met,
+            Err(wrong) => return Some(wrong),
         }
     }
     if found == nodes {
         return None;
     }
-    let there = |node: usize| seen[node / 64] >> (node % 64) & 1 == 1;
+    let there = |node: usize| seen[node / 64].load(Ordering::Relaxed) >> (node % 64) & 1 == 1;
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;

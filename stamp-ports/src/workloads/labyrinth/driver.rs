@@ -7,8 +7,10 @@ use super::check::{Left, Routed, check, initial_grid};
 use super::claims::Claims;
 use super::input::{Claim, Labyrinth};
 use super::maze::cell;
+use super::section;
 use crate::error::Result;
 use crate::numbers::{digits3, of};
+use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
@@ -22,8 +24,8 @@ use stm_core::host::{self, Buffer, Device, Stm, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_kernels::labyrinth::{
-    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, TOO_LONG, UNROUTED,
-    UNSETTLED,
+    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, RouterParams, TOO_LONG,
+    UNROUTED, UNSETTLED,
 };
 
 /// The grid, the requests, and what became of them.
@@ -56,8 +58,34 @@ impl<D: Device> std::fmt::Debug for LabyrinthData<D> {
 }
 
 impl<D: Device> LabyrinthData<D> {
+    /// Returns what the routers of a launch work on beside the grid.
+    pub(super) fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
+        RouterParams {
+            requests: self.requests.tarray(),
+            results: self.results.tarray(),
+            paths: self.paths.tarray(),
+            routers: self.routers.tarray(),
+            next: self.next.tarray(),
+            clocks: self.clocks.tarray(),
+            count: transactions as u32,
+            row: of.maze.size.row() as u32,
+            plane: of.maze.size.plane() as u32,
+            path_cells_max: self.path_cells_max,
+        }
+    }
+
+    /// The cells.
+    pub(super) const fn grid(&self) -> &TxArray<D, u32> {
+        &self.grid
+    }
+
+    /// Notes the time of a launch, for the clocks.
+    pub(super) const fn set_time(&mut self, time: Duration) {
+        self.time = time;
+    }
+
     /// Makes the memory that depends on the launch.
-    fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
+    pub(super) fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
         let cells = self.grid.len() as u64;
         let routers = cells * 2 * u64::from(blocks);
         let paths = self.results.len() as u64 * u64::from(path_cells_max);
@@ -116,11 +144,15 @@ impl<D: Device> LabyrinthData<D> {
     }
 }
 
-/// There are no contenders for `bench floor`: nearly all of the time is the
-/// expansion of routes, which is the same with and without transactions.
+/// Nearly all of the time is the expansion of routes, which is the same with and without
+/// transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
     type Kernel<A: Algorithm> = Router<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section::contender()]
+    }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
         let Routed {
@@ -284,16 +316,7 @@ impl Workload for Labyrinth {
         LabyrinthParams {
             stm,
             grid: data.grid.view::<A>(),
-            requests: data.requests.tarray(),
-            results: data.results.tarray(),
-            paths: data.paths.tarray(),
-            routers: data.routers.tarray(),
-            next: data.next.tarray(),
-            clocks: data.clocks.tarray(),
-            count: transactions as u32,
-            row: self.maze.size.row() as u32,
-            plane: self.maze.size.plane() as u32,
-            path_cells_max: data.path_cells_max,
+            work: data.router_params(self, transactions),
         }
     }
 

@@ -13,6 +13,7 @@ mod driver;
 mod input;
 pub mod maze;
 mod options;
+mod section;
 mod sizes;
 
 pub use driver::LabyrinthData;

@@ -2,7 +2,9 @@
 
 use super::input::List;
 use crate::error::Result;
-use crate::workloads::map::ContainerData;
+use crate::workloads::contender::Contender;
+use crate::workloads::map::{ContainerData, OfOperations, section};
+use crate::workloads::plain::PlainChains;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
@@ -11,14 +13,30 @@ use stm_core::array::Layout;
 use stm_core::collections;
 use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
+use stm_kernels::floor::chain as floor;
 use stm_kernels::list::{List as ListKernel, ListParams};
 
 /// The list, and what its operations noted.
 pub type ListData<D> = ContainerData<D, collections::List<D, u32, u32>>;
 
+impl OfOperations for List {
+    fn plan(&self, seed: u64) -> ChainPlan {
+        ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+            alike: self.alike,
+        }
+    }
+}
+
 impl Workload for List {
     type Data<D: Device> = ListData<D>;
     type Kernel<A: Algorithm> = ListKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section::<floor::List, PlainChains, _>()]
+    }
 
     fn prepare<D: Device>(
         &self,
@@ -26,13 +44,7 @@ impl Workload for List {
         seed: u64,
         transactions_max: u64,
     ) -> Result<ListData<D>> {
-        let plan = ChainPlan {
-            seed,
-            keys: self.keys,
-            lookups_percent: self.lookups_percent,
-            alike: self.alike,
-        };
-        ListData::new(device, "list", plan, 1, transactions_max)
+        ListData::new(device, "list", self.plan(seed), 1, transactions_max)
     }
 
     fn fit<D: Device>(&self, device: &D, data: &mut ListData<D>, lanes: u64) -> Result<()> {

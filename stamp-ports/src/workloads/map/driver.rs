@@ -2,7 +2,10 @@
 
 use super::data::ContainerData;
 use super::input::Map;
+use super::section::{OfOperations, section};
 use crate::error::Result;
+use crate::workloads::contender::Contender;
+use crate::workloads::plain::PlainTable;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
@@ -11,14 +14,30 @@ use stm_core::array::Layout;
 use stm_core::collections;
 use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
+use stm_kernels::floor::chain as floor;
 use stm_kernels::map::{Map as MapKernel, MapParams};
 
 /// The map, and what its operations noted.
 pub type MapData<D> = ContainerData<D, collections::Map<D, u32, u32>>;
 
+impl OfOperations for Map {
+    fn plan(&self, seed: u64) -> ChainPlan {
+        ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+            alike: self.alike,
+        }
+    }
+}
+
 impl Workload for Map {
     type Data<D: Device> = MapData<D>;
     type Kernel<A: Algorithm> = MapKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section::<floor::Map, PlainTable, _>()]
+    }
 
     fn prepare<D: Device>(
         &self,
@@ -26,13 +45,13 @@ impl Workload for Map {
         seed: u64,
         transactions_max: u64,
     ) -> Result<MapData<D>> {
-        let plan = ChainPlan {
-            seed,
-            keys: self.keys,
-            lookups_percent: self.lookups_percent,
-            alike: self.alike,
-        };
-        MapData::new(device, "map", plan, self.chains, transactions_max)
+        MapData::new(
+            device,
+            "map",
+            self.plan(seed),
+            self.chains,
+            transactions_max,
+        )
     }
 
     fn fit<D: Device>(&self, device: &D, data: &mut MapData<D>, lanes: u64) -> Result<()> {

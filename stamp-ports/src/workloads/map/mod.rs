@@ -5,6 +5,7 @@ mod data;
 mod driver;
 mod input;
 mod options;
+mod section;
 
 pub use check::RESULTS;
 pub use data::{Container, ContainerData};
@@ -12,3 +13,4 @@ pub use driver::MapData;
 pub use input::Map;
 pub(super) use input::check_operations;
 pub use options::Options;
+pub(super) use section::{OfOperations, section};

@@ -2,7 +2,9 @@
 
 use super::input::Ordered;
 use crate::error::Result;
-use crate::workloads::map::ContainerData;
+use crate::workloads::contender::Contender;
+use crate::workloads::map::{ContainerData, OfOperations, section};
+use crate::workloads::plain::PlainRadix;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
@@ -11,14 +13,30 @@ use stm_core::array::Layout;
 use stm_core::collections;
 use stm_core::host::{Device, Stm};
 use stm_kernels::chain::ChainPlan;
+use stm_kernels::floor::chain as floor;
 use stm_kernels::ordered::{Ordered as OrderedKernel, OrderedParams};
 
 /// The ordered map, and what its operations noted.
 pub type OrderedData<D> = ContainerData<D, collections::OrderedMap<D, u32, u32>>;
 
+impl OfOperations for Ordered {
+    fn plan(&self, seed: u64) -> ChainPlan {
+        ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+            alike: self.alike,
+        }
+    }
+}
+
 impl Workload for Ordered {
     type Data<D: Device> = OrderedData<D>;
     type Kernel<A: Algorithm> = OrderedKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section::<floor::Ordered, PlainRadix, _>()]
+    }
 
     fn prepare<D: Device>(
         &self,
@@ -26,13 +44,7 @@ impl Workload for Ordered {
         seed: u64,
         transactions_max: u64,
     ) -> Result<OrderedData<D>> {
-        let plan = ChainPlan {
-            seed,
-            keys: self.keys,
-            lookups_percent: self.lookups_percent,
-            alike: self.alike,
-        };
-        OrderedData::new(device, "ordered", plan, 1, transactions_max)
+        OrderedData::new(device, "ordered", self.plan(seed), 1, transactions_max)
     }
 
     fn fit<D: Device>(&self, device: &D, data: &mut OrderedData<D>, lanes: u64) -> Result<()> {

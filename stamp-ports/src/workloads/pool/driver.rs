@@ -1,7 +1,9 @@
 //! Pool: the host's side.
 
 use super::input::{NODES_A_LANE, Pool};
+use super::section::section;
 use crate::error::Result;
+use crate::workloads::contender::Contender;
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
@@ -24,6 +26,10 @@ impl<D: Device> std::fmt::Debug for PoolData<D> {
 impl Workload for Pool {
     type Data<D: Device> = PoolData<D>;
     type Kernel<A: Algorithm> = PoolKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section()]
+    }
 
     fn prepare<D: Device>(
         &self,

@@ -7,6 +7,7 @@
 
 use super::input::Ra;
 use crate::workloads::compare::{Difference, totals};
+use crate::workloads::parallel::{SharedWords, in_ranges};
 use stm_kernels::draw::draw;
 
 impl Ra {
@@ -20,16 +21,17 @@ impl Ra {
 
     /// The array after all of `transactions`.
     pub fn replay(&self, seed: u64, transactions: u64) -> Vec<u32> {
-        let mut array = self.initial(seed);
+        let array = SharedWords::new(self.initial(seed));
         let plan = self.plan(seed);
-        for i in 0..transactions {
-            let transaction = plan.transaction(i);
-            for k in 0..self.writes {
-                let word = &mut array[transaction.word(k) as usize];
-                *word = word.wrapping_add(transaction.delta(k));
+        in_ranges(transactions, |range| {
+            for i in range {
+                let transaction = plan.transaction(i);
+                for k in 0..self.writes {
+                    array.add(transaction.word(k), transaction.delta(k));
+                }
             }
-        }
-        array
+        });
+        array.into_words()
     }
 }
 

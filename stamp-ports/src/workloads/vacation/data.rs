@@ -57,6 +57,15 @@ impl<D: Device> std::fmt::Debug for VacationData<D> {
     }
 }
 
+/// Returns the keys and values of all tables as they are before the first task.
+pub(super) fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
+    let ids = || 1..=plan.relations();
+    let records = (0..TABLES).flat_map(move |table| {
+        ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
+    });
+    records.chain(ids().map(|id| (record_key(CUSTOMERS, id), 0)))
+}
+
 impl<D: Device> Agency<D> {
     /// Makes empty tables and lists.
     fn new(
@@ -77,12 +86,7 @@ impl<D: Device> Agency<D> {
 
     /// Fills the tables as they are before the first task.
     fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
-        let ids = || 1..=plan.relations();
-        let records = (0..TABLES).flat_map(|table| {
-            ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
-        });
-        let customers = ids().map(|id| (record_key(CUSTOMERS, id), 0));
-        self.tables.upload(records.chain(customers))?;
+        self.tables.upload(initial(plan))?;
         Ok(self.lists.clear()?)
     }
 }

@@ -2,7 +2,9 @@
 
 use super::data::VacationData;
 use super::input::Vacation;
+use super::section::section;
 use crate::error::Result;
+use crate::workloads::contender::Contender;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
@@ -15,6 +17,10 @@ use stm_kernels::vacation::{Vacation as VacationKernel, VacationParams};
 impl Workload for Vacation {
     type Data<D: Device> = VacationData<D>;
     type Kernel<A: Algorithm> = VacationKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section()]
+    }
 
     fn prepare<D: Device>(
         &self,

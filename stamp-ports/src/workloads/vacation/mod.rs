@@ -13,6 +13,7 @@ mod input;
 #[cfg(test)]
 mod model;
 mod options;
+mod section;
 
 pub use data::VacationData;
 pub use input::Vacation;

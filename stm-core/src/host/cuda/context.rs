@@ -48,13 +48,18 @@ pub(crate) struct Loaded {
     pub(crate) wide: bool,
 }
 
+/// The place of a function that one thread loads while others that want it wait; empty until
+/// it is loaded.
+pub(crate) type Slot = Arc<Mutex<Option<Loaded>>>;
+
 pub(crate) struct Context {
     pub(crate) handles: Handles,
     pub(crate) ordinal: usize,
     pub(crate) info: CudaInfo,
     pub(crate) limits: Limits,
-    /// The functions loaded, by kernel, width of atomics and probe.
-    pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Loaded>>,
+    /// The functions loaded, by kernel, width of atomics and probe. The map is locked only
+    /// briefly, so that a thread can load one module while others launch what is loaded.
+    pub(crate) loaded: Mutex<HashMap<(TypeId, bool, Observation), Slot>>,
     pub(crate) lost: Mutex<Option<Error>>,
 }
 

@@ -13,7 +13,7 @@ use std::borrow::{Cow, ToOwned};
 use std::ffi::CString;
 use std::format;
 use std::string::String;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
@@ -62,20 +62,22 @@ impl Cuda {
         }
     }
 
-    /// Returns the kernel's function; the first call compiles its module.
+    /// Returns the kernel's function; the first call compiles its module. Threads that want
+    /// the same one meanwhile wait for it, others do not.
     pub(crate) fn function(
         &self,
         kernel: Entry,
         observation: Observation,
     ) -> Result<Loaded, Error> {
         self.alive()?;
-        let mut loaded = self
-            .context
-            .loaded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         let key = (kernel.id, self.wide, observation);
-        if let Some(&found) = loaded.get(&key) {
+        let slot = {
+            let loaded = self.context.loaded.lock();
+            let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(loaded.entry(key).or_default())
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = *slot {
             return Ok(found);
         }
         let (name, ptx, wide) = self.module_of(kernel, observation)?;
@@ -109,7 +111,7 @@ impl Cuda {
             ms = found.compiled_in.as_secs_f64() * 1e3,
             "module compiled"
         );
-        loaded.insert(key, found);
+        *slot = Some(found);
         Ok(found)
     }
 }
@@ -130,5 +132,43 @@ impl Cuda {
             let words: Vec<&str> = log.split_whitespace().collect();
             bad(format!("{}: {}", code(error), words.join(" ")))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::cuda::stand_in::StandIn;
+    use crate::lane::Lane;
+    use std::boxed::Box;
+
+    struct Nothing;
+
+    impl Kernel for Nothing {
+        const ENTRY: &'static str = "nothing";
+        type Params = ();
+        fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+            // Long enough for other threads to ask for the same.
+            std::thread::sleep(core::time::Duration::from_millis(20));
+            Ok(Cow::Borrowed(".version 7.0"))
+        }
+        fn run<L: Lane>(_lane: &L, _params: &()) {}
+    }
+
+    #[test]
+    fn threads_that_want_the_same_module_load_it_once() {
+        let driver = StandIn::new();
+        let cuda = Cuda::with_driver(Box::new(driver.clone()), 0).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let loaded = cuda.function(Entry::of::<Nothing>(), Observation::Silent);
+                    assert!(loaded.is_ok());
+                });
+            }
+        });
+        let calls = driver.state().calls.clone();
+        let loads = calls.iter().filter(|call| **call == "cuModuleLoadDataEx");
+        assert_eq!(loads.count(), 1);
     }
 }

@@ -1,0 +1,162 @@
+//! What keeps a run without arguments short on a GPU.
+//!
+//! - Each workload has its share of the time, with what those before it have left. When that
+//!   is spent, the variants that are left are skipped, and the end of the table names them.
+//! - The variants come in an order in which those that tell most are first.
+//! - One thread has the driver compile the modules of the next runs while others run.
+//! - A variant of the paper is launched with few transactions first, and then with as many
+//!   as fit in [`RUN`], or all.
+
+use super::run::Row;
+use crate::devices::AnyDevice;
+use crate::variants::AskedVariant;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use stm_core::algorithm::Variant;
+
+/// The time of all runs, so that with the last one the program ends in 45 seconds.
+pub(super) const ALL: Duration = Duration::from_secs(38);
+
+/// The time of the kernels of one run, if the number of transactions is not of its input.
+pub(super) const RUN: Duration = Duration::from_millis(250);
+
+/// One in so many transactions are launched to see how long they take.
+pub(super) const PROBE: u64 = 64;
+
+/// Variants of each workload that run even if its share is spent.
+pub(super) const ALWAYS: usize = 2;
+
+/// Runs whose modules are compiled before their time comes.
+const AHEAD: usize = 4;
+
+/// Returns the variants, those first that tell most: the baseline, the one to use, and the
+/// paper's main one.
+pub(super) fn variants() -> Vec<AskedVariant> {
+    let mut all = AskedVariant::all();
+    all.sort_by_key(|variant| match variant {
+        AskedVariant::Algorithm(Variant::Cgl) => 0,
+        AskedVariant::Algorithm(Variant::Fast) => 1,
+        AskedVariant::Algorithm(Variant::HvSorting) => 2,
+        // Its module is that of another one.
+        AskedVariant::Optimized => 3,
+        AskedVariant::Algorithm(Variant::FastTable) => 4,
+        AskedVariant::Algorithm(_) => 5,
+    });
+    all
+}
+
+/// Returns the time by which workload `i` of `count` is to be done.
+pub(super) fn share(all: Duration, i: usize, count: usize) -> Duration {
+    all.mul_f64((i + 1) as f64 / count.max(1) as f64)
+}
+
+/// Returns how many of `all` transactions to launch, if so many of them took `time`.
+pub(super) fn fill(all: u64, probed: u64, time: Duration) -> u64 {
+    let fit = probed as f64 * RUN.as_secs_f64() / time.as_secs_f64().max(1e-9);
+    all.min((fit as u64).max(probed))
+}
+
+/// The runs whose modules are compiled in another thread.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// The number of the run that is made, or nothing at the end.
+    now: Mutex<Option<usize>>,
+    moved: Condvar,
+}
+
+impl Ahead {
+    /// Begins with the first run.
+    pub(super) fn new() -> Self {
+        Self {
+            now: Mutex::new(Some(0)),
+            moved: Condvar::new(),
+        }
+    }
+
+    /// Says which run is made now; `None` ends the compilation.
+    pub(super) fn at(&self, run: Option<usize>) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = run;
+        self.moved.notify_all();
+    }
+
+    /// Ends the compilation when what it returns is dropped.
+    pub(super) const fn ends(&self) -> Ends<'_> {
+        Ends(self)
+    }
+
+    /// Waits until run `number` is one of the next few, and returns whether it is still to
+    /// come.
+    fn wants(&self, number: usize) -> Option<bool> {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let far = |now: &mut Option<usize>| now.is_some_and(|now| number > now + AHEAD);
+        let now = self.moved.wait_while(now, far);
+        let now = *now.unwrap_or_else(PoisonError::into_inner);
+        now.map(|now| number >= now)
+    }
+
+    /// Compiles the modules of the rows in their order. An error is left to the run, which
+    /// meets it again.
+    pub(super) fn compile(&self, device: &AnyDevice, rows: &[Row<'_>]) {
+        for (number, row) in rows.iter().enumerate() {
+            match self.wants(number) {
+                None => return,
+                Some(false) => {}
+                Some(true) => {
+                    let _ = row.workload.compile(device, row.algorithm);
+                }
+            }
+        }
+    }
+}
+
+/// Ends the compilation when it is dropped.
+pub(super) struct Ends<'a>(&'a Ahead);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.at(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_end_with_all_of_the_time_and_what_is_left_goes_to_the_next() {
+        let all = Duration::from_secs(32);
+        assert_eq!(share(all, 0, 16), Duration::from_secs(2));
+        assert_eq!(share(all, 15, 16), all);
+    }
+
+    #[test]
+    fn slow_variants_get_fewer_transactions_and_never_less_than_were_probed() {
+        let ms = Duration::from_millis;
+        assert_eq!(fill(1 << 20, 1 << 14, ms(1)), 1 << 20);
+        assert_eq!(fill(1 << 20, 16_000, ms(25)), 160_000);
+        assert_eq!(fill(1 << 20, 16_000, ms(1000)), 16_000);
+    }
+
+    #[test]
+    fn every_variant_comes_once_the_baseline_first() {
+        let (mut found, mut all) = (variants(), AskedVariant::all());
+        assert_eq!(found[..2], [Variant::Cgl.into(), Variant::Fast.into()]);
+        found.sort_by_key(|v| v.name());
+        all.sort_by_key(|v| v.name());
+        assert_eq!(found, all);
+    }
+
+    #[test]
+    fn compilation_stays_a_few_runs_ahead_skips_what_is_past_and_ends() {
+        let ahead = Ahead::new();
+        assert_eq!(ahead.wants(AHEAD), Some(true));
+        std::thread::scope(|scope| {
+            let later = scope.spawn(|| ahead.wants(AHEAD + 3));
+            ahead.at(Some(3));
+            assert_eq!(later.join().expect("it ends"), Some(true));
+        });
+        assert_eq!(ahead.wants(2), Some(false));
+        ahead.at(None);
+        assert_eq!(ahead.wants(100), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! LB with paths that are claimed in critical sections; [`crate::labyrinth`] describes the
+//! routers, which are the same.
+//!
+//! Thread 0 of a router claims its path: it loads the cells in batches, and writes them if all
+//! are free. The route has been searched on a copy before the lock is taken.
+
+use super::{Guarded, Lock, at, first};
+use crate::labyrinth::{
+    AGAIN, Claims, FREE, RESERVED, Router, RouterParams, SETTLED, STOP, cell_of_path,
+};
+use stm_core::{Lane, TArray, kernel_alone};
+
+/// LB with critical sections of one lock.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalSection;
+
+/// The parameters of [`CriticalSection`] behind its lock.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The cells.
+    pub grid: TArray<u32>,
+    /// What the routers work on beside them.
+    pub work: RouterParams,
+}
+
+/// The parameters of [`CriticalSection`].
+pub type CriticalSectionParams = Guarded<Params>;
+
+/// The number of cells whose loads are in flight together.
+const BATCH: u32 = 16;
+
+/// Paths claimed under the lock.
+struct Sections<'a> {
+    lock: &'a Lock,
+    grid: &'a TArray<u32>,
+}
+
+impl<L: Lane> Claims<L> for Sections<'_> {
+    const BY_TEAMS: bool = false;
+
+    #[inline(always)]
+    fn cells(&self) -> u64 {
+        self.grid.len()
+    }
+
+    #[inline(always)]
+    fn peek(&self, lane: &L, cell: u32) -> Option<u32> {
+        let word = self.grid.get(u64::from(cell))?;
+        // SAFETY: an element of a live array. Relaxed: any state of the cell will do, as the
+        // text of `labyrinth` explains; a section writes nothing that does not stay.
+        Some(unsafe { lane.load_relaxed_32(word) })
+    }
+
+    #[inline(always)]
+    fn concludes(&self, lane: &L) -> bool {
+        lane.thread_index() == 0
+    }
+
+    #[inline(always)]
+    fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
+        let Some(grid) = first(self.grid, 1) else {
+            return STOP;
+        };
+        let last = cells - 1;
+        // Of a batch that begins with cell `i`; the last one repeats the last cell to its end.
+        let batch = |i: u32| -> [(u32, *mut u32); BATCH as usize] {
+            core::array::from_fn(|j| {
+                let i = (i + j as u32).min(last);
+                // SAFETY: below the length of the path, which thread 0 has stored.
+                let cell = unsafe { lane.private_load_32(path.wrapping_add(i as usize)) };
+                (i, at(grid, cell))
+            })
+        };
+        let drawn = batch(0);
+        let claimed = self.lock.with(lane, 0, || {
+            let (mut i, mut these) = (0, drawn);
+            loop {
+                // SAFETY: cells of a path are of the grid. Relaxed, here and below: the lock
+                // orders the accesses of sections.
+                let found = these.map(|(_, cell)| unsafe { lane.load_relaxed_32(cell) });
+                let mut free = true;
+                for ((i, _), found) in these.into_iter().zip(found) {
+                    // The ends belong to the request until a path takes them.
+                    free &= found == if i == 0 || i == last { RESERVED } else { FREE };
+                }
+                if !free {
+                    return AGAIN;
+                }
+                i += BATCH;
+                if i > last {
+                    break;
+                }
+                these = batch(i);
+            }
+            (i, these) = (0, drawn);
+            loop {
+                for (_, cell) in these {
+                    // SAFETY: as above.
+                    unsafe { lane.store_relaxed_32(cell, cell_of_path(request)) };
+                }
+                i += BATCH;
+                if i > last {
+                    return SETTLED;
+                }
+                these = batch(i);
+            }
+        });
+        // A fault has been recorded.
+        claimed.unwrap_or(STOP)
+    }
+}
+
+impl CriticalSection {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
+        let claims = Sections {
+            lock: &guarded.lock,
+            grid: &guarded.work.grid,
+        };
+        Router::run(lane, &guarded.work.work, claims);
+    }
+}
+
+kernel_alone!(
+    CriticalSection,
+    CriticalSectionParams,
+    "critical_labyrinth",
+    "lb" / "critical-section"
+);

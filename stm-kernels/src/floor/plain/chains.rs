@@ -1,0 +1,249 @@
+//! Sorted chains of nodes, which are taken from a free list.
+//!
+//! The word of a node has the key in its upper half and the next node in its lower one, so
+//! that a step along a chain is one load; the values are apart.
+
+use super::Structure;
+use super::nodes::{Nodes, OpenNodes};
+use crate::chain::{INSERTED, Operation};
+use crate::floor::{at, first};
+use stm_core::{Lane, TArray};
+
+/// Sorted chains.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Chains {
+    /// The first node of each chain, or 0; one chain or more.
+    pub heads: TArray<u32>,
+    /// The nodes.
+    pub nodes: Nodes,
+    /// The value of each node.
+    pub values: TArray<u32>,
+}
+
+/// The addresses of chains.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenChains {
+    heads: *mut u32,
+    nodes: OpenNodes,
+    values: *mut u32,
+}
+
+/// The place of a key in a chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The last node with a smaller key, or 0.
+    before: u32,
+    /// Its key.
+    before_key: u32,
+    /// The next node, or 0.
+    node: u32,
+    /// The node after that.
+    next: u32,
+    /// Whether `node` has the key.
+    pub(crate) is_there: bool,
+}
+
+impl OpenChains {
+    /// Finds the place of a key in chain `chain`.
+    ///
+    /// # Safety
+    /// The lock is held, and there is such a chain.
+    #[inline(always)]
+    pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Place {
+        // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
+        // lock orders it.
+        unsafe {
+            let mut place = Place {
+                before: 0,
+                before_key: 0,
+                node: lane.load_relaxed_32(at(self.heads, chain)),
+                next: 0,
+                is_there: false,
+            };
+            while place.node != 0 {
+                let (here, next) = self.nodes.load(lane, place.node);
+                place.next = next;
+                if here >= key {
+                    place.is_there = here == key;
+                    break;
+                }
+                (place.before, place.before_key) = (place.node, here);
+                place.node = next;
+            }
+            place
+        }
+    }
+
+    /// Links `node` where the link to `place.node` is.
+    #[inline(always)]
+    unsafe fn link<L: Lane>(&self, lane: &L, chain: u32, place: &Place, node: u32) {
+        // SAFETY: those of `find`.
+        unsafe {
+            if place.before == 0 {
+                lane.store_relaxed_32(at(self.heads, chain), node);
+            } else {
+                (self.nodes).store(lane, place.before, (place.before_key, node));
+            }
+        }
+    }
+
+    /// Inserts a key, which is absent, with its value. It returns whether there was a node.
+    ///
+    /// # Safety
+    /// The lock is held, and has been since the place of this key was found.
+    #[inline(always)]
+    pub(crate) unsafe fn insert<L: Lane>(
+        &self,
+        lane: &L,
+        (chain, place): (u32, &Place),
+        key: u32,
+        value: u32,
+    ) -> bool {
+        // SAFETY: the caller's promise; the values are as many as the nodes (`open`).
+        unsafe {
+            let node = self.nodes.take(lane);
+            if node == 0 {
+                return false;
+            }
+            lane.store_relaxed_32(at(self.values, node), value);
+            self.nodes.store(lane, node, (key, place.node));
+            self.link(lane, chain, place, node);
+        }
+        true
+    }
+
+    /// Removes the key of a place, which is there.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::insert`].
+    #[inline(always)]
+    unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, place: &Place) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.link(lane, chain, place, place.next);
+            self.nodes.give(lane, place.node);
+        }
+    }
+
+    /// Returns the value of a node.
+    #[inline(always)]
+    unsafe fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
+        // SAFETY: the values are as many as the nodes (`open`).
+        unsafe { lane.load_relaxed_32(at(self.values, node)) }
+    }
+
+    /// Empties a chain, and calls `each` with each key and its value.
+    ///
+    /// # Safety
+    /// The lock is held, and there is such a chain.
+    #[inline(always)]
+    pub(crate) unsafe fn drain<L: Lane>(
+        &self,
+        lane: &L,
+        chain: u32,
+        mut each: impl FnMut(u32, u32),
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let head = at(self.heads, chain);
+            let mut node = lane.load_relaxed_32(head);
+            if node != 0 {
+                lane.store_relaxed_32(head, 0);
+            }
+            while node != 0 {
+                let ((key, next), value) = (self.nodes.load(lane, node), self.value(lane, node));
+                self.nodes.give(lane, node);
+                each(key, value);
+                node = next;
+            }
+        }
+    }
+}
+
+impl Structure for Chains {
+    type Open = OpenChains;
+    type Drawn = u32;
+
+    #[inline(always)]
+    fn open(&self) -> Option<OpenChains> {
+        Some(OpenChains {
+            heads: first(&self.heads, 1)?,
+            nodes: self.nodes.open()?,
+            values: first(&self.values, self.nodes.words.len())?,
+        })
+    }
+
+    #[inline(always)]
+    fn draw(_: &OpenChains, key: u32) -> u32 {
+        key
+    }
+
+    #[inline(always)]
+    unsafe fn apply<L: Lane>(
+        open: &OpenChains,
+        lane: &L,
+        operation: Operation,
+        key: u32,
+        value: u32,
+    ) -> u32 {
+        // SAFETY: the caller's promise; there is a chain (`open`).
+        unsafe {
+            let place = open.find(lane, 0, key);
+            match (operation, place.is_there) {
+                (Operation::Insert, false) => {
+                    let inserted = open.insert(lane, (0, &place), key, value);
+                    u32::from(inserted) * INSERTED
+                }
+                (Operation::Insert, true) | (_, false) => 0,
+                (Operation::Lookup, true) => open.value(lane, place.node),
+                (Operation::Remove, true) => {
+                    let value = open.value(lane, place.node);
+                    open.remove(lane, 0, &place);
+                    value
+                }
+            }
+        }
+    }
+}
+
+/// Returns the keys and values of each chain, for a host that has copied the arrays.
+///
+/// # Errors
+/// What is wrong with the links or the free list, on one line.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn entries(
+    heads: &[u32],
+    (words, free): (&[u64], &[u32]),
+    values: &[u32],
+) -> Result<std::vec::Vec<std::vec::Vec<(u32, u32)>>, std::string::String> {
+    use std::{format, vec::Vec};
+    let mut unseen = std::vec![false; words.len()];
+    for node in super::nodes::taken(words, free)? {
+        unseen[node as usize] = true;
+    }
+    let mut lists = Vec::new();
+    for (number, &head) in heads.iter().enumerate() {
+        let mut list: Vec<(u32, u32)> = Vec::new();
+        let mut node = head as usize;
+        while node != 0 {
+            if !unseen.get(node).is_some_and(|&unseen| unseen) {
+                return Err(format!(
+                    "chain {number} has node {node}, which is free or was met before"
+                ));
+            }
+            unseen[node] = false;
+            let (key, next) = super::halves(words[node]);
+            if list.last().is_some_and(|&(last, _)| last >= key) {
+                return Err(format!("chain {number} is not in the order of its keys"));
+            }
+            list.push((key, values[node]));
+            node = next as usize;
+        }
+        lists.push(list);
+    }
+    match unseen.iter().position(|&unseen| unseen) {
+        Some(node) => Err(format!("node {node} is taken and in no chain")),
+        None => Ok(lists),
+    }
+}

@@ -1,0 +1,64 @@
+//! What critical sections keep their data in: structures without versions, which
+//! whoever holds the lock changes by plain loads and stores.
+//!
+//! | module | structure | stands for |
+//! | --- | --- | --- |
+//! | [`nodes`] | nodes with a free list | a pool |
+//! | [`table`] | a hash table by open addressing | `TMap` |
+//! | [`chains`] | sorted chains of nodes | `TList`, `TLists` |
+//! | [`radix`] | a radix tree of 16 ways with compressed paths | `TOrderedMap` |
+//!
+//! A node or a slot is one word of 64 bits, so that a step of a search is one load. The
+//! structures that [`chain`](crate::chain) operates on are [`Structure`]s.
+//!
+//! The functions are private to this crate and are called by lanes that hold the lock, with
+//! numbers of nodes that the structure itself has handed out, so every address is one of its
+//! arrays. A structure whose host owner made its arrays too small does not open.
+
+pub mod chains;
+pub mod nodes;
+pub mod radix;
+pub mod table;
+
+use crate::chain::Operation;
+use stm_core::Lane;
+
+/// A structure of keys and values, each key once.
+pub trait Structure: Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// The structure with the addresses of its arrays.
+    type Open: Copy;
+    /// What is known of a key before the lock is taken.
+    type Drawn: Copy;
+
+    /// Returns the addresses, if the arrays are as long as the structure needs.
+    fn open(&self) -> Option<Self::Open>;
+
+    /// Computes what is known of a key before the lock is taken.
+    fn draw(open: &Self::Open, key: u32) -> Self::Drawn;
+
+    /// Inserts `value`, which is not 0, at a key that is absent, or removes or looks up a key
+    /// that is there. It returns what the operation notes: [`INSERTED`](crate::chain::INSERTED),
+    /// the value, or 0 if nothing was done.
+    ///
+    /// # Safety
+    /// The lock is held, and only such calls have changed the structure that the host made.
+    unsafe fn apply<L: Lane>(
+        open: &Self::Open,
+        lane: &L,
+        operation: Operation,
+        drawn: Self::Drawn,
+        value: u32,
+    ) -> u32;
+}
+
+/// Returns a word of its upper and its lower half.
+#[inline(always)]
+pub const fn word_of(upper: u32, lower: u32) -> u64 {
+    (upper as u64) << 32 | lower as u64
+}
+
+/// Returns the upper and the lower half of a word.
+#[inline(always)]
+pub const fn halves(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}

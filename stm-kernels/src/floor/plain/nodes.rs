@@ -1,0 +1,157 @@
+//! Nodes with a free list.
+//!
+//! Nodes are numbered from 1, so that 0 links to none. The word of a free node has the next
+//! free one in its lower half. Nodes that were never taken are in no list: they are taken in
+//! the order of their numbers when the list is empty.
+
+use super::{halves, word_of};
+use crate::floor::{at, first};
+use stm_core::{Lane, TArray};
+
+/// The word with the first node of the free list.
+const FREE: u32 = 0;
+/// The word with the number of nodes that were ever taken.
+const USED: u32 = 1;
+/// The number of words of a free list.
+pub const FREE_WORDS: usize = 2;
+
+/// Nodes of one word each, and their free list.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Nodes {
+    /// The word of each node; that of node 0 is not used.
+    pub words: TArray<u64>,
+    /// [`FREE_WORDS`] words, 0 at first.
+    pub free: TArray<u32>,
+}
+
+/// The addresses of nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenNodes {
+    words: *mut u64,
+    free: *mut u32,
+    /// One more than the number of nodes.
+    end: u32,
+}
+
+impl Nodes {
+    /// Returns the addresses, if there is a node.
+    #[inline(always)]
+    pub(crate) fn open(&self) -> Option<OpenNodes> {
+        Some(OpenNodes {
+            words: first(&self.words, 2)?,
+            free: first(&self.free, FREE_WORDS as u64)?,
+            end: self.words.len() as u32,
+        })
+    }
+}
+
+impl OpenNodes {
+    /// Loads both halves of a node's word.
+    ///
+    /// # Safety
+    /// The node is one of these, and the lock is held.
+    #[inline(always)]
+    pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
+        // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
+        halves(unsafe { lane.load_relaxed_64(at(self.words, node)) })
+    }
+
+    /// Stores both halves of a node's word.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::load`].
+    #[inline(always)]
+    pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
+        // SAFETY: the caller's promise.
+        unsafe { lane.store_relaxed_64(at(self.words, node), word_of(upper, lower)) }
+    }
+
+    /// Takes a node, or returns 0 if there is none.
+    ///
+    /// # Safety
+    /// The lock is held.
+    #[inline(always)]
+    pub(crate) unsafe fn take<L: Lane>(&self, lane: &L) -> u32 {
+        let (free, used) = (at(self.free, FREE), at(self.free, USED));
+        // SAFETY: both words are there (`open`), and a free node is one of these.
+        unsafe {
+            let (node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
+            if node != 0 {
+                lane.store_relaxed_32(free, self.load(lane, node).1);
+                return node;
+            }
+            if before + 1 >= self.end {
+                return 0;
+            }
+            lane.store_relaxed_32(used, before + 1);
+            before + 1
+        }
+    }
+
+    /// Gives a node back.
+    ///
+    /// # Safety
+    /// The lock is held, the node was taken, and nothing links to it any more.
+    #[inline(always)]
+    pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
+        let free = at(self.free, FREE);
+        // SAFETY: the word is there (`open`), and the node is one of these.
+        unsafe {
+            self.store(lane, node, (0, lane.load_relaxed_32(free)));
+            lane.store_relaxed_32(free, node);
+        }
+    }
+
+    /// Takes a node and gives back another one, in one step: what is given back becomes the
+    /// first of the list, so the list's first word is stored once.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::give`].
+    #[inline(always)]
+    pub(crate) unsafe fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
+        let (free, used) = (at(self.free, FREE), at(self.free, USED));
+        // SAFETY: as in `take` and `give`.
+        unsafe {
+            let (mut node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
+            let mut next = 0;
+            if node != 0 {
+                next = self.load(lane, node).1;
+            } else if before + 1 < self.end {
+                node = before + 1;
+                lane.store_relaxed_32(used, node);
+            }
+            self.store(lane, back, (0, next));
+            lane.store_relaxed_32(free, back);
+            node
+        }
+    }
+}
+
+/// Returns the nodes that are taken, in the order of their numbers, for a host that has
+/// copied the words and the free list.
+///
+/// # Errors
+/// What is wrong with the free list, on one line.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn taken(words: &[u64], free: &[u32]) -> Result<std::vec::Vec<u32>, std::string::String> {
+    use std::format;
+    let used = free[USED as usize];
+    if used as usize >= words.len() {
+        return Err(format!(
+            "{used} nodes were taken of {}",
+            words.len().saturating_sub(1)
+        ));
+    }
+    let mut is_free = std::vec![false; used as usize + 1];
+    let mut node = free[FREE as usize];
+    while node != 0 {
+        match is_free.get_mut(node as usize) {
+            None => return Err(format!("node {node} is free and was never taken")),
+            Some(true) => return Err(format!("node {node} is free twice")),
+            Some(seen) => *seen = true,
+        }
+        node = halves(words[node as usize]).1;
+    }
+    Ok((1..=used).filter(|&n| !is_free[n as usize]).collect())
+}

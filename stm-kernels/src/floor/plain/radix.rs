@@ -1,0 +1,349 @@
+//! A radix tree of 16 ways with compressed paths, as `TOrderedMap` is one
+//! (`stm_core::collections`), whose file explains the structure and its operations.
+//!
+//! | array | element 0 is not used; element `n` is |
+//! | --- | --- |
+//! | `leaves` | the key of a leaf in the upper half, its value in the lower one |
+//! | `branches` | the prefix of a branch in the upper half, a bit for each link in the lower one |
+//! | `links` | 16 elements each: the links of branch `n` |
+//!
+//! A link is 0 for none; otherwise its upper bits, from bit 27 on, are 0 for a leaf, and for a
+//! branch one more than the number of its digit, and the others are the number of the node.
+//! The links of a free branch are 0.
+
+use super::Structure;
+use super::nodes::{Nodes, OpenNodes};
+use crate::chain::{INSERTED, Operation};
+use crate::floor::{at, first};
+use stm_core::{Lane, TArray};
+
+/// The number of links of a branch.
+const WAYS: u32 = 16;
+/// The bits of a digit.
+const DIGIT_BITS: u32 = 4;
+/// The bits of a link that name a node.
+const NODE_BITS: u32 = 27;
+/// The largest number of leaves, and of branches.
+pub const NODES_MAX: u64 = (1 << NODE_BITS) - 2;
+
+/// A radix tree.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Radix {
+    /// The link to all; one word.
+    pub root: TArray<u32>,
+    /// The leaves.
+    pub leaves: Nodes,
+    /// The branches.
+    pub branches: Nodes,
+    /// The links of the branches, 16 each.
+    pub links: TArray<u32>,
+}
+
+/// The addresses of a radix tree.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRadix {
+    root: *mut u32,
+    leaves: OpenNodes,
+    branches: OpenNodes,
+    links: *mut u32,
+}
+
+/// Returns the link to a branch for the digit at bit `shift`.
+const fn to_branch(node: u32, shift: u32) -> u32 {
+    (shift / DIGIT_BITS + 1) << NODE_BITS | node
+}
+
+const fn is_branch(link: u32) -> bool {
+    link >> NODE_BITS != 0
+}
+
+const fn node_of(link: u32) -> u32 {
+    link & ((1 << NODE_BITS) - 1)
+}
+
+/// Returns the lowest bit of a branch's digit.
+const fn shift_of(link: u32) -> u32 {
+    (link >> NODE_BITS).wrapping_sub(1) * DIGIT_BITS
+}
+
+const fn digit(key: u32, shift: u32) -> u32 {
+    key >> (shift & 31) & (WAYS - 1)
+}
+
+/// Returns the bits of a key above the digit at bit `shift`.
+const fn above(key: u32, shift: u32) -> u32 {
+    match u32::MAX.checked_shl(shift + DIGIT_BITS) {
+        Some(mask) => key & mask,
+        None => 0,
+    }
+}
+
+/// Returns the lowest bit of the highest digit in which two keys differ.
+const fn highest_digit(differing: u32) -> u32 {
+    match differing.checked_ilog2() {
+        Some(bit) => bit / DIGIT_BITS * DIGIT_BITS,
+        None => 0,
+    }
+}
+
+/// The words on the way to a key.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    /// The word with the link to the last branch.
+    before: *mut u32,
+    /// The link to the last branch, or 0.
+    branch: u32,
+    /// The word with the last link.
+    last: *mut u32,
+    /// The last link: to a leaf, or 0.
+    link: u32,
+}
+
+impl OpenRadix {
+    /// Returns the word of a branch's link, given the link to the branch.
+    #[inline(always)]
+    fn link(&self, branch: u32, digit: u32) -> *mut u32 {
+        at(self.links, node_of(branch) * WAYS + digit)
+    }
+
+    /// Follows the digits of a key to a leaf or to nothing.
+    #[inline(always)]
+    unsafe fn walk<L: Lane>(&self, lane: &L, key: u32) -> Walk {
+        // SAFETY: a link leads to a node, and there are 16 links for each branch (`open`).
+        // Relaxed, here and below: the lock orders it.
+        unsafe {
+            let mut walk = Walk {
+                before: self.root,
+                branch: 0,
+                last: self.root,
+                link: lane.load_relaxed_32(self.root),
+            };
+            while is_branch(walk.link) {
+                let last = self.link(walk.link, digit(key, shift_of(walk.link)));
+                walk = Walk {
+                    before: walk.last,
+                    branch: walk.link,
+                    last,
+                    link: lane.load_relaxed_32(last),
+                };
+            }
+            walk
+        }
+    }
+
+    /// Inserts a key, which is absent; `other` is the key of the leaf at the end of its walk.
+    /// It returns whether there were nodes.
+    #[inline(always)]
+    unsafe fn insert<L: Lane>(
+        &self,
+        lane: &L,
+        (walk, other): (&Walk, Option<u32>),
+        key: u32,
+        value: u32,
+    ) -> bool {
+        // SAFETY: as in `walk`.
+        unsafe {
+            let leaf = self.leaves.take(lane);
+            if leaf == 0 {
+                return false;
+            }
+            self.leaves.store(lane, leaf, (key, value));
+            let differing = if let Some(other) = other {
+                other ^ key
+            } else if walk.branch == 0 {
+                lane.store_relaxed_32(self.root, leaf);
+                return true;
+            } else {
+                let node = node_of(walk.branch);
+                let shift = shift_of(walk.branch);
+                let (prefix, occupied) = self.branches.load(lane, node);
+                let differing = prefix ^ above(key, shift);
+                if differing == 0 {
+                    let occupied = occupied | 1 << digit(key, shift);
+                    self.branches.store(lane, node, (prefix, occupied));
+                    lane.store_relaxed_32(walk.last, leaf);
+                    return true;
+                }
+                differing
+            };
+            // A branch for the highest digit that differs, behind those for higher digits.
+            let shift = highest_digit(differing);
+            let (mut place, mut below) = (walk.last, walk.link);
+            if walk.branch != 0 && shift_of(walk.branch) < shift {
+                place = self.root;
+                below = lane.load_relaxed_32(place);
+                while is_branch(below) && shift_of(below) > shift {
+                    place = self.link(below, digit(key, shift_of(below)));
+                    below = lane.load_relaxed_32(place);
+                }
+            }
+            let node = self.branches.take(lane);
+            if node == 0 {
+                self.leaves.give(lane, leaf);
+                return false;
+            }
+            let new = to_branch(node, shift);
+            let (mine, theirs) = (digit(key, shift), digit(key ^ differing, shift));
+            let occupied = 1 << mine | 1 << theirs;
+            (self.branches).store(lane, node, (above(key, shift), occupied));
+            lane.store_relaxed_32(self.link(new, mine), leaf);
+            lane.store_relaxed_32(self.link(new, theirs), below);
+            lane.store_relaxed_32(place, new);
+            true
+        }
+    }
+
+    /// Removes the leaf at the end of a walk.
+    #[inline(always)]
+    unsafe fn remove<L: Lane>(&self, lane: &L, walk: &Walk, key: u32) {
+        // SAFETY: as in `walk`.
+        unsafe {
+            lane.store_relaxed_32(walk.last, 0);
+            self.leaves.give(lane, node_of(walk.link));
+            if walk.branch == 0 {
+                return;
+            }
+            let node = node_of(walk.branch);
+            let (prefix, occupied) = self.branches.load(lane, node);
+            let left = occupied & !(1 << digit(key, shift_of(walk.branch)));
+            if !left.is_power_of_two() {
+                self.branches.store(lane, node, (prefix, left));
+                return;
+            }
+            // The only link left replaces the branch.
+            let only = self.link(walk.branch, left.trailing_zeros());
+            lane.store_relaxed_32(walk.before, lane.load_relaxed_32(only));
+            lane.store_relaxed_32(only, 0);
+            self.branches.give(lane, node);
+        }
+    }
+}
+
+impl Structure for Radix {
+    type Open = OpenRadix;
+    type Drawn = u32;
+
+    #[inline(always)]
+    fn open(&self) -> Option<OpenRadix> {
+        Some(OpenRadix {
+            root: first(&self.root, 1)?,
+            leaves: self.leaves.open()?,
+            branches: self.branches.open()?,
+            links: first(&self.links, self.branches.words.len() * u64::from(WAYS))?,
+        })
+    }
+
+    #[inline(always)]
+    fn draw(_: &OpenRadix, key: u32) -> u32 {
+        key
+    }
+
+    #[inline(always)]
+    unsafe fn apply<L: Lane>(
+        open: &OpenRadix,
+        lane: &L,
+        operation: Operation,
+        key: u32,
+        value: u32,
+    ) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let walk = open.walk(lane, key);
+            let leaf = (walk.link != 0).then(|| open.leaves.load(lane, walk.link));
+            let there = leaf.filter(|&(other, _)| other == key);
+            match (operation, there) {
+                (Operation::Insert, None) => {
+                    let other = leaf.map(|(other, _)| other);
+                    let inserted = open.insert(lane, (&walk, other), key, value);
+                    u32::from(inserted) * INSERTED
+                }
+                (Operation::Insert, Some(_)) | (_, None) => 0,
+                (Operation::Lookup, Some((_, found))) => found,
+                (Operation::Remove, Some((_, found))) => {
+                    open.remove(lane, &walk, key);
+                    found
+                }
+            }
+        }
+    }
+}
+
+/// The arrays of a tree, as a host has copied them.
+#[cfg(not(target_arch = "nvptx64"))]
+#[derive(Clone, Copy, Debug)]
+pub struct Copied<'a> {
+    /// The link to all.
+    pub root: u32,
+    /// The words of the leaves, and their free list.
+    pub leaves: (&'a [u64], &'a [u32]),
+    /// The words of the branches, and their free list.
+    pub branches: (&'a [u64], &'a [u32]),
+    /// The links of the branches.
+    pub links: &'a [u32],
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl Copied<'_> {
+    /// Returns the keys and values, in the order of the keys.
+    ///
+    /// # Errors
+    /// What is wrong with the tree, on one line.
+    pub fn entries(&self) -> Result<std::vec::Vec<(u32, u32)>, std::string::String> {
+        use super::nodes::taken;
+        use std::{format, vec, vec::Vec};
+        let mut unseen = [self.leaves, self.branches].map(|(words, _)| vec![false; words.len()]);
+        for (unseen, (words, free)) in unseen.iter_mut().zip([self.leaves, self.branches]) {
+            for node in taken(words, free)? {
+                unseen[node as usize] = true;
+            }
+        }
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        // Each with what its keys have in common: from which bit on, and what.
+        let mut open = vec![(self.root, u32::BITS, 0)];
+        while let Some((link, bits, prefix)) = open.pop() {
+            if link == 0 {
+                continue;
+            }
+            let (kind, node) = (usize::from(is_branch(link)), node_of(link) as usize);
+            if !unseen[kind].get(node).is_some_and(|&unseen| unseen) {
+                return Err(format!(
+                    "the link {link:#x} leads to a free node, or is there twice"
+                ));
+            }
+            unseen[kind][node] = false;
+            let is_below = |key: u32| (key ^ prefix).checked_shr(bits).unwrap_or(0) == 0;
+            if kind == 0 {
+                let (key, value) = super::halves(self.leaves.0[node]);
+                if !is_below(key) {
+                    return Err(format!("key {key:#x} is in a branch of others"));
+                }
+                found.push((key, value));
+                continue;
+            }
+            let (shift, links) = (shift_of(link), &self.links[node * WAYS as usize..]);
+            let (common, occupied) = super::halves(self.branches.0[node]);
+            let there = |way: &u32| links[*way as usize] != 0;
+            let marked = (0..WAYS)
+                .filter(there)
+                .fold(0, |marks, way| marks | 1 << way);
+            let many = occupied.count_ones() >= 2;
+            if shift >= bits || !is_below(common) || occupied != marked || !many {
+                return Err(format!("branch {node} is not as its links are"));
+            }
+            // The last is the first to be taken from the stack.
+            for way in (0..WAYS).rev() {
+                open.push((links[way as usize], shift, common | way << shift));
+            }
+        }
+        let kinds = ["leaf", "branch"].into_iter().zip(&unseen);
+        for (kind, unseen) in kinds {
+            if let Some(node) = unseen.iter().position(|&unseen| unseen) {
+                return Err(format!(
+                    "{kind} {node} is taken and in no place of the tree"
+                ));
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,244 @@
+//! A hash table by open addressing with linear probing (Knuth, volume 3, section 6.4).
+//!
+//! A slot is a word with the key in its upper half and the value in its lower one; 0 is an
+//! empty slot, so a key and its value are not both 0. There are no deleted slots: a removal
+//! moves what follows back (Knuth's Algorithm R). The loads of a few slots are in flight
+//! together, so a search is one trip to memory in most cases.
+
+use super::{Structure, halves, word_of};
+use crate::chain::{INSERTED, Operation};
+use crate::draw::mix;
+use crate::floor::{at, first};
+use stm_core::{Lane, TArray};
+
+/// A hash table: a power of two of slots, of which half are empty or more.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The slots.
+    pub slots: TArray<u64>,
+}
+
+/// The address of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenTable {
+    slots: *mut u64,
+    mask: u32,
+}
+
+/// The slots whose loads are in flight together.
+pub(crate) const PROBES: usize = 4;
+
+/// Where a search has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// The slot of the key, or the empty one where it belongs.
+    pub(crate) slot: u32,
+    /// What the slot holds: 0 if the key is absent.
+    pub(crate) word: u64,
+}
+
+/// Returns the slot where the search for a key begins, with `mask` one less than the number
+/// of slots.
+#[inline(always)]
+pub const fn home(key: u32, mask: u32) -> u32 {
+    mix(key) & mask
+}
+
+impl OpenTable {
+    /// Returns the slot where the search for a key begins.
+    #[inline(always)]
+    pub(crate) const fn home(&self, key: u32) -> u32 {
+        home(key, self.mask)
+    }
+
+    /// Loads the slots from `slot` on.
+    ///
+    /// # Safety
+    /// The lock is held.
+    #[inline(always)]
+    pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
+        core::array::from_fn(|j| {
+            let slot = slot.wrapping_add(j as u32) & self.mask;
+            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock
+            // orders it.
+            unsafe { lane.load_relaxed_64(at(self.slots, slot)) }
+        })
+    }
+
+    /// Stores a key with its value into a slot.
+    ///
+    /// # Safety
+    /// The lock is held.
+    #[inline(always)]
+    pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
+        // SAFETY: the mask keeps slots in the array.
+        unsafe { lane.store_relaxed_64(at(self.slots, slot & self.mask), word_of(key, value)) }
+    }
+
+    /// Searches for a key from its home on, whose slots `words` has. A full table ends the
+    /// search at some slot that is not the key's.
+    ///
+    /// # Safety
+    /// The lock is held.
+    #[inline(always)]
+    pub(crate) unsafe fn find<L: Lane>(
+        &self,
+        lane: &L,
+        key: u32,
+        (home, mut words): (u32, [u64; PROBES]),
+    ) -> Found {
+        let mut slot = home;
+        let mut probed = 0;
+        loop {
+            let mut j = 0;
+            while j < PROBES {
+                if words[j] == 0 || halves(words[j]).0 == key {
+                    return Found {
+                        slot: slot.wrapping_add(j as u32) & self.mask,
+                        word: words[j],
+                    };
+                }
+                j += 1;
+            }
+            slot = slot.wrapping_add(PROBES as u32) & self.mask;
+            probed += PROBES as u32;
+            if probed > self.mask {
+                return Found { slot, word: 0 };
+            }
+            // SAFETY: the caller's promise.
+            words = unsafe { self.probe(lane, slot) };
+        }
+    }
+
+    /// Empties a slot, and moves back what was placed after it for lack of it.
+    ///
+    /// # Safety
+    /// The lock is held.
+    #[inline(always)]
+    pub(crate) unsafe fn remove<L: Lane>(&self, lane: &L, slot: u32) {
+        let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask);
+        let mut probed = 0;
+        // SAFETY: the caller's promise, and the mask keeps slots in the array.
+        unsafe {
+            'all: while probed <= self.mask {
+                for word in self.probe(lane, here) {
+                    if word == 0 {
+                        break 'all;
+                    }
+                    // It may move to the hole, unless its home comes after the hole.
+                    let home = self.home(halves(word).0);
+                    if here.wrapping_sub(home) & self.mask >= here.wrapping_sub(hole) & self.mask {
+                        lane.store_relaxed_64(at(self.slots, hole), word);
+                        hole = here;
+                    }
+                    here = here.wrapping_add(1) & self.mask;
+                }
+                probed += PROBES as u32;
+            }
+            lane.store_relaxed_64(at(self.slots, hole), 0);
+        }
+    }
+}
+
+impl Structure for Table {
+    type Open = OpenTable;
+    type Drawn = (u32, u32);
+
+    #[inline(always)]
+    fn open(&self) -> Option<OpenTable> {
+        let len = self.slots.len();
+        if !len.is_power_of_two() || len > 1 << 31 {
+            return None;
+        }
+        Some(OpenTable {
+            slots: first(&self.slots, PROBES as u64)?,
+            mask: (len - 1) as u32,
+        })
+    }
+
+    #[inline(always)]
+    fn draw(open: &OpenTable, key: u32) -> (u32, u32) {
+        (key, open.home(key))
+    }
+
+    #[inline(always)]
+    unsafe fn apply<L: Lane>(
+        open: &OpenTable,
+        lane: &L,
+        operation: Operation,
+        (key, home): (u32, u32),
+        value: u32,
+    ) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Found { slot, word } = open.find(lane, key, (home, open.probe(lane, home)));
+            match (operation, word) {
+                (Operation::Insert, 0) => {
+                    open.set(lane, slot, key, value);
+                    INSERTED
+                }
+                (Operation::Insert, _) | (_, 0) => 0,
+                (Operation::Lookup, word) => halves(word).1,
+                (Operation::Remove, word) => {
+                    open.remove(lane, slot);
+                    halves(word).1
+                }
+            }
+        }
+    }
+}
+
+/// Returns the slots of a table with some entries, for a host: twice as many as there may be
+/// entries, or more.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn filled(
+    entries_max: u64,
+    entries: impl IntoIterator<Item = (u32, u32)>,
+) -> std::vec::Vec<u64> {
+    let len = slots_for(entries_max);
+    let mask = (len - 1) as u32;
+    let mut slots = std::vec![0; len];
+    for (key, value) in entries {
+        let mut slot = home(key, mask);
+        while slots[slot as usize] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        slots[slot as usize] = word_of(key, value);
+    }
+    slots
+}
+
+/// Returns the number of slots of a table for so many entries.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn slots_for(entries_max: u64) -> usize {
+    (2 * entries_max).next_power_of_two().max(PROBES as u64) as usize
+}
+
+/// Returns the keys and values of a table, for a host that has copied its slots.
+///
+/// # Errors
+/// A key that a search does not find, on one line.
+#[cfg(not(target_arch = "nvptx64"))]
+pub fn entries(slots: &[u64]) -> Result<std::vec::Vec<(u32, u32)>, std::string::String> {
+    let mask = (slots.len() - 1) as u32;
+    let mut found = std::vec::Vec::new();
+    for (place, &word) in (0..).zip(slots) {
+        if word == 0 {
+            continue;
+        }
+        let (key, value) = halves(word);
+        let mut slot = home(key, mask);
+        while slot != place {
+            let other = slots[slot as usize];
+            if other == 0 || halves(other).0 == key {
+                return Err(std::format!(
+                    "key {key} is in slot {place}, and a search for it ends at slot {slot}"
+                ));
+            }
+            slot = (slot + 1) & mask;
+        }
+        found.push((key, value));
+    }
+    Ok(found)
+}
