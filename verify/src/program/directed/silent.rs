@@ -86,11 +86,10 @@ pub const SILENT: &[Directed] = &[
         "silent-node-reused",
         "a writer that has found a node in its former life, while the node gets its next one",
         &[
-            "u0 / u0 / u0",
-            "n0 / n0 n1 / n1 n0 / n0 n1 / n1 n0",
-            "v0 / v1 / v0 / v1",
+            "u0 / u0 / u0 / u0 / u0 / u0 / u0 / u0 / u0 / u0",
+            "n0 / n0 / n0 / n0 / n0 / n0 / n0 / n0 / n0 / n0 / n0 / n0",
         ],
-        &[0, 0],
+        &[0],
     )
     .silent(Invariant::Nodes)
     .sets(32, 32),
