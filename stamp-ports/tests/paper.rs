@@ -40,7 +40,7 @@ fn the_quick_run_measures_and_verifies_everything() {
     let (status, lines) = quick(folder.path(), &[]);
     assert_eq!(status, Some(0), "{lines:?}");
     let paper = paper(folder.path());
-    assert!(paper.complete && paper.quick);
+    assert!(paper.head.complete && paper.head.quick);
     let (workloads, variants) = (WORKLOADS.len(), AskedVariant::of_paper().len());
     assert_eq!(paper.speedups.len(), workloads * variants);
     for s in &paper.speedups {
@@ -113,7 +113,7 @@ fn a_second_command_adds_to_the_document_and_keeps_what_is_there() {
     assert_eq!(quick(folder.path(), &part).0, Some(0));
     let first = paper(folder.path());
     assert_eq!((first.speedups.len(), first.threads.len()), (7, 0));
-    assert!(!first.complete);
+    assert!(!first.head.complete);
     let (status, lines) = quick(folder.path(), &part);
     assert_eq!((status, lines.len()), (Some(0), 0), "{lines:?}");
     let (status, lines) = quick(folder.path(), &["--workload", "ra", "--only", "fig3"]);
@@ -121,7 +121,7 @@ fn a_second_command_adds_to_the_document_and_keeps_what_is_there() {
     let second = paper(folder.path());
     assert_eq!(second.speedups, first.speedups);
     assert_eq!(second.search, first.search);
-    assert_eq!(second.started, first.started);
+    assert_eq!(second.head.started, first.head.started);
     assert_eq!(second.threads.len(), lines.len());
     assert!(!second.threads.is_empty());
 }
@@ -161,7 +161,7 @@ fn a_killed_run_loses_a_point_at_most() {
     for (a, b) in before.speedups.iter().zip(&after.speedups) {
         assert_eq!((a.tx_per_s, a.commits), (b.tx_per_s, b.commits));
     }
-    assert!(after.seconds > before.seconds);
+    assert!(after.head.seconds > before.head.seconds);
     // The point that was lost left nothing behind; each was measured once.
     for s in &after.speedups {
         let same = |t: &&stamp_ports::paper::document::Speedup| {
@@ -187,7 +187,7 @@ fn other_settings_are_refused_by_name_until_a_fresh_start() {
     assert_eq!(before, after);
     let fresh = [&other[..], &["--fresh"]].concat();
     assert_eq!(quick(folder.path(), &fresh).0, Some(0));
-    assert_eq!(paper(folder.path()).seed, 2);
+    assert_eq!(paper(folder.path()).head.seed, 2);
 }
 
 #[test]

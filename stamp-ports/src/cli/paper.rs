@@ -147,7 +147,7 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
         paper.eigenbench.len(),
         store.path().display()
     )?;
-    if !paper.complete {
+    if !paper.head.complete {
         writeln!(
             out,
             "Not all of the paper is in it yet: see --only and --workload."

@@ -6,15 +6,15 @@
 //! transactions that committed, by the kernel's own time; a share is from 0 to
 //! 1; an abort rate is attempts that aborted over all attempts.
 
-use crate::devices::Description;
 use crate::error::Result;
+use crate::head::{FIELDS, Head};
 use crate::measure::tried::Tried;
-use crate::store::{self, Document, Header};
+use crate::store::{self, Document};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The value of [`Paper::format`].
+/// The format's name in the document.
 pub const FORMAT: &str = "stamp-paper/1";
 /// The document's name in its folder.
 pub const FILE_NAME: &str = "paper.json";
@@ -22,32 +22,9 @@ pub const FILE_NAME: &str = "paper.json";
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paper {
-    /// [`FORMAT`].
-    pub format: String,
-    /// The program's version.
-    pub version: String,
-    /// The commit of the program, where it was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// The command that began it, as it may be typed again.
-    pub command: String,
-    /// Whether it is the small run.
-    pub quick: bool,
-    /// The seed of all data.
-    pub seed: u64,
-    /// When it began: UTC, `2026-01-31T12:00:00Z`.
-    pub started: String,
-    /// Time that it took, over all commands that went on with it.
-    pub seconds: f64,
-    /// Whether every point asked for was measured.
-    pub complete: bool,
-    /// The device.
-    pub device: Description,
-    /// All that two commands must agree on to share this document.
-    pub settings: BTreeMap<String, String>,
-    /// What a reader has to know: sentences.
-    #[serde(default)]
-    pub notes: Vec<String>,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub head: Head,
     /// Figure 2 and Table 2: each variant at its best launch.
     #[serde(default)]
     pub speedups: Vec<Speedup>,
@@ -72,20 +49,8 @@ pub struct Paper {
     pub search: Vec<Tried>,
 }
 
-/// The fields that a reader looks for first, in this order.
-const FIELDS: [&str; 17] = [
-    "format",
-    "version",
-    "commit",
-    "command",
-    "quick",
-    "seed",
-    "started",
-    "seconds",
-    "complete",
-    "device",
-    "settings",
-    "notes",
+/// The sections in their order, behind the head.
+const SECTIONS: [&str; 5] = [
     "speedups",
     "critical_sections",
     "threads",
@@ -364,27 +329,16 @@ impl Paper {
     /// # Errors
     /// None that is known: every field has a form in JSON.
     pub fn to_text(&self) -> Result<String> {
-        store::to_text(self, &FIELDS)
+        store::to_text(self, &[&FIELDS[..], &SECTIONS].concat())
     }
 }
 
 impl Document for Paper {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn begin(header: Header<'_>, started: String) -> Self {
+    fn begin(head: Head) -> Self {
         Self {
-            format: FORMAT.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: None,
-            command: header.command.into(),
-            quick: header.quick,
-            seed: header.seed,
-            started,
-            seconds: 0.0,
-            complete: false,
-            device: header.device,
-            settings: header.settings,
-            notes: header.notes,
+            head,
             speedups: Vec::new(),
             critical_sections: Vec::new(),
             threads: Vec::new(),
@@ -404,12 +358,8 @@ impl Document for Paper {
         self.to_text()
     }
 
-    fn settings(&self) -> &BTreeMap<String, String> {
-        &self.settings
-    }
-
-    fn seconds(&mut self) -> &mut f64 {
-        &mut self.seconds
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 }
 

@@ -1,16 +1,17 @@
 //! The whole measurement: the points that the document lacks, one after the
 //! other, and the document written after each.
 
-use super::document::Paper;
+use super::document::{FORMAT, Paper};
 use super::measure::Bench;
 use super::meter::Meter;
 use super::plan::{LOCKS, Plan, Room, Section};
 use super::points::{Asked, Point};
-use crate::devices::{AnyDevice, Description};
+use crate::devices::AnyDevice;
 use crate::error::Result;
+use crate::head::Head;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
-use crate::store::{Header, Store, published};
+use crate::store::{Store, published};
 use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
 use std::collections::BTreeMap;
@@ -42,7 +43,6 @@ pub struct PaperSpec {
 /// The folder's errors or the device's. What a single point cannot do is written
 /// into the document and is no error.
 pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
-    let description = device.describe()?;
     let plan = Plan::new(spec.quick);
     let room = Room {
         kind: device.kind(),
@@ -55,17 +55,13 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         sections: &spec.sections,
         workloads: &spec.workloads,
     };
-    let header = Header {
-        command: &published(command, &spec.out),
-        quick: spec.quick,
-        seed: spec.seed,
-        settings: settings(spec, &plan, &description)?,
-        device: description,
-        notes: notes(&plan),
-    };
-    let mut store = Store::open(&spec.out, header, spec.fresh)?;
+    let command = published(command, &spec.out);
+    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    head.settings.extend(settings(spec, &plan)?);
+    head.notes = notes(&plan);
+    let mut store = Store::open(&spec.out, head, spec.fresh)?;
     let groups = asked.groups(&store.document);
-    store.document.complete = false;
+    store.document.head.complete = false;
     let points = groups.iter().flat_map(|group| &group.points);
     let mut meter = Meter::new(points.map(Point::section));
     for group in &groups {
@@ -89,7 +85,7 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         workloads: &all_workloads(),
         ..asked
     };
-    store.document.complete = everything.groups(&store.document).is_empty();
+    store.document.head.complete = everything.groups(&store.document).is_empty();
     store.save()?;
     Ok(store)
 }
@@ -100,18 +96,8 @@ fn all_workloads() -> Vec<&'static str> {
 }
 
 /// All that changes a point: two commands with the same may share a document.
-fn settings(
-    spec: &PaperSpec,
-    plan: &Plan,
-    device: &Description,
-) -> Result<BTreeMap<String, String>> {
-    let mut settings = BTreeMap::from([
-        ("version".into(), env!("CARGO_PKG_VERSION").into()),
-        ("device".into(), format!("{}: {}", device.id, device.name)),
-        ("--quick".into(), spec.quick.to_string()),
-        ("--seed".into(), spec.seed.to_string()),
-        ("locks".into(), LOCKS.to_string()),
-    ]);
+fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
+    let mut settings = BTreeMap::from([("locks".into(), LOCKS.to_string())]);
     for name in all_workloads() {
         let Some(input) = plan.input(name) else {
             continue;

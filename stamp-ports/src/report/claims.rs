@@ -162,9 +162,9 @@ struct Judged<'p> {
 pub fn to_json(paper: &Paper) -> Result<String> {
     let judged = Judged {
         format: FORMAT,
-        device: &paper.device.name,
-        started: &paper.started,
-        commit: paper.commit.as_deref(),
+        device: &paper.head.device.name,
+        started: &paper.head.started,
+        commit: paper.head.commit.as_deref(),
         claims: all(paper),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")

@@ -13,6 +13,7 @@ use super::sentences;
 use super::tables;
 use super::view::{apart, headline, label, over_critical_section, times};
 use crate::devices::Description;
+use crate::head::Head;
 use crate::numbers::{bytes, count};
 use crate::paper::document::Paper;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -88,7 +89,7 @@ pub fn page(paper: &Paper, figures: &[Figure], title: &str) -> String {
         title,
         opening: opening(paper),
         sections: sections(paper, figures),
-        command: &paper.command,
+        command: &paper.head.command,
         footer: footer(paper),
     };
     parts.page()
@@ -122,13 +123,13 @@ fn opening(paper: &Paper) -> Markup {
     html! {
         (big(paper))
         p .note { (sentences::caution(paper)) }
-        @if paper.quick {
+        @if paper.head.quick {
             p .warn {
                 "A quick run: small inputs and few points, to see that everything works. \
                  Its figures are not comparable with the paper's."
             }
         }
-        @if !paper.complete {
+        @if !paper.head.complete {
             p .warn { "The run was interrupted or is still going: points are missing." }
         }
         @if !wrong.is_empty() {
@@ -137,10 +138,10 @@ fn opening(paper: &Paper) -> Markup {
                 (wrong.join("; ")) ". No sentence counts these."
             }
         }
-        (facts(paper))
-        @if !paper.notes.is_empty() {
+        (facts(&paper.head))
+        @if !paper.head.notes.is_empty() {
             ul .note {
-                @for note in &paper.notes { li { (note) } }
+                @for note in &paper.head.notes { li { (note) } }
             }
         }
     }
@@ -158,7 +159,7 @@ fn big(paper: &Paper) -> Markup {
                     span .big { (times(ratio)) }
                     span .what {
                         "the largest speed-up over coarse-grained locking (cgl) in "
-                        (label(&run.workload)) ": " (run.variant) ", on " (paper.device.name)
+                        (label(&run.workload)) ": " (run.variant) ", on " (paper.head.device.name)
                         @if let Some(ratio) = over_critical_section(&apart, run) {
                             "; " (times(ratio)) " over the hand-written critical section"
                         }
@@ -213,15 +214,25 @@ pub(crate) fn took(seconds: f64) -> String {
     }
 }
 
-fn facts(paper: &Paper) -> Markup {
-    let commit = paper.commit.as_deref().unwrap_or("commit not recorded");
+/// Where and how a document was measured.
+pub(crate) fn facts(head: &Head) -> Markup {
+    let commit = head.commit.as_deref().unwrap_or("not recorded");
+    let kernels = match (&head.ptx, &head.compiler) {
+        (Some(ptx), Some(compiler)) => Some(format!("PTX {ptx}, by {compiler}")),
+        _ => None,
+    };
     html! {
         dl {
-            dt { "Machine" } dd { (machine(&paper.device)) }
-            dt { "Begun" } dd { (paper.started) }
-            dt { "Took" } dd { (took(paper.seconds)) }
-            dt { "Command" } dd { code { (paper.command) } }
-            dt { "Program" } dd { "stamp " (paper.version) ", " (commit) ", seed " (paper.seed) }
+            dt { "Machine" } dd { (machine(&head.device)) }
+            @if let Some(driver) = &head.driver { dt { "Driver" } dd { (driver) } }
+            dt { "Begun" } dd { (head.started) }
+            dt { "Took" } dd { (took(head.seconds)) }
+            dt { "Command" } dd { code { (head.command) } }
+            dt { "Program" } dd { "stamp " (head.version) ", commit " (commit) ", seed " (head.seed) }
+            @if let Some(kernels) = kernels { dt { "Kernels" } dd { (kernels) } }
+            @for (name, value) in &head.settings {
+                dt { (name) } dd { (value) }
+            }
         }
     }
 }
@@ -413,7 +424,7 @@ fn footer(paper: &Paper) -> Markup {
                 " locks on an " (published::DEVICE) ". Its Figures 2 to 5 print no numbers, so \
                  only what its text and tables give is quoted."
             }
-            p { "Made by stamp report from paper.json (format " (paper.format) ")." }
+            p { "Made by stamp report from paper.json (format " (paper.head.format) ")." }
         }
     }
 }

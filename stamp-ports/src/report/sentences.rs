@@ -85,7 +85,7 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
 pub fn over_by_hand(paper: &Paper) -> Option<f64> {
     let lock = published::HAND_WRITTEN_LOCK;
     let ours = view::baseline(paper, lock.workload)?;
-    (paper.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
+    (paper.head.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
 }
 
 /// What a ratio to `cgl` is not: one to a hand-written lock.

@@ -251,8 +251,8 @@ fn the_numbers_of_the_text_are_those_of_the_document() {
     for run in paper.speedups.iter().filter(|run| run.verified) {
         assert!(told.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
     }
-    assert!(words(page.root()).contains(&paper.command));
-    assert!(words(page.root()).contains(&paper.device.name));
+    assert!(words(page.root()).contains(&paper.head.command));
+    assert!(words(page.root()).contains(&paper.head.device.name));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn the_file_has_every_claim_with_its_verdict_in_words() {
     let paper = sample();
     let file: Value = serde_json::from_str(&to_json(&paper).unwrap()).unwrap();
     assert_eq!(file["format"], FORMAT);
-    assert_eq!(file["started"], paper.started);
+    assert_eq!(file["started"], paper.head.started);
     let claims = all(&paper);
     let written = file["claims"].as_array().unwrap();
     assert_eq!(written.len(), claims.len());
