@@ -6,6 +6,7 @@
 //! transactions that committed, by the kernel's own time; a share is from 0 to
 //! 1; an abort rate is attempts that aborted over all attempts.
 
+use super::pieces::Piece;
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::tried::Tried;
@@ -25,6 +26,9 @@ pub struct Paper {
     /// Where it comes from.
     #[serde(flatten)]
     pub head: Head,
+    /// What each command measured. Documents of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Piece>,
     /// Figure 2 and Table 2: each variant at its best launch.
     #[serde(default)]
     pub speedups: Vec<Speedup>,
@@ -50,7 +54,8 @@ pub struct Paper {
 }
 
 /// The sections in their order, behind the head.
-const SECTIONS: [&str; 5] = [
+const SECTIONS: [&str; 6] = [
+    "pieces",
     "speedups",
     "critical_sections",
     "threads",
@@ -256,10 +261,23 @@ pub struct Breakdown {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// Transactions of a run. Documents of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
+    /// The workload's parameters, where they are not those of Figure 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
     pub shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub cost: f64,
+}
+
+impl Breakdown {
+    /// Returns whether it is of one thread alone, as the paper's.
+    pub const fn is_alone(&self) -> bool {
+        self.blocks == 1 && self.threads == 1
+    }
 }
 
 /// A row of Table 1, measured.
@@ -314,11 +332,10 @@ impl Paper {
         }
         for row in &mut self.characteristics {
             let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let native = self
-                .breakdown
-                .iter()
-                .find(of)
-                .and_then(|b| b.shares.get("native"));
+            let of = || self.breakdown.iter().filter(of);
+            // As the paper's, where it was measured.
+            let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
+            let native = bar.and_then(|b| b.shares.get("native"));
             row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
         }
     }
@@ -339,6 +356,7 @@ impl Document for Paper {
     fn begin(head: Head) -> Self {
         Self {
             head,
+            pieces: Vec::new(),
             speedups: Vec::new(),
             critical_sections: Vec::new(),
             threads: Vec::new(),

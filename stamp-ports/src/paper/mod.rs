@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `document` | `paper.json`: the types, reading and writing |
 //! | `plan` | inputs and points, in tables |
+//! | `pieces` | what one command measured, and what must not be of two |
 //! | `points` | the points that the document lacks |
 //! | `run` | all of them, one after the other |
 //! | `measure` | one point: search, measure, verify |
@@ -13,12 +14,13 @@
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
-//! each. The results of Figure 2 are verified; the points of Figures 3 and 4 are
+//! each. Units are whole or measured again ([`pieces`]). The results of Figure 2 are verified; the points of Figures 3 and 4 are
 //! launches of the same kernels whose results nobody looks at.
 
 pub mod document;
 pub mod measure;
 pub mod meter;
+pub mod pieces;
 pub mod plan;
 pub mod points;
 pub mod recorded;

@@ -4,10 +4,11 @@
 use super::document::{FORMAT, Paper};
 use super::measure::Bench;
 use super::meter::Meter;
+use super::pieces::{Piece, Unit};
 use super::plan::{LOCKS, Plan, Room, Section};
 use super::points::{Asked, Point};
 use crate::devices::AnyDevice;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
@@ -16,7 +17,7 @@ use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stm_core::host::Device;
 
 /// What `bench paper` is asked for.
@@ -28,6 +29,10 @@ pub struct PaperSpec {
     pub sections: Vec<Section>,
     /// The workloads.
     pub workloads: Vec<&'static str>,
+    /// No further unit is begun after this time.
+    pub time: Option<Duration>,
+    /// Whether units in which something failed are measured again.
+    pub retry: bool,
     /// The seed of all data.
     pub seed: u64,
     /// The folder of the document, made if it is not there.
@@ -59,35 +64,101 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
     let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
     head.settings.extend(settings(spec, &plan)?);
     head.notes = notes(&plan);
-    let mut store = Store::open(&spec.out, head, spec.fresh)?;
-    let groups = asked.groups(&store.document);
+    let piece = Piece::new(&head);
+    let mut store = Store::<Paper>::open(&spec.out, head, spec.fresh)?;
+    if let Some(why) = store.document.mixed() {
+        return Err(Error::Usage(format!(
+            "--out {}: {why}: begin anew with --fresh, or name another folder",
+            spec.out.display()
+        )));
+    }
+    let everything = Asked {
+        sections: &Section::ALL,
+        workloads: &all_workloads(),
+        ..asked
+    };
+    for unit in everything.units() {
+        let retried = spec.retry && asked.units().contains(&unit);
+        if !store.document.has(unit) || (retried && store.document.failed(unit)) {
+            store.document.forget(unit);
+        }
+    }
+    store
+        .document
+        .pieces
+        .retain(|piece| !piece.units.is_empty());
     store.document.head.complete = false;
+    measure(device, (&plan, &room), &asked, (spec, piece), &mut store)?;
+    let document = &mut store.document;
+    document.head.complete = everything.units().iter().all(|unit| document.has(*unit));
+    store.save()?;
+    Ok(store)
+}
+
+/// Measures the units that the document lacks, as long as there is time for another one.
+fn measure(
+    device: &AnyDevice,
+    (plan, room): (&Plan, &Room),
+    asked: &Asked<'_>,
+    (spec, piece): (&PaperSpec, Piece),
+    store: &mut Store<Paper>,
+) -> Result<()> {
+    let began = Instant::now();
+    let groups = asked.groups(&store.document, spec.seed)?;
+    let units = groups.iter().flat_map(|group| {
+        let of = |point| Unit::of(point, group.input.name());
+        group.points.iter().map(of)
+    });
+    // The unit of each point, in the order of measuring.
+    let units: Vec<Unit<'_>> = units.collect();
     let points = groups.iter().flat_map(|group| &group.points);
     let mut meter = Meter::new(points.map(Point::section));
+    let number = store.document.pieces.len();
+    if !units.is_empty() {
+        store.document.pieces.push(piece);
+    }
+    let mut at = 0;
     for group in &groups {
+        let begins = at == 0 || units[at - 1] != units[at];
+        if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+            break;
+        }
         let progress = meter.progress();
         progress.say(format!("{}: its data", group.input.name()));
         let workload = group.input.make(spec.seed)?;
         let transactions = plan.transactions(workload.sizes());
         let mut runner = Runner::new(device, &workload, spec.seed, transactions)?;
         let mut bench = Bench::new(
-            &plan,
-            &room,
+            plan,
+            room,
             (&workload, spec.seed),
             &mut runner,
             transactions,
         );
-        run_group(&mut bench, &group.points, &mut store, &mut meter)?;
+        for point in &group.points {
+            let begins = at == 0 || units[at - 1] != units[at];
+            if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+                break;
+            }
+            let point_began = Instant::now();
+            let what = run_point(&mut bench, point, &mut store.document, &meter)?;
+            let piece = &mut store.document.pieces[number];
+            piece.seconds = began.elapsed().as_secs_f64();
+            if units.get(at + 1) != Some(&units[at]) {
+                piece.units.push(units[at].name());
+            }
+            store.save()?;
+            let what = format!("{} {what}", bench.name());
+            meter.done(point.section(), point_began.elapsed(), &what);
+            at += 1;
+        }
     }
-    drop(meter);
-    let everything = Asked {
-        sections: &Section::ALL,
-        workloads: &all_workloads(),
-        ..asked
-    };
-    store.document.head.complete = everything.groups(&store.document).is_empty();
-    store.save()?;
-    Ok(store)
+    // A piece without a unit is none.
+    store
+        .document
+        .pieces
+        .retain(|piece| !piece.units.is_empty());
+    Ok(())
 }
 
 /// The names of all workloads.
@@ -142,23 +213,6 @@ fn notes(plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// Measures the points of one input, and writes the document after each.
-fn run_group(
-    bench: &mut Bench<'_, '_>,
-    points: &[Point],
-    store: &mut Store<Paper>,
-    meter: &mut Meter,
-) -> Result<()> {
-    for point in points {
-        let began = Instant::now();
-        let what = run_point(bench, point, &mut store.document, meter)?;
-        store.save()?;
-        let what = format!("{} {what}", bench.name());
-        meter.done(point.section(), began.elapsed(), &what);
-    }
-    Ok(())
-}
-
 /// A rate and its launch.
 fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
     format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
@@ -177,7 +231,6 @@ fn critical_sections(bench: &mut Bench<'_, '_>, paper: &mut Paper) -> Result<Str
         format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
     });
     let what: Vec<String> = what.collect();
-    paper.critical_sections.retain(|s| !s.is_of(bench.name()));
     paper.critical_sections.extend(found);
     Ok(format!("{CRITICAL_SECTION}: {}", what.join("; ")))
 }
@@ -192,18 +245,6 @@ fn run_point(
     Ok(match *point {
         Point::Speedup(variant) => {
             let (found, tried) = bench.speedup(variant, &paper.speedups, meter.progress())?;
-            let same =
-                |workload: &str, of: &str, name: &str| workload == found.workload && of == name;
-            // Of an attempt that failed.
-            paper
-                .speedups
-                .retain(|s| !same(&s.workload, &s.variant, variant.name()));
-            if let Some(first) = tried.first() {
-                let name = first.variant.clone();
-                paper
-                    .search
-                    .retain(|t| !same(&t.workload, &t.variant, &name));
-            }
             paper.search.extend(tried);
             let verdict = verdict(found.verified);
             let what = rate(found.tx_per_s, (found.blocks, found.threads));
@@ -224,7 +265,7 @@ fn run_point(
             let (words, locks) = (count(hot_words), count(locks));
             format!("{}, {words} words, {locks} locks: {what}", variant.name())
         }
-        Point::Breakdown => match bench.breakdown(&paper.speedups)? {
+        Point::Breakdown { alone } => match bench.breakdown(&paper.speedups, alone)? {
             Ok(bar) => {
                 let cost = bar.cost;
                 paper.breakdown.push(bar);

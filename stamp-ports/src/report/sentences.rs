@@ -5,8 +5,8 @@
 use super::critical;
 use super::published;
 use super::view::{
-    self, and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent,
-    runs, times, total, variants, workloads,
+    and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
+    times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{EigenbenchPoint, Paper};
@@ -81,35 +81,17 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
     told
 }
 
-/// The rate of a hand-written lock over that of `cgl`, on the device where it was measured.
-pub fn over_by_hand(paper: &Paper) -> Option<f64> {
-    let lock = published::HAND_WRITTEN_LOCK;
-    let ours = view::baseline(paper, lock.workload)?;
-    (paper.head.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
-}
-
 /// What a ratio to `cgl` is not: one to a hand-written lock.
 pub fn caution(paper: &Paper) -> String {
     let by =
         "cgl is this runtime's own variant with one lock and buffers its writes as the others do";
-    if let Some(told) = critical::over_cgl(paper) {
-        return format!("{by}. {told}");
+    match critical::over_cgl(paper) {
+        Some(told) => format!("{by}. {told}"),
+        None => format!(
+            "{by}: a hand-written lock may be several times as fast, and none was measured in \
+             this run."
+        ),
     }
-    let lock = published::HAND_WRITTEN_LOCK;
-    over_by_hand(paper).map_or_else(
-        || format!("{by}: a hand-written lock may be several times as fast."),
-        |ratio| {
-            format!(
-                "{by}. A hand-written lock reached {} tx/s in {} on an {}, {} the rate that cgl \
-                 has here; that measurement left no file. Divided by 3 to 4, a ratio to cgl is \
-                 roughly one to a hand-written lock.",
-                short(lock.tx_per_s),
-                label(lock.workload),
-                lock.device,
-                times(ratio)
-            )
-        },
-    )
 }
 
 fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {

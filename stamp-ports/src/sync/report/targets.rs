@@ -24,9 +24,9 @@ impl Target {
     pub const fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Holds => "reached",
-            Verdict::Partly | Verdict::DependsOnTheLock => "reached in part",
+            Verdict::Partly => "reached in part",
             Verdict::Fails => "missed",
-            Verdict::Unknown => "not measured",
+            Verdict::Unknown | Verdict::WithoutLock => "not measured",
         }
     }
 }
