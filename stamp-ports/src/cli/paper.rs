@@ -61,7 +61,8 @@ pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
     };
     let store = run::paper(&device, &spec, command)?;
     let verified = store.document.speedups.iter().all(|s| s.verified)
-        && (store.document.critical_sections.iter()).all(|s| s.verified);
+        && (store.document.critical_sections.iter()).all(|s| s.verified)
+        && (store.document.threads.iter()).all(|t| t.verified != Some(false));
     told(verified, summary(&mut stdout().lock(), &store))
 }
 
@@ -140,6 +141,12 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
             "NOT verified: {} {CRITICAL_SECTION}: {why}",
             s.workload
         )?;
+    }
+    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
+        let why = t.note.as_deref().unwrap_or("no result");
+        let (blocks, threads) = (t.blocks, t.threads);
+        let what = format!("{} {} at {blocks}x{threads}", t.workload, t.variant);
+        writeln!(out, "NOT verified: {what}: {why}")?;
     }
     for s in paper.speedups.iter().filter(|s| !s.verified) {
         let why = s.error.as_deref().unwrap_or("no result");

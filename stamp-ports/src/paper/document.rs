@@ -189,6 +189,29 @@ pub struct KernelPart {
     pub commits: u64,
     /// Attempts that did not.
     pub aborts: u64,
+    /// Its rate over that of `cgl` in the same kernel, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_cgl: Option<f64>,
+    /// Its rate over that of the kernel's transactions as critical sections of one hand-written
+    /// lock, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_critical_section: Option<f64>,
+}
+
+impl KernelPart {
+    /// Transactions a second; 0 if the time is not known.
+    pub fn tx_per_s(&self) -> f64 {
+        if self.time_ms > 0.0 {
+            self.commits as f64 / (self.time_ms * 1e-3)
+        } else {
+            0.0
+        }
+    }
+
+    /// What it does: `gn1` for the kernel `gn1_hv_sorting`.
+    pub fn work(&self) -> &str {
+        self.kernel.split('_').next().unwrap_or(&self.kernel)
+    }
 }
 
 /// A point of Figure 3.
@@ -208,6 +231,9 @@ pub struct ThreadPoint {
     pub tx_per_s: f64,
     /// Attempts that aborted over all attempts.
     pub abort_rate: f64,
+    /// Whether the launch left the right result; absent where it did not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
     /// Why the figures are not those of a whole launch, if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -322,6 +348,7 @@ impl Paper {
             .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
             .map(|s| (s.workload.clone(), s.tx_per_s))
             .collect();
+        self.compare_kernels();
         for speedup in &mut self.speedups {
             let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
             speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
@@ -337,6 +364,35 @@ impl Paper {
             let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
             let native = bar.and_then(|b| b.shares.get("native"));
             row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        }
+    }
+
+    /// Sets the ratios of kernels, where a workload has several with transactions.
+    fn compare_kernels(&mut self) {
+        let cgl: BTreeMap<(String, String), f64> = (self.speedups.iter())
+            .filter(|s| s.variant == "cgl")
+            .flat_map(|s| s.kernels.iter().map(move |kernel| (s, kernel)))
+            .map(|(s, kernel)| {
+                (
+                    (s.workload.clone(), kernel.work().into()),
+                    kernel.tx_per_s(),
+                )
+            })
+            .collect();
+        for speedup in &mut self.speedups {
+            for kernel in speedup.kernels.iter_mut().filter(|k| k.commits > 0) {
+                let work = kernel.work().to_owned();
+                let name = format!("{}/{work}", speedup.workload);
+                let mut sections = self.critical_sections.iter();
+                let section = sections.find(|s| s.workload == name && s.counts());
+                let rate = kernel.tx_per_s();
+                let over = |base: Option<f64>| {
+                    let ratio = base.filter(|base| *base > 0.0).map(|base| rate / base);
+                    ratio.filter(|&ratio| ratio > 0.0)
+                };
+                kernel.over_cgl = over(cgl.get(&(speedup.workload.clone(), work)).copied());
+                kernel.over_critical_section = over(section.map(|section| section.tx_per_s));
+            }
         }
     }
 

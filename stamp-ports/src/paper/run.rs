@@ -196,9 +196,20 @@ fn notes(plan: &Plan) -> Vec<String> {
         "Critical sections are the same transactions under one spin lock, written by hand; \
          their best launch is searched from one thread on."
             .into(),
-        "Figures 3 and 4: one launch a point, not verified by itself.".into(),
+        "Figure 3: one launch a point, verified unless it was stopped. Figure 4: one launch a \
+         point, not verified by itself."
+            .into(),
         "A launch that was stopped at its time limit counts by what it committed until then: \
          of a workload with several kernels, by the first of them."
+            .into(),
+        "HT: a transaction reads and writes the heads of eight of 256K buckets, and fills eight \
+         nodes of its own, which nobody else reads; these are writes, too, but no shared data. GN: \
+         a gene of 1M bases, so that GN-2 has a million transactions; GN-1 inserts only segments \
+         that are new, so few of its transactions write. The paper's 16K words of shared data \
+         and 4M transactions of one write each contradict one another there."
+            .into(),
+        "Figure 5: a full launch, and one thread alone, which has as many transactions as take it \
+         10 s; where the input says how many there are, it has a small input."
             .into(),
         "Genome, labyrinth and k-means are always run whole, and their time includes what they \
          do outside transactions."

@@ -315,9 +315,10 @@ pub fn pairs(paper: &Paper) -> Vec<Pair<'_>> {
         .collect()
 }
 
-/// About the panels of Figure 4 with so many threads.
-pub fn locks_at(paper: &Paper, threads: u64) -> String {
-    let here = |p: &&EigenbenchPoint| total(p.blocks, p.threads) == threads && p.tx_per_s > 0.0;
+/// About the panel of Figure 4 with so many words and a variant.
+pub fn locks_at(paper: &Paper, words: u64, variant: &str) -> String {
+    let here =
+        |p: &&EigenbenchPoint| p.hot_words == words && p.variant == variant && p.tx_per_s > 0.0;
     let best = paper
         .eigenbench
         .iter()
@@ -327,11 +328,10 @@ pub fn locks_at(paper: &Paper, threads: u64) -> String {
         || "No launch of it ran.".into(),
         |p| {
             format!(
-                "The highest rate is {} tx/s, of {} with {} words and {} locks.",
+                "The highest rate is {} tx/s, with {} locks and {} threads.",
                 short(p.tx_per_s),
-                p.variant,
-                count(p.hot_words),
-                count(p.locks)
+                count(p.locks),
+                count(total(p.blocks, p.threads))
             )
         },
     )
@@ -423,12 +423,12 @@ fn enough_locks(paper: &Paper) -> Option<String> {
     ))
 }
 
-/// About a variant's panel of Figure 5.
-pub fn phases_of(paper: &Paper, variant: &str) -> String {
+/// About a variant's panel of Figure 5, of one thread alone or of full launches.
+pub fn phases_of(paper: &Paper, variant: &str, alone: bool) -> String {
     let parts: Vec<String> = paper
         .breakdown
         .iter()
-        .filter(|b| b.variant == variant)
+        .filter(|b| b.variant == variant && b.is_alone() == alone)
         .filter_map(|b| {
             let (phase, share) = largest_overhead(&b.shares)?;
             let native = b.shares.get("native").copied().unwrap_or(0.0);
@@ -461,10 +461,15 @@ pub fn phases(paper: &Paper) -> Vec<String> {
     if variants.is_empty() {
         return vec!["Not measured.".into()];
     }
-    let mut told: Vec<String> = variants
-        .iter()
-        .map(|variant| format!("The time of {variant}: {}", phases_of(paper, variant)))
-        .collect();
+    let mut told = Vec::new();
+    for variant in variants {
+        for (alone, what) in [(true, ", one thread alone"), (false, " in full launches")] {
+            if paper.breakdown.iter().any(|b| b.is_alone() == alone) {
+                let parts = phases_of(paper, variant, alone);
+                told.push(format!("The time of {variant}{what}: {parts}"));
+            }
+        }
+    }
     let costs = paper.breakdown.iter().map(|b| b.cost);
     let (low, high) = costs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), cost| {
         (low.min(cost), high.max(cost))

@@ -211,9 +211,7 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
         return vec![run.clone()];
     }
     let part = |kernel: &&KernelPart| {
-        let rate = kernel_rate(kernel);
-        // `gn1_hv_sorting` is the kernel `gn1`.
-        let name = kernel.kernel.split('_').next().unwrap_or(&kernel.kernel);
+        let (rate, name) = (kernel.tx_per_s(), kernel.work());
         Speedup {
             workload: format!("{}/{name}", run.workload),
             tx_per_s: rate,
@@ -226,15 +224,6 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
         }
     };
     kernels.iter().map(part).collect()
-}
-
-/// Transactions a second of a kernel; 0 if its time is not known.
-pub fn kernel_rate(kernel: &KernelPart) -> f64 {
-    if kernel.time_ms > 0.0 {
-        kernel.commits as f64 / (kernel.time_ms * 1e-3)
-    } else {
-        0.0
-    }
 }
 
 /// The speed-up at the page's head: the largest in GN-2, for which alone the
