@@ -175,6 +175,12 @@ impl Head {
     /// Returns why figures of `now` must not stand in the document that this head is of; `None`
     /// if they may.
     pub fn difference(&self, now: &Self) -> Option<String> {
+        self.other_build(now).or_else(|| self.other_setting(now))
+    }
+
+    /// Returns how the device, its driver or the commit and the kernels of the program differ;
+    /// `None` if they do not.
+    pub fn other_build(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
         let (before, after) = (&self.device, &now.device);
@@ -204,6 +210,11 @@ impl Head {
                 "by a build of another commit: {before}, not {after}"
             ));
         }
+        None
+    }
+
+    /// Returns the first setting that differs, that of the program's file last.
+    fn other_setting(&self, now: &Self) -> Option<String> {
         let keys = self.settings.keys().chain(now.settings.keys());
         let mut differ = keys.filter(|&key| self.settings.get(key) != now.settings.get(key));
         let first = differ.clone().find(|key| *key != PROGRAM);

@@ -93,6 +93,38 @@ Examples:
   verify record --workload labyrinth --input random-x32-y32-z3-n96.txt
   verify record --workload ra --words 64 --transactions 1K --out histories")]
     Record(Box<RecordArgs>),
+    /// Judge a recorded run of each result of `stamp bench paper`
+    #[command(after_help = "\
+Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
+kernel that records, with as many transactions as the buffers hold; the verdict
+and that number are written into the document. The program, its kernels and the
+device must be those that measured it. After --for the same command goes on.
+
+Examples:
+  verify isolation results
+  verify isolation results --workload ra,ht --for 480")]
+    Isolation(IsolationArgs),
+}
+
+/// The arguments of `verify isolation`.
+#[derive(Args, Debug)]
+pub struct IsolationArgs {
+    /// The folder of paper.json
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(long, value_name = "W", value_parser = input::parse_names, default_value = "all")]
+    pub workload: WorkloadList,
+    /// Begin no further run after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub seconds: Option<Duration>,
+    /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub buffer_bytes: Option<u64>,
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    parse_count(text).map(Duration::from_secs)
 }
 
 /// The arguments of `verify check`.

@@ -1,5 +1,6 @@
 //! What the commands of the program `verify` do.
 
+mod isolation;
 mod page;
 
 use crate::cli::{CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs};
@@ -28,6 +29,7 @@ pub fn execute(command: &Command) -> ExitCode {
         Command::Mutants(args) => Ok(mutants_command(args)),
         Command::Replay(args) => replay(args),
         Command::Record(args) => record_command(args),
+        Command::Isolation(args) => isolation::isolation(args),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -259,6 +261,7 @@ fn default_shape(size: Size, workload: &str, variant: Variant) -> (u32, u32) {
 
 fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     Settings {
+        runs_max: None,
         transactions: args
             .input
             .shared

@@ -10,6 +10,7 @@ use super::pieces::Piece;
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::tried::Tried;
+use crate::numbers::count;
 use crate::store::{self, Document};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,6 +103,9 @@ pub struct Speedup {
     /// What the verification covers: `final state`, or `final state and isolation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verifies: Option<String>,
+    /// What `verify isolation` found in a recorded run of the same launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
     /// What is wrong, if it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -131,6 +135,65 @@ pub struct Speedup {
     /// The workload's parameters, and those of the transactional memory.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
+}
+
+/// A verdict on the isolation of the transactions of a recorded run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Isolation {
+    /// Whether every attempt saw a state that existed, in one order; absent where the run could
+    /// not be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<bool>,
+    /// Transactions that committed in the records.
+    pub transactions: u64,
+    /// Attempts in the records.
+    pub attempts: u64,
+    /// Histories, one after the other, of which each was judged.
+    pub histories: u64,
+    /// Blocks of the recorded launch.
+    pub blocks: u32,
+    /// Threads of a block of it.
+    pub threads: u32,
+    /// The input, where it is not that of the result, as its records do not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// What was found, or why it could not be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Isolation {
+    /// That of a run that could not be judged.
+    pub const fn not_judged(why: String) -> Self {
+        Self {
+            opaque: None,
+            transactions: 0,
+            attempts: 0,
+            histories: 0,
+            blocks: 0,
+            threads: 0,
+            input: None,
+            note: Some(why),
+        }
+    }
+
+    /// The verdict in words: `opaque, 1M transactions`.
+    pub fn told(&self) -> String {
+        let verdict = match self.opaque {
+            Some(true) => "opaque",
+            Some(false) => "NOT opaque",
+            None => "not judged",
+        };
+        let mut told = verdict.to_owned();
+        if self.transactions > 0 {
+            let (n, blocks, threads) = (count(self.transactions), self.blocks, self.threads);
+            told += &format!(", {n} transactions at {blocks} x {threads}");
+        }
+        for more in [&self.input, &self.note].into_iter().flatten() {
+            told += &format!(" ({more})");
+        }
+        told
+    }
 }
 
 /// A workload's transactions, or those of one of its kernels, as critical sections of one

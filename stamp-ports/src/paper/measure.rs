@@ -244,6 +244,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             over_critical_section: None,
             verified: wrong.is_none() && median.is_some(),
             verifies: Some(runner.workload().verifies().covers.told().into()),
+            isolation: None,
             error: wrong.and_then(|r| r.error.clone()),
             commits: shown.map_or(0, |r| r.commits),
             aborts: shown

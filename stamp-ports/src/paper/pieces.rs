@@ -107,8 +107,12 @@ impl Paper {
     /// Removes a unit's points, so that it is measured anew.
     pub(super) fn forget(&mut self, unit: Unit<'_>) {
         let (name, workload) = (unit.name(), unit.workload);
+        // With a result goes the verdict on its isolation.
+        let judged = format!("isolation {workload}");
+        let gone =
+            |known: &String| *known == name || (unit.section == Section::Fig2 && *known == judged);
         for piece in &mut self.pieces {
-            piece.units.retain(|known| *known != name);
+            piece.units.retain(|known| !gone(known));
         }
         match unit.section {
             Section::Fig2 => {

@@ -8,7 +8,7 @@ use super::view::{
     over_critical_section, percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{bytes, count, digits3, short};
-use crate::paper::document::{Paper, Speedup};
+use crate::paper::document::{Isolation, Paper, Speedup};
 use maud::{Markup, html};
 
 /// What stands where nothing is known.
@@ -125,6 +125,7 @@ pub fn speedups(paper: &Paper) -> Markup {
                     Some(verifies) => verifies.clone(),
                     None => "yes".into(),
                 },
+                known(run.isolation.as_ref(), Isolation::told),
             ]
         })
         .collect();
@@ -142,8 +143,15 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Commits",
         "Aborted",
         "Verified",
+        "Recorded run",
     ];
-    let (head, rows) = without_sections(paper, 3, &head, rows);
+    let (mut head, mut rows) = without_sections(paper, 3, &head, rows);
+    if paper.speedups.iter().all(|run| run.isolation.is_none()) {
+        head.pop();
+        for row in &mut rows {
+            row.pop();
+        }
+    }
     or_none("Each variant at its best launch", &head, &rows, 2)
 }
 
