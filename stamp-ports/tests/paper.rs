@@ -1,7 +1,7 @@
 //! `stamp bench paper`: what it measures, that it goes on after an interruption,
 //! and what it refuses.
 
-use stamp_ports::paper::document::{FILE_NAME, Paper};
+use stamp_ports::paper::document::{Breakdown, FILE_NAME, Paper};
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
 use std::fs;
@@ -205,7 +205,7 @@ fn a_piece_ends_after_its_time_and_the_next_goes_on() {
     // A bar of a full launch and one of a thread alone.
     for workload in ["ra", "ht"] {
         let bars = found.breakdown.iter().filter(|b| b.workload == workload);
-        let alone: Vec<bool> = bars.map(|bar| bar.is_alone()).collect();
+        let alone: Vec<bool> = bars.map(Breakdown::is_alone).collect();
         assert_eq!(alone.len(), 2, "{workload}");
         assert!(alone.contains(&true), "{workload}");
     }

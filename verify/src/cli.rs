@@ -3,7 +3,7 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
-use crate::commands;
+use crate::commands::{self, IsolationArgs};
 use crate::record::input;
 use clap::{Arg, Args, Parser, Subcommand};
 use stamp_ports::workloads::options::WorkloadArgs;
@@ -104,27 +104,6 @@ Examples:
   verify isolation results
   verify isolation results --workload ra,ht --for 480")]
     Isolation(IsolationArgs),
-}
-
-/// The arguments of `verify isolation`.
-#[derive(Args, Debug)]
-pub struct IsolationArgs {
-    /// The folder of paper.json
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
-    /// A workload (`stamp list` names them), several separated by commas, or all
-    #[arg(long, value_name = "W", value_parser = input::parse_names, default_value = "all")]
-    pub workload: WorkloadList,
-    /// Begin no further run after so many seconds
-    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
-    pub seconds: Option<Duration>,
-    /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
-    pub buffer_bytes: Option<u64>,
-}
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    parse_count(text).map(Duration::from_secs)
 }
 
 /// The arguments of `verify check`.
@@ -309,7 +288,7 @@ fn parse_device(text: &str) -> Result<DeviceName, String> {
 
 /// Digits, with underscores, then optionally K, M or G (powers of 1024); or
 /// `0x` and hexadecimal digits; or `2^n`.
-fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let bad = || format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a");
     if let Some(hex) = text.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).map_err(|_| bad());

@@ -3,6 +3,8 @@
 mod isolation;
 mod page;
 
+pub use isolation::IsolationArgs;
+
 use crate::cli::{CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs};
 use crate::error::Error;
 use crate::fuzz;
@@ -36,27 +38,8 @@ pub fn execute(command: &Command) -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             eprintln!("verify: {error}");
-            ExitCode::from(status(&error))
+            ExitCode::from(error.status())
         }
-    }
-}
-
-/// 1 if a device or a launch failed, 2 if what was given cannot be used.
-const fn status(error: &Error) -> u8 {
-    use stm_core::host::Error as Host;
-    match error {
-        Error::Host(
-            Host::Corrupt { .. }
-            | Host::CapacityExceeded { .. }
-            | Host::OutOfRange { .. }
-            | Host::Timeout { .. }
-            | Host::DeviceLost { .. }
-            | Host::Driver { .. }
-            | Host::BadPtx { .. },
-        )
-        | Error::Record { .. } => 1,
-        Error::Workload(error) => error.status(),
-        _ => 2,
     }
 }
 

@@ -6,11 +6,11 @@
 //! transactions that committed, by the kernel's own time; a share is from 0 to
 //! 1; an abort rate is attempts that aborted over all attempts.
 
+use super::isolation::Isolation;
 use super::pieces::Piece;
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::tried::Tried;
-use crate::numbers::count;
 use crate::store::{self, Document};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -135,65 +135,6 @@ pub struct Speedup {
     /// The workload's parameters, and those of the transactional memory.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
-}
-
-/// A verdict on the isolation of the transactions of a recorded run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Isolation {
-    /// Whether every attempt saw a state that existed, in one order; absent where the run could
-    /// not be judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opaque: Option<bool>,
-    /// Transactions that committed in the records.
-    pub transactions: u64,
-    /// Attempts in the records.
-    pub attempts: u64,
-    /// Histories, one after the other, of which each was judged.
-    pub histories: u64,
-    /// Blocks of the recorded launch.
-    pub blocks: u32,
-    /// Threads of a block of it.
-    pub threads: u32,
-    /// The input, where it is not that of the result, as its records do not fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// What was found, or why it could not be judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-impl Isolation {
-    /// That of a run that could not be judged.
-    pub const fn not_judged(why: String) -> Self {
-        Self {
-            opaque: None,
-            transactions: 0,
-            attempts: 0,
-            histories: 0,
-            blocks: 0,
-            threads: 0,
-            input: None,
-            note: Some(why),
-        }
-    }
-
-    /// The verdict in words: `opaque, 1M transactions`.
-    pub fn told(&self) -> String {
-        let verdict = match self.opaque {
-            Some(true) => "opaque",
-            Some(false) => "NOT opaque",
-            None => "not judged",
-        };
-        let mut told = verdict.to_owned();
-        if self.transactions > 0 {
-            let (n, blocks, threads) = (count(self.transactions), self.blocks, self.threads);
-            told += &format!(", {n} transactions at {blocks} x {threads}");
-        }
-        for more in [&self.input, &self.note].into_iter().flatten() {
-            told += &format!(" ({more})");
-        }
-        told
-    }
 }
 
 /// A workload's transactions, or those of one of its kernels, as critical sections of one
@@ -400,63 +341,6 @@ impl Paper {
     /// One line: not JSON, not a document of this format, a field that is wrong.
     pub fn parse(text: &str) -> Result<Self> {
         store::parse(text, FORMAT, "stamp bench paper")
-    }
-
-    /// Sets what follows from other sections: each variant's ratios to `cgl` and to the
-    /// critical sections with the same workload, and the share of the time inside transactions.
-    pub fn compare(&mut self) {
-        let cgl: BTreeMap<String, f64> = self
-            .speedups
-            .iter()
-            .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
-            .map(|s| (s.workload.clone(), s.tx_per_s))
-            .collect();
-        self.compare_kernels();
-        for speedup in &mut self.speedups {
-            let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
-            speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
-            let mut sections = self.critical_sections.iter();
-            let section = sections.find(|s| s.workload == speedup.workload && s.counts());
-            let ratio = section.map(|section| speedup.tx_per_s / section.tx_per_s);
-            speedup.over_critical_section = ratio.filter(|&ratio| ratio > 0.0);
-        }
-        for row in &mut self.characteristics {
-            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let of = || self.breakdown.iter().filter(of);
-            // As the paper's, where it was measured.
-            let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
-            let native = bar.and_then(|b| b.shares.get("native"));
-            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
-        }
-    }
-
-    /// Sets the ratios of kernels, where a workload has several with transactions.
-    fn compare_kernels(&mut self) {
-        let cgl: BTreeMap<(String, String), f64> = (self.speedups.iter())
-            .filter(|s| s.variant == "cgl")
-            .flat_map(|s| s.kernels.iter().map(move |kernel| (s, kernel)))
-            .map(|(s, kernel)| {
-                (
-                    (s.workload.clone(), kernel.work().into()),
-                    kernel.tx_per_s(),
-                )
-            })
-            .collect();
-        for speedup in &mut self.speedups {
-            for kernel in speedup.kernels.iter_mut().filter(|k| k.commits > 0) {
-                let work = kernel.work().to_owned();
-                let name = format!("{}/{work}", speedup.workload);
-                let mut sections = self.critical_sections.iter();
-                let section = sections.find(|s| s.workload == name && s.counts());
-                let rate = kernel.tx_per_s();
-                let over = |base: Option<f64>| {
-                    let ratio = base.filter(|base| *base > 0.0).map(|base| rate / base);
-                    ratio.filter(|&ratio| ratio > 0.0)
-                };
-                kernel.over_cgl = over(cgl.get(&(speedup.workload.clone(), work)).copied());
-                kernel.over_critical_section = over(section.map(|section| section.tx_per_s));
-            }
-        }
     }
 
     /// The document as text: a field a line, and a point a line in the

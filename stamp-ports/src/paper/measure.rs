@@ -1,7 +1,7 @@
 //! The points: one measurement each, of a workload whose data is there.
 
 use super::document::{
-    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
+    Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
@@ -26,14 +26,14 @@ use stm_core::host::StmConfig;
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
-    workload: &'s AnyWorkload,
-    seed: u64,
+    pub(super) workload: &'s AnyWorkload,
+    pub(super) seed: u64,
     pub(super) search: Search<'s, 'a>,
 }
 
 /// What a launch that was given up leaves instead of figures, if another launch
 /// may still succeed.
-fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
+pub(super) fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
     match result {
         Ok(found) => Ok(Ok(found)),
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
@@ -88,7 +88,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.search.runner.workload().name()
     }
 
-    fn resolved(&self, variant: AskedVariant) -> Variant {
+    pub(super) fn resolved(&self, variant: AskedVariant) -> Variant {
         let workload = self.search.runner.workload();
         resolve(
             workload,
@@ -363,7 +363,7 @@ impl<'s, 'a> Bench<'s, 'a> {
 
     /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the
     /// default one.
-    fn described(&self, known: &[Speedup]) -> RunSpec {
+    pub(super) fn described(&self, known: &[Speedup]) -> RunSpec {
         let name = self.search.runner.workload().name();
         let known = known
             .iter()
@@ -384,56 +384,6 @@ impl<'s, 'a> Bench<'s, 'a> {
         let mut spec = self.search.spec(DESCRIBED, LOCKS, shape, transactions);
         spec.config.time_limit = Some(self.plan.limit);
         spec
-    }
-
-    /// A bar of Figure 5: of a full launch, or of one thread alone, which has as many
-    /// transactions as take it about the plan's time.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`]. The inner error says why there is none.
-    pub(super) fn breakdown(
-        &mut self,
-        known: &[Speedup],
-        alone: bool,
-    ) -> Result<std::result::Result<Breakdown, String>> {
-        let resolved = self.resolved(DESCRIBED);
-        let mut spec = self.described(known);
-        spec.repeat = self.plan.profiles;
-        if alone {
-            spec.shape = (1, 1);
-            spec.repeat = 1;
-            match given_up(self.search.probe(resolved, LOCKS, spec.shape))? {
-                Ok(tried) => {
-                    spec.transactions = self.search.fill(self.plan.alone, tried.tx_per_s);
-                }
-                Err(why) => return Ok(Err(why)),
-            }
-        }
-        let (report, _) = match given_up(self.search.runner.profile(&spec))? {
-            Ok(found) => found,
-            Err(why) => return Ok(Err(why)),
-        };
-        let Some(profile) = report.profile.filter(|_| report.verified) else {
-            return Ok(Err(report.error.unwrap_or_else(|| "no lane ran".into())));
-        };
-        let own = self.plan.input(report.workload);
-        let own = own.map(|input| input.make(self.seed)).transpose()?;
-        let parameters = self.workload.sizes().parameters();
-        let other = own.filter(|own| own.sizes().parameters() != parameters);
-        Ok(Ok(Breakdown {
-            workload: report.workload.into(),
-            variant: report.variant.into(),
-            blocks: report.blocks,
-            threads: report.threads,
-            transactions: Some(report.commits),
-            input: other.map(|_| self.workload.sizes().summary()),
-            shares: profile
-                .shares
-                .iter()
-                .map(|(&phase, &share)| (phase.to_owned(), share))
-                .collect(),
-            cost: profile.cost,
-        }))
     }
 
     /// Rows of Table 1: the workload, and if it has several kernels with

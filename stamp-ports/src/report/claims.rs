@@ -24,10 +24,9 @@ mod scaling;
 #[cfg(test)]
 mod tests;
 
-use super::view::times;
+use super::view::{theirs, times};
 use crate::error::Result;
 use crate::paper::document::Paper;
-use crate::variants::AskedVariant;
 use serde::{Serialize, Serializer};
 
 /// The name of the file with the judged claims.
@@ -129,25 +128,12 @@ const NONE: &str = "Not measured.";
 
 /// All claims of the paper, judged by this document.
 pub fn all(paper: &Paper) -> Vec<Claim> {
-    let paper = &of_their_variants(paper);
+    let paper = &theirs(paper);
     let mut claims = gains::gains(paper);
     claims.extend(scaling::scaling(paper));
     claims.extend(locks::locks(paper));
     claims.push(phases::one_thread(paper));
     claims
-}
-
-/// The document without the variants that are not the paper's.
-fn of_their_variants(paper: &Paper) -> Paper {
-    let theirs = |name: &str| {
-        let known = AskedVariant::of_paper();
-        known.iter().any(|variant| variant.name() == name)
-    };
-    let mut paper = paper.clone();
-    paper.speedups.retain(|run| theirs(&run.variant));
-    paper.threads.retain(|point| theirs(&point.variant));
-    paper.eigenbench.retain(|point| theirs(&point.variant));
-    paper
 }
 
 /// The document that [`to_json`] writes.

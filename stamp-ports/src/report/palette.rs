@@ -209,11 +209,10 @@ pub fn marker_of(variant: &str) -> usize {
         1 => 4,
         2 => 2,
         5 => 3,
-        // fast, fast-table, optimized.
-        6 => 7,
+        // fast-table, optimized; fast, and names that are not known.
         7 => CROSS,
         8 => 6,
-        _ => 1,
+        _ => 7,
     }
 }
 

@@ -8,7 +8,8 @@ use super::view::{
     over_critical_section, percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{bytes, count, digits3, short};
-use crate::paper::document::{Isolation, Paper, Speedup};
+use crate::paper::document::{Paper, Speedup};
+use crate::paper::isolation::Isolation;
 use maud::{Markup, html};
 
 /// What stands where nothing is known.

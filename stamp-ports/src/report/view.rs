@@ -8,6 +8,7 @@ use super::palette;
 use super::published::plain;
 use crate::numbers::digits3;
 use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
+use crate::variants::AskedVariant;
 
 /// The workloads in the paper's order, with its names and what they are.
 const NAMES: [(&str, &str, &str); 9] = [
@@ -224,6 +225,19 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
         }
     };
     kernels.iter().map(part).collect()
+}
+
+/// The document without the variants that are not the paper's.
+pub fn theirs(paper: &Paper) -> Paper {
+    let known = |name: &str| {
+        let all = AskedVariant::of_paper();
+        all.iter().any(|variant| variant.name() == name)
+    };
+    let mut paper = paper.clone();
+    paper.speedups.retain(|run| known(&run.variant));
+    paper.threads.retain(|point| known(&point.variant));
+    paper.eigenbench.retain(|point| known(&point.variant));
+    paper
 }
 
 /// The speed-up at the page's head: the largest in GN-2, for which alone the

@@ -7,24 +7,47 @@
 //! as, which has the same launch.
 
 use super::say;
-use crate::cli::IsolationArgs;
+use crate::cli::{WorkloadList, parse_count};
 use crate::error::Error;
 use crate::opacity;
-use crate::record::input::Input;
+use crate::record::input::{self, Input};
 use crate::record::{self, Row, Settings};
+use clap::Args;
 use stamp_ports::devices::{AnyDevice, DeviceKind};
 use stamp_ports::head::Head;
 use stamp_ports::out_file::OutFile;
-use stamp_ports::paper::document::{FILE_NAME, FORMAT, Isolation, Paper, Speedup};
+use stamp_ports::paper::document::{FILE_NAME, FORMAT, Paper, Speedup};
+use stamp_ports::paper::isolation::Isolation;
 use stamp_ports::paper::pieces::Piece;
 use stamp_ports::paper::plan::Plan;
 use stamp_ports::workloads::AnyInput;
 use stamp_ports::workloads::input::Occasion;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cuda, StmConfig};
+
+/// The arguments of `verify isolation`.
+#[derive(Args, Debug)]
+pub struct IsolationArgs {
+    /// The folder of paper.json
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(long, value_name = "W", value_parser = input::parse_names, default_value = "all")]
+    pub workload: WorkloadList,
+    /// Begin no further run after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub seconds: Option<Duration>,
+    /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub buffer_bytes: Option<u64>,
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    parse_count(text).map(Duration::from_secs)
+}
 
 /// Bytes of all recording buffers, unless the caller says otherwise.
 const fn buffer_bytes(kind: DeviceKind) -> u64 {
@@ -195,7 +218,7 @@ impl Judging<'_> {
             blocks: result.blocks,
             threads: result.threads,
             locks: result.locks,
-            stripe_bytes: StmConfig::default().stripe_bytes.into(),
+            stripe_bytes: StmConfig::default().stripe_bytes,
             retry_limits: StmConfig::default().retry_limits,
             seed: self.seed,
             attempts: 2,
