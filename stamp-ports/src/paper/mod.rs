@@ -13,6 +13,7 @@
 //! | `measure` | one point: search, measure, verify |
 //! | `profiled` | a bar of Figure 5 |
 //! | `recorded` | reads and writes of a transaction, counted |
+//! | `units` | the units of a document, measured or forgotten |
 //! | `meter` | progress and the time left |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
@@ -31,3 +32,4 @@ pub mod points;
 mod profiled;
 pub mod recorded;
 pub mod run;
+mod units;

@@ -1,8 +1,8 @@
 //! The points of the paper that a document lacks, grouped by their data.
 
 use super::document::Paper;
-use super::pieces::Unit;
 use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
+use super::units::Unit;
 use crate::error::Result;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;

@@ -4,9 +4,10 @@
 use super::document::{FORMAT, Paper};
 use super::measure::Bench;
 use super::meter::Meter;
-use super::pieces::{Piece, Unit};
+use super::pieces::Piece;
 use super::plan::{LOCKS, Plan, Room, Section};
 use super::points::{Asked, Point};
+use super::units::Unit;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::head::Head;
@@ -106,7 +107,7 @@ fn measure(
     let began = Instant::now();
     let groups = asked.groups(&store.document, spec.seed)?;
     let units = groups.iter().flat_map(|group| {
-        let of = |point| Unit::of(point, group.input.name());
+        let of = |point: &Point| Unit::new(point.section(), group.input.name());
         group.points.iter().map(of)
     });
     // The unit of each point, in the order of measuring.

@@ -10,7 +10,6 @@
 //! h200/paper.json:speedups[workload=ra variant=hv-sorting].over_cgl
 //! ```
 
-use super::provenance::text_field;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +94,8 @@ impl Data {
 
     /// Returns a text field at the top of a file.
     pub(super) fn field(&self, file: &str, name: &str) -> Option<String> {
-        text_field(&self.files.get(file)?.value, name)
+        let value = self.files.get(file)?.value.get(name)?;
+        Some(value.as_str()?.to_owned())
     }
 
     /// The text of a result file.

@@ -14,7 +14,6 @@
 
 use super::data::Data;
 use super::markers::Problem;
-use serde_json::Value;
 
 /// The folder of the files that were measured on a GPU.
 const GPU: &str = "h200/";
@@ -88,11 +87,6 @@ pub(super) fn stale(data: &Data) -> Vec<String> {
         format!("xtask/src/docs/provenance.rs: {file} is gone or names its PTX: take it off OLD")
     });
     told.collect()
-}
-
-/// A text field at the top of a document.
-pub(super) fn text_field(value: &Value, name: &str) -> Option<String> {
-    Some(value.get(name)?.as_str()?.to_owned())
 }
 
 #[cfg(test)]
