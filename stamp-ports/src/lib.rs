@@ -13,6 +13,7 @@
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
 //! | [`points`] | points of a measurement |
+//! | [`head`] | what every document of measurements begins with: where its figures come from |
 //! | [`store`] | a document of measurements on disk |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
@@ -26,6 +27,7 @@ pub mod cli;
 pub mod devices;
 pub mod error;
 pub mod faults;
+pub mod head;
 pub mod measure;
 pub mod numbers;
 pub mod nw;

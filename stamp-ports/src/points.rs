@@ -1,14 +1,11 @@
 //! Points of a measurement: what is asked for, and what is found; and what commands that
 //! measure points share.
 
-use crate::devices::{AnyDevice, Description};
 use crate::error::{Error, Result};
-use crate::measure::machine;
 use crate::measure::progress::Progress;
 use crate::numbers::short;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{IsTerminal, Write, stderr};
 
 /// A point to be measured.
@@ -141,30 +138,6 @@ pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static st
         }
     }
     Ok(found)
-}
-
-/// What two commands must agree on to share a document: the program to its last byte, so that
-/// no kernel is another one, the device and its driver, and what was asked for.
-///
-/// # Errors
-/// The program's own file cannot be read.
-pub fn settings(
-    device: &AnyDevice,
-    description: &Description,
-    quick: bool,
-    seed: u64,
-) -> Result<BTreeMap<String, String>> {
-    let mut program = DefaultHasher::new();
-    std::fs::read(std::env::current_exe()?)?.hash(&mut program);
-    let name = format!("{}: {}", description.id, description.name);
-    Ok(BTreeMap::from([
-        ("version".into(), env!("CARGO_PKG_VERSION").into()),
-        ("program".into(), format!("{:016x}", program.finish())),
-        ("device".into(), name),
-        ("driver".into(), machine::driver(device)),
-        ("--quick".into(), quick.to_string()),
-        ("--seed".into(), seed.to_string()),
-    ]))
 }
 
 /// Says on standard error what was measured: on a terminal in a line that changes, else in a

@@ -1,6 +1,8 @@
 //! The command `stamp report`: what it writes, and one line for every folder
 //! that it cannot report on.
 
+use stamp_ports::paper::document::Paper;
+use stamp_ports::paper::pieces::Piece;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -87,6 +89,36 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
         refused(folder.path(), &["paper.json", part]);
     }
     refused(&document, &["is a file", "give the folder"]);
+}
+
+#[test]
+fn pieces_of_two_builds_are_refused_with_both_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paper = Paper::parse(SAMPLE).unwrap();
+    (paper.head.commit, paper.head.ptx) = (Some("aaaa".into()), Some("1111".into()));
+    paper.head.driver = Some("1.2".into());
+    paper.pieces.push(Piece::new(&paper.head));
+    let write = |paper: &Paper| {
+        fs::write(folder.path().join("paper.json"), paper.to_text().unwrap()).unwrap();
+    };
+    write(&paper);
+    assert!(report(folder.path()).status.success());
+    fs::remove_file(folder.path().join("report.html")).unwrap();
+    let mut other = paper.clone();
+    other.pieces.push(Piece::new(&paper.head));
+    other.pieces[1].ptx = "2222".into();
+    write(&other);
+    let output = report(folder.path());
+    let errors = text(&output.stderr);
+    assert_eq!(
+        (output.status.code(), errors.lines().count()),
+        (Some(2), 1),
+        "{errors}"
+    );
+    for part in ["PTX", "1111", "2222", "--fresh"] {
+        assert!(errors.contains(part), "{errors} lacks {part}");
+    }
+    assert!(!folder.path().join("report.html").exists());
 }
 
 /// The files of a folder with their texts.

@@ -3,7 +3,7 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
-use crate::commands;
+use crate::commands::{self, IsolationArgs};
 use crate::record::input;
 use clap::{Arg, Args, Parser, Subcommand};
 use stamp_ports::workloads::options::WorkloadArgs;
@@ -93,6 +93,17 @@ Examples:
   verify record --workload labyrinth --input random-x32-y32-z3-n96.txt
   verify record --workload ra --words 64 --transactions 1K --out histories")]
     Record(Box<RecordArgs>),
+    /// Judge a recorded run of each result of `stamp bench paper`
+    #[command(after_help = "\
+Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
+kernel that records, with as many transactions as the buffers hold; the verdict
+and that number are written into the document. The program, its kernels and the
+device must be those that measured it. After --for the same command goes on.
+
+Examples:
+  verify isolation results
+  verify isolation results --workload ra,ht --for 480")]
+    Isolation(IsolationArgs),
 }
 
 /// The arguments of `verify check`.
@@ -277,7 +288,7 @@ fn parse_device(text: &str) -> Result<DeviceName, String> {
 
 /// Digits, with underscores, then optionally K, M or G (powers of 1024); or
 /// `0x` and hexadecimal digits; or `2^n`.
-fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let bad = || format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a");
     if let Some(hex) = text.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).map_err(|_| bad());

@@ -1,6 +1,9 @@
 //! What the commands of the program `verify` do.
 
+mod isolation;
 mod page;
+
+pub use isolation::IsolationArgs;
 
 use crate::cli::{CheckArgs, Command, DeviceName, FuzzArgs, MutantsArgs, RecordArgs, ReplayArgs};
 use crate::error::Error;
@@ -28,33 +31,15 @@ pub fn execute(command: &Command) -> ExitCode {
         Command::Mutants(args) => Ok(mutants_command(args)),
         Command::Replay(args) => replay(args),
         Command::Record(args) => record_command(args),
+        Command::Isolation(args) => isolation::isolation(args),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             eprintln!("verify: {error}");
-            ExitCode::from(status(&error))
+            ExitCode::from(error.status())
         }
-    }
-}
-
-/// 1 if a device or a launch failed, 2 if what was given cannot be used.
-const fn status(error: &Error) -> u8 {
-    use stm_core::host::Error as Host;
-    match error {
-        Error::Host(
-            Host::Corrupt { .. }
-            | Host::CapacityExceeded { .. }
-            | Host::OutOfRange { .. }
-            | Host::Timeout { .. }
-            | Host::DeviceLost { .. }
-            | Host::Driver { .. }
-            | Host::BadPtx { .. },
-        )
-        | Error::Record { .. } => 1,
-        Error::Workload(error) => error.status(),
-        _ => 2,
     }
 }
 
@@ -259,6 +244,7 @@ fn default_shape(size: Size, workload: &str, variant: Variant) -> (u32, u32) {
 
 fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     Settings {
+        runs_max: None,
         transactions: args
             .input
             .shared

@@ -85,6 +85,28 @@ pub enum Error {
 }
 
 #[cfg(feature = "cli")]
+impl Error {
+    /// The exit status: 1 if a device or a launch failed, 2 if what was given cannot be used.
+    pub const fn status(&self) -> u8 {
+        use stm_core::host::Error as Host;
+        match self {
+            Self::Host(
+                Host::Corrupt { .. }
+                | Host::CapacityExceeded { .. }
+                | Host::OutOfRange { .. }
+                | Host::Timeout { .. }
+                | Host::DeviceLost { .. }
+                | Host::Driver { .. }
+                | Host::BadPtx { .. },
+            )
+            | Self::Record { .. } => 1,
+            Self::Workload(error) => error.status(),
+            _ => 2,
+        }
+    }
+}
+
+#[cfg(feature = "cli")]
 impl From<stamp_ports::Error> for Error {
     fn from(error: stamp_ports::Error) -> Self {
         match error {

@@ -14,7 +14,8 @@
 //! `cargo xtask docs` writes what the data say; with `--check` it reports each
 //! place that says something else. In documents of results a figure or a table
 //! without a marker is an error: [`lint`]. So is, in any document, a link that
-//! leads nowhere: [`links`].
+//! leads nowhere: [`links`]; and a figure of other device code than the committed,
+//! of a commit that the document does not name: [`provenance`].
 
 mod claims;
 mod data;
@@ -25,6 +26,7 @@ mod links;
 mod lint;
 mod markers;
 mod paper;
+mod provenance;
 mod speed;
 mod tables;
 
@@ -33,7 +35,7 @@ use crate::book;
 use crate::error::Error;
 use data::Data;
 use std::path::{Path, PathBuf};
-use stm_core_build::files::read;
+use stm_core_build::files::{committed_ptx, read};
 
 /// Brings every document up to date with the data; what cannot be computed stays
 /// and fails the command.
@@ -61,6 +63,8 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     if !problems.is_empty() {
         problems.push("`cargo xtask docs` writes what the data say".to_owned());
     }
+    let data = Data::load(&tree.root.join("docs")).map_err(Error::Check)?;
+    problems.extend(provenance::stale(&data));
     problems.extend(links::problems(&tree.root)?);
     outcome(&problems)
 }
@@ -75,12 +79,16 @@ fn outcome(problems: &[String]) -> Result<(), Error> {
 /// Every document, by its name below the root, as the data want it.
 fn render_all(tree: &Tree) -> Result<Vec<(PathBuf, String, markers::Page)>, Error> {
     let data = Data::load(&tree.root.join("docs")).map_err(Error::Check)?;
+    let ptx = committed_ptx(&tree.root)?.checksum;
     let mut pages = Vec::new();
     for path in documents(&tree.root)? {
         let text = read(&path)?;
         let below = path.strip_prefix(&tree.root).unwrap_or(&path);
         let name = below.display().to_string().replace('\\', "/");
         let mut page = markers::render(&text, &data);
+        let used = data.take_used();
+        let foreign = provenance::check(&name, &text, &used, &data, &ptx);
+        page.errors.extend(foreign);
         page.errors.extend(lint::check(&name, &text));
         page.errors.sort_by_key(|problem| problem.line);
         pages.push((path, name, page));

@@ -240,6 +240,12 @@ pub struct PaperArgs {
     /// A workload, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
     pub workload: NameList,
+    /// Begin no further unit after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
+    pub seconds: Option<u64>,
+    /// Measure units again in which something failed or was wrong
+    #[arg(long)]
+    pub retry: bool,
     /// Seed of all data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
     pub seed: u64,

@@ -3,6 +3,7 @@
 use super::args::FloorArgs;
 use super::console::{check_options, open, told, without_folder, workloads};
 use crate::error::{Error, Result};
+use crate::head::Head;
 use crate::measure::floor::measured::{FloorSpec, Measured};
 use crate::measure::floor::report;
 use crate::measure::launches;
@@ -10,6 +11,7 @@ use crate::measure::search::SearchSpec;
 use crate::out_file::OutFile;
 use crate::workloads::input::Occasion;
 use std::io::{Write, stdout};
+use std::time::Instant;
 
 /// Transactions of a launch with `--quick`, at most.
 const QUICK_TRANSACTIONS: u64 = 1 << 16;
@@ -42,7 +44,14 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     };
     let file = args.out.as_deref().map(OutFile::new).transpose()?;
     let device = open(args.device)?;
-    let description = device.describe()?;
+    let command = without_folder(command, args.out.as_deref());
+    let head = Head::new(
+        report::FORMAT,
+        &device,
+        &command,
+        (args.quick, input.shared.seed),
+    )?;
+    let began = Instant::now();
     let occasion = Occasion::Floor(device.kind());
     let workloads = workloads(&args.workload, &input, occasion)?;
     for workload in &workloads {
@@ -55,8 +64,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     for workload in &workloads {
         measured.add(&device, workload, &spec)?;
     }
-    let command = without_folder(command, args.out.as_deref());
-    let document = report::document(&command, &description, &measured)?;
+    let document = report::document(head.done(began.elapsed().as_secs_f64()), &measured)?;
     let written = file.map(|file| file.write(&document)).transpose();
     let printed = if args.json {
         write!(stdout(), "{document}").map_err(Error::from)

@@ -129,7 +129,7 @@ pub(super) fn nw(args: &NwBenchArgs, command: &str) -> Result<bool> {
         points: &document.points,
         parts: &spec.parts,
         path: store.path(),
-        complete: document.complete,
+        complete: document.head.complete,
     };
     told(!wrong, found.summary(&mut stdout().lock()))
 }

@@ -15,6 +15,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
 use std::io::{Write, stdout};
+use std::time::Duration;
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
@@ -27,12 +28,16 @@ pub(super) fn help() -> String {
 
 /// The end of the help.
 const HELP: &str = "\
-DIR/paper.json is written after every point. After an interruption, the same
-command goes on where it stopped; --only and --workload add to what is there.
+DIR/paper.json is written after every point. After an interruption, or the end
+of --for, the same command goes on where it stopped; --only and --workload add
+to what is there. What is compared with each other is a unit: a workload in
+Figures 2, 3 and 5 and in Table 1, and all of Figure 4. A unit is of one
+command: one that was interrupted is measured again, whole.
 
 Examples:
   stamp bench paper --out results
   stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
 /// Measures what the publication shows; `command` is how it was called. What a
@@ -48,13 +53,16 @@ pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
         quick: args.quick,
         sections: args.only.clone(),
         workloads: args.workload.clone(),
+        time: args.seconds.map(Duration::from_secs),
+        retry: args.retry,
         seed: args.seed,
         out: args.out.clone(),
         fresh: args.fresh,
     };
     let store = run::paper(&device, &spec, command)?;
     let verified = store.document.speedups.iter().all(|s| s.verified)
-        && (store.document.critical_sections.iter()).all(|s| s.verified);
+        && (store.document.critical_sections.iter()).all(|s| s.verified)
+        && (store.document.threads.iter()).all(|t| t.verified != Some(false));
     told(verified, summary(&mut stdout().lock(), &store))
 }
 
@@ -90,7 +98,7 @@ type Ratio = fn(&Speedup) -> Option<f64>;
 /// The speed-ups as tables, and what there is.
 fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
-    let variants = AskedVariant::of_paper();
+    let variants = AskedVariant::all();
     let name = |name: &str| name.to_owned();
     let ratios: [(&str, Ratio); 2] = [
         ("over cgl", |s| s.over_cgl),
@@ -134,6 +142,12 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
             s.workload
         )?;
     }
+    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
+        let why = t.note.as_deref().unwrap_or("no result");
+        let (blocks, threads) = (t.blocks, t.threads);
+        let what = format!("{} {} at {blocks}x{threads}", t.workload, t.variant);
+        writeln!(out, "NOT verified: {what}: {why}")?;
+    }
     for s in paper.speedups.iter().filter(|s| !s.verified) {
         let why = s.error.as_deref().unwrap_or("no result");
         writeln!(out, "NOT verified: {} {}: {why}", s.workload, s.variant)?;
@@ -147,10 +161,10 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
         paper.eigenbench.len(),
         store.path().display()
     )?;
-    if !paper.complete {
+    if !paper.head.complete {
         writeln!(
             out,
-            "Not all of the paper is in it yet: see --only and --workload."
+            "Not all of the paper is in it yet: the same command goes on, and see --only."
         )?;
     }
     Ok(())

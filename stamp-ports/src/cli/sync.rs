@@ -94,7 +94,7 @@ pub(super) fn sync(args: &SyncArgs, command: &str) -> Result<bool> {
         points: &document.points,
         parts: &spec.parts,
         path: store.path(),
-        complete: document.complete,
+        complete: document.head.complete,
     };
     told(!wrong, found.summary(&mut stdout().lock()))
 }

@@ -2,18 +2,23 @@
 
 use super::args::TuneArgs;
 use super::console::{check_options, open, told, without_folder, workloads};
-use crate::devices::{AnyDevice, Description, DeviceKind};
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::json_lines::{line, lines};
+use crate::head::{FIELDS, Head};
 use crate::measure::launches;
+use crate::measure::run_report::RunReport;
 use crate::measure::search::{Found, SearchSpec};
+use crate::measure::tried::Tried;
 use crate::numbers::{count, short};
 use crate::out_file::OutFile;
 use crate::output::{align, over_cgl, setting_of, table, terminal_columns};
+use crate::store::to_text;
 use crate::workloads::input::Occasion;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
+use std::time::Instant;
 use stm_core::host::Device;
 
 /// Searches the best launch of each variant; `command` is how it was called.
@@ -30,7 +35,9 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     };
     let file = args.out.as_deref().map(OutFile::new).transpose()?;
     let device = open(args.device)?;
-    let description = device.describe()?;
+    let command = without_folder(command, args.out.as_deref());
+    let head = Head::new(FORMAT, &device, &command, (false, shared.seed))?;
+    let began = Instant::now();
     let limits = device.limits();
     let shapes = launches::shapes(device.kind(), &limits, device.resident_threads());
     let mut found = Found::default();
@@ -41,8 +48,7 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     for workload in &workloads {
         found.extend(spec.search(&device, workload, &shapes)?);
     }
-    let command = without_folder(command, args.out.as_deref());
-    let document = document(&command, &description, &found)?;
+    let document = document(head.done(began.elapsed().as_secs_f64()), &found)?;
     let written = file.map(|file| file.write(&document)).transpose();
     let printed = if args.json {
         write!(stdout(), "{document}").map_err(Error::from)
@@ -118,8 +124,21 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     rows
 }
 
+/// The format of the document.
+const FORMAT: &str = "stamp-tune/1";
+
+/// The document, whose sections are in this order behind the head.
+#[derive(Serialize)]
+struct Document<'f> {
+    #[serde(flatten)]
+    head: Head,
+    ratios: Vec<Value>,
+    runs: &'f [RunReport],
+    search: &'f [Tried],
+}
+
 /// The JSON document, an object a line, so that two of them can be compared.
-fn document(command: &str, device: &Description, found: &Found) -> Result<String> {
+fn document(head: Head, found: &Found) -> Result<String> {
     let ratios: Vec<Value> = found
         .runs
         .iter()
@@ -133,12 +152,11 @@ fn document(command: &str, device: &Description, found: &Found) -> Result<String
             })
         })
         .collect();
-    Ok(format!(
-        "{{\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\"runs\": {},\n\"search\": {}\n}}\n",
-        line(&command)?,
-        line(device)?,
-        lines(&ratios)?,
-        lines(&found.runs)?,
-        lines(&found.tried)?,
-    ))
+    let document = Document {
+        head,
+        ratios,
+        runs: &found.runs,
+        search: &found.tried,
+    };
+    to_text(&document, &[&FIELDS[..], &["ratios", "runs"]].concat())
 }

@@ -12,12 +12,10 @@
 //! | `launches` | default launches, all in one file |
 //! | `phases` | where the host's time goes |
 //! | `progress` | a spinner on standard error, when somebody may be watching |
-//! | `json_lines` | documents of an object a line |
 
 pub mod breakdown;
 pub mod breakdown_table;
 pub mod floor;
-pub(crate) mod json_lines;
 pub mod launches;
 pub mod machine;
 pub mod phases;

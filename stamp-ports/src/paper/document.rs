@@ -6,15 +6,17 @@
 //! transactions that committed, by the kernel's own time; a share is from 0 to
 //! 1; an abort rate is attempts that aborted over all attempts.
 
-use crate::devices::Description;
+use super::isolation::Isolation;
+use super::pieces::Piece;
 use crate::error::Result;
+use crate::head::{FIELDS, Head};
 use crate::measure::tried::Tried;
-use crate::store::{self, Document, Header};
+use crate::store::{self, Document};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The value of [`Paper::format`].
+/// The format's name in the document.
 pub const FORMAT: &str = "stamp-paper/1";
 /// The document's name in its folder.
 pub const FILE_NAME: &str = "paper.json";
@@ -22,32 +24,12 @@ pub const FILE_NAME: &str = "paper.json";
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paper {
-    /// [`FORMAT`].
-    pub format: String,
-    /// The program's version.
-    pub version: String,
-    /// The commit of the program, where it was recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// The command that began it, as it may be typed again.
-    pub command: String,
-    /// Whether it is the small run.
-    pub quick: bool,
-    /// The seed of all data.
-    pub seed: u64,
-    /// When it began: UTC, `2026-01-31T12:00:00Z`.
-    pub started: String,
-    /// Time that it took, over all commands that went on with it.
-    pub seconds: f64,
-    /// Whether every point asked for was measured.
-    pub complete: bool,
-    /// The device.
-    pub device: Description,
-    /// All that two commands must agree on to share this document.
-    pub settings: BTreeMap<String, String>,
-    /// What a reader has to know: sentences.
-    #[serde(default)]
-    pub notes: Vec<String>,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub head: Head,
+    /// What each command measured. Documents of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Piece>,
     /// Figure 2 and Table 2: each variant at its best launch.
     #[serde(default)]
     pub speedups: Vec<Speedup>,
@@ -72,20 +54,9 @@ pub struct Paper {
     pub search: Vec<Tried>,
 }
 
-/// The fields that a reader looks for first, in this order.
-const FIELDS: [&str; 17] = [
-    "format",
-    "version",
-    "commit",
-    "command",
-    "quick",
-    "seed",
-    "started",
-    "seconds",
-    "complete",
-    "device",
-    "settings",
-    "notes",
+/// The sections in their order, behind the head.
+const SECTIONS: [&str; 6] = [
+    "pieces",
     "speedups",
     "critical_sections",
     "threads",
@@ -132,6 +103,9 @@ pub struct Speedup {
     /// What the verification covers: `final state`, or `final state and isolation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verifies: Option<String>,
+    /// What `verify isolation` found in a recorded run of the same launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
     /// What is wrong, if it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -219,6 +193,29 @@ pub struct KernelPart {
     pub commits: u64,
     /// Attempts that did not.
     pub aborts: u64,
+    /// Its rate over that of `cgl` in the same kernel, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_cgl: Option<f64>,
+    /// Its rate over that of the kernel's transactions as critical sections of one hand-written
+    /// lock, once both ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_critical_section: Option<f64>,
+}
+
+impl KernelPart {
+    /// Transactions a second; 0 if the time is not known.
+    pub fn tx_per_s(&self) -> f64 {
+        if self.time_ms > 0.0 {
+            self.commits as f64 / (self.time_ms * 1e-3)
+        } else {
+            0.0
+        }
+    }
+
+    /// What it does: `gn1` for the kernel `gn1_hv_sorting`.
+    pub fn work(&self) -> &str {
+        self.kernel.split('_').next().unwrap_or(&self.kernel)
+    }
 }
 
 /// A point of Figure 3.
@@ -238,6 +235,9 @@ pub struct ThreadPoint {
     pub tx_per_s: f64,
     /// Attempts that aborted over all attempts.
     pub abort_rate: f64,
+    /// Whether the launch left the right result; absent where it did not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
     /// Why the figures are not those of a whole launch, if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -291,10 +291,23 @@ pub struct Breakdown {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// Transactions of a run. Documents of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
+    /// The workload's parameters, where they are not those of Figure 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
     pub shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub cost: f64,
+}
+
+impl Breakdown {
+    /// Returns whether it is of one thread alone, as the paper's.
+    pub const fn is_alone(&self) -> bool {
+        self.blocks == 1 && self.threads == 1
+    }
 }
 
 /// A row of Table 1, measured.
@@ -330,61 +343,23 @@ impl Paper {
         store::parse(text, FORMAT, "stamp bench paper")
     }
 
-    /// Sets what follows from other sections: each variant's ratios to `cgl` and to the
-    /// critical sections with the same workload, and the share of the time inside transactions.
-    pub fn compare(&mut self) {
-        let cgl: BTreeMap<String, f64> = self
-            .speedups
-            .iter()
-            .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
-            .map(|s| (s.workload.clone(), s.tx_per_s))
-            .collect();
-        for speedup in &mut self.speedups {
-            let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
-            speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
-            let mut sections = self.critical_sections.iter();
-            let section = sections.find(|s| s.workload == speedup.workload && s.counts());
-            let ratio = section.map(|section| speedup.tx_per_s / section.tx_per_s);
-            speedup.over_critical_section = ratio.filter(|&ratio| ratio > 0.0);
-        }
-        for row in &mut self.characteristics {
-            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let native = self
-                .breakdown
-                .iter()
-                .find(of)
-                .and_then(|b| b.shares.get("native"));
-            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
-        }
-    }
-
     /// The document as text: a field a line, and a point a line in the
     /// sections, so that two documents can be compared.
     ///
     /// # Errors
     /// None that is known: every field has a form in JSON.
     pub fn to_text(&self) -> Result<String> {
-        store::to_text(self, &FIELDS)
+        store::to_text(self, &[&FIELDS[..], &SECTIONS].concat())
     }
 }
 
 impl Document for Paper {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn begin(header: Header<'_>, started: String) -> Self {
+    fn begin(head: Head) -> Self {
         Self {
-            format: FORMAT.into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: None,
-            command: header.command.into(),
-            quick: header.quick,
-            seed: header.seed,
-            started,
-            seconds: 0.0,
-            complete: false,
-            device: header.device,
-            settings: header.settings,
-            notes: header.notes,
+            head,
+            pieces: Vec::new(),
             speedups: Vec::new(),
             critical_sections: Vec::new(),
             threads: Vec::new(),
@@ -404,12 +379,8 @@ impl Document for Paper {
         self.to_text()
     }
 
-    fn settings(&self) -> &BTreeMap<String, String> {
-        &self.settings
-    }
-
-    fn seconds(&mut self) -> &mut f64 {
-        &mut self.seconds
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 }
 

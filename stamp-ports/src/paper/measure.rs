@@ -1,7 +1,7 @@
 //! The points: one measurement each, of a workload whose data is there.
 
 use super::document::{
-    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
+    Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
@@ -26,14 +26,14 @@ use stm_core::host::StmConfig;
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
-    workload: &'s AnyWorkload,
-    seed: u64,
+    pub(super) workload: &'s AnyWorkload,
+    pub(super) seed: u64,
     pub(super) search: Search<'s, 'a>,
 }
 
 /// What a launch that was given up leaves instead of figures, if another launch
 /// may still succeed.
-fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
+pub(super) fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
     match result {
         Ok(found) => Ok(Ok(found)),
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
@@ -88,7 +88,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.search.runner.workload().name()
     }
 
-    fn resolved(&self, variant: AskedVariant) -> Variant {
+    pub(super) fn resolved(&self, variant: AskedVariant) -> Variant {
         let workload = self.search.runner.workload();
         resolve(
             workload,
@@ -244,6 +244,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             over_critical_section: None,
             verified: wrong.is_none() && median.is_some(),
             verifies: Some(runner.workload().verifies().covers.told().into()),
+            isolation: None,
             error: wrong.and_then(|r| r.error.clone()),
             commits: shown.map_or(0, |r| r.commits),
             aborts: shown
@@ -268,6 +269,8 @@ impl<'s, 'a> Bench<'s, 'a> {
                     time_ms: k.time_ms,
                     commits: k.commits,
                     aborts: k.aborts,
+                    over_cgl: None,
+                    over_critical_section: None,
                 })
                 .collect(),
             tried: 0,
@@ -298,13 +301,14 @@ impl<'s, 'a> Bench<'s, 'a> {
         }))
     }
 
-    /// A point of Figure 3.
+    /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
+    /// verified.
     ///
     /// # Errors
     /// The same as of [`Self::speedup`].
     pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
         let tried = self.probe(variant, LOCKS, shape)?;
-        Ok(ThreadPoint {
+        let mut point = ThreadPoint {
             abort_rate: abort_rate(tried.commits, tried.aborts),
             workload: tried.workload,
             variant: tried.variant,
@@ -312,8 +316,24 @@ impl<'s, 'a> Bench<'s, 'a> {
             threads: tried.threads,
             transactions: tried.transactions,
             tx_per_s: tried.tx_per_s,
+            verified: None,
             note: tried.note,
-        })
+        };
+        // What was stopped has no result that could be right.
+        if point.note.is_none() {
+            let mut spec = self.search.spec(variant, LOCKS, shape, tried.transactions);
+            spec.config.time_limit = Some(self.plan.limit);
+            match given_up(self.search.runner.measure(&spec))? {
+                Ok(report) => {
+                    point.tx_per_s = report.tx_per_s;
+                    point.abort_rate = abort_rate(report.commits, report.aborts.values().sum());
+                    point.verified = Some(report.verified);
+                    point.note = report.error;
+                }
+                Err(why) => point.note = Some(why),
+            }
+        }
+        Ok(point)
     }
 
     /// A point of Figure 4.
@@ -343,7 +363,7 @@ impl<'s, 'a> Bench<'s, 'a> {
 
     /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the
     /// default one.
-    fn described(&self, known: &[Speedup]) -> RunSpec {
+    pub(super) fn described(&self, known: &[Speedup]) -> RunSpec {
         let name = self.search.runner.workload().name();
         let known = known
             .iter()
@@ -364,37 +384,6 @@ impl<'s, 'a> Bench<'s, 'a> {
         let mut spec = self.search.spec(DESCRIBED, LOCKS, shape, transactions);
         spec.config.time_limit = Some(self.plan.limit);
         spec
-    }
-
-    /// A bar of Figure 5.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`]. The inner error says why there is none.
-    pub(super) fn breakdown(
-        &mut self,
-        known: &[Speedup],
-    ) -> Result<std::result::Result<Breakdown, String>> {
-        let mut spec = self.described(known);
-        spec.repeat = self.plan.profiles;
-        let (report, _) = match given_up(self.search.runner.profile(&spec))? {
-            Ok(found) => found,
-            Err(why) => return Ok(Err(why)),
-        };
-        let Some(profile) = report.profile.filter(|_| report.verified) else {
-            return Ok(Err(report.error.unwrap_or_else(|| "no lane ran".into())));
-        };
-        Ok(Ok(Breakdown {
-            workload: report.workload.into(),
-            variant: report.variant.into(),
-            blocks: report.blocks,
-            threads: report.threads,
-            shares: profile
-                .shares
-                .iter()
-                .map(|(&phase, &share)| (phase.to_owned(), share))
-                .collect(),
-            cost: profile.cost,
-        }))
     }
 
     /// Rows of Table 1: the workload, and if it has several kernels with

@@ -84,7 +84,12 @@ pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
 }
 
 /// The variants of Figure 4.
-pub const FIG4_VARIANTS: [Variant; 2] = [Variant::TbvSorting, Variant::HvSorting];
+pub const FIG4_VARIANTS: [Variant; 4] = [
+    Variant::TbvSorting,
+    Variant::HvSorting,
+    Variant::Fast,
+    Variant::FastTable,
+];
 /// Figure 4: shared words, and as many locks; in the full run and the quick one.
 const FIG4_SIZES: [&[u32]; 2] = [
     &[1 << 20, 4 << 20, 16 << 20, 64 << 20],
@@ -118,6 +123,8 @@ pub struct Plan {
     pub repeat: u32,
     /// Profiled runs of Figure 5, and as many without clocks.
     pub profiles: u32,
+    /// The kernel's time in a run of one thread alone, about.
+    pub alone: Duration,
     /// Transactions that are recorded, where the input leaves it open.
     pub recorded: u64,
     /// Memory for records.
@@ -147,6 +154,7 @@ const FULL: Plan = Plan {
     limit: ms(30_000),
     repeat: 5,
     profiles: 3,
+    alone: ms(10_000),
     recorded: 64 << 10,
     record_bytes: 8 << 30,
 };
@@ -170,6 +178,7 @@ const QUICK: Plan = Plan {
     limit: ms(30_000),
     repeat: 3,
     profiles: 1,
+    alone: ms(100),
     recorded: 4 << 10,
     record_bytes: 256 << 20,
 };
@@ -215,9 +224,22 @@ impl Plan {
         let occasion = if self.quick {
             Occasion::Quick
         } else {
-            Occasion::Measurement
+            Occasion::Paper
         };
         AnyInput::sized(workload, occasion)
+    }
+
+    /// The input for one thread alone where it is not that of the workload: a small one where
+    /// the input says how many transactions there are, as these would take one thread minutes.
+    ///
+    /// # Errors
+    /// The input cannot be made.
+    pub fn alone_input(&self, workload: &str, seed: u64) -> Result<Option<AnyInput>> {
+        let Some(small) = AnyInput::sized(workload, Occasion::Quick) else {
+            return Ok(None);
+        };
+        let fixed = small.make(seed)?.sizes().transactions().is_some();
+        Ok((fixed && !self.quick).then_some(small))
     }
 
     /// The most transactions of a launch.
@@ -261,8 +283,9 @@ impl Plan {
             (DeviceKind::Cuda, false) => {
                 let blocks = [1, 4, 16, p / 2, p, 2 * p, 4 * p, 8 * p];
                 let mut shapes = room.shapes(&blocks, &[32, 64, 256]);
-                // Less than a warp is the best launch where all want the same words.
-                shapes.extend(room.shapes(&[1, 16, p], &[1, 4]));
+                // Less than a warp is the best launch where all want the same words: the
+                // paper's for k-means has 64 blocks of 4.
+                shapes.extend(room.shapes(&[1, 16, 64, p], &[1, 4]));
                 shapes
             }
         }

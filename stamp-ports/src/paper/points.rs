@@ -2,11 +2,16 @@
 
 use super::document::Paper;
 use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
+use super::units::Unit;
+use crate::error::Result;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
 use crate::workloads::{AnyInput, contender_kinds};
 use stm_core::algorithm::Variant;
+
+/// The workload of Figure 4.
+const EIGENBENCH: &str = "eigenbench";
 
 /// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +20,10 @@ pub(super) enum Point {
     CriticalSections,
     Threads(Variant, (u32, u32)),
     Eigenbench(Variant, u64, u64, (u32, u32)),
-    Breakdown,
+    /// A bar of Figure 5: of one thread alone, or of a full launch.
+    Breakdown {
+        alone: bool,
+    },
     Characteristics,
 }
 
@@ -25,7 +33,7 @@ impl Point {
             Self::Speedup(_) | Self::CriticalSections => Section::Fig2,
             Self::Threads(..) => Section::Fig3,
             Self::Eigenbench(..) => Section::Fig4,
-            Self::Breakdown => Section::Fig5,
+            Self::Breakdown { .. } => Section::Fig5,
             Self::Characteristics => Section::Table1,
         }
     }
@@ -47,87 +55,83 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn section(&self, section: Section) -> bool {
-        self.sections.contains(&section)
+    /// The units that were asked for, measured or not.
+    pub(super) fn units(&self) -> Vec<Unit<'static>> {
+        let mut units = Vec::new();
+        for &name in self.workloads {
+            let sections = self.sections.iter();
+            let here = sections.filter(|s| **s != Section::Fig4 || name == EIGENBENCH);
+            units.extend(here.map(|&section| Unit::new(section, name)));
+        }
+        units
     }
 
-    /// The points that the document lacks, in the order of measuring. A variant
-    /// whose measurement failed is measured again.
-    pub(super) fn groups(&self, paper: &Paper) -> Vec<Group> {
+    /// The units that the document lacks, with all of their points, in the order of measuring:
+    /// a unit's points are one after the other.
+    ///
+    /// # Errors
+    /// An input cannot be made.
+    pub(super) fn groups(&self, paper: &Paper, seed: u64) -> Result<Vec<Group>> {
         let mut groups = Vec::new();
         for &name in self.workloads {
             let Some(input) = self.plan.input(name) else {
                 continue;
             };
-            let points = self.points(paper, name, input.is_by_blocks());
+            let lacks =
+                |section| self.sections.contains(&section) && !paper.has(Unit::new(section, name));
+            let mut points = Vec::new();
+            if lacks(Section::Fig2) {
+                points.extend(AskedVariant::all().into_iter().map(Point::Speedup));
+                let has = contender_kinds(name).contains(&ContenderKind::CriticalSection);
+                points.extend(has.then_some(Point::CriticalSections));
+            }
+            if lacks(Section::Table1) {
+                points.push(Point::Characteristics);
+            }
+            if lacks(Section::Fig3) {
+                let shapes = self.plan.thread_shapes(self.room, input.is_by_blocks());
+                for shape in shapes {
+                    // `optimized` is one of these, and would be the same line.
+                    points.extend(Variant::ALL.iter().map(|&v| Point::Threads(v, shape)));
+                }
+            }
+            let fig5 = lacks(Section::Fig5);
+            points.extend(fig5.then_some(Point::Breakdown { alone: false }));
+            let other = if fig5 {
+                self.plan.alone_input(name, seed)?
+            } else {
+                None
+            };
+            let alone = Point::Breakdown { alone: true };
+            points.extend((fig5 && other.is_none()).then_some(alone));
             groups.push(Group { input, points });
+            groups.extend(other.map(|input| Group {
+                input,
+                points: vec![alone],
+            }));
         }
-        if self.section(Section::Fig4) && self.workloads.contains(&"eigenbench") {
+        if self.sections.contains(&Section::Fig4)
+            && self.workloads.contains(&EIGENBENCH)
+            && !paper.has(Unit::new(Section::Fig4, EIGENBENCH))
+        {
             for &hot_words in self.plan.fig4_hot_words() {
                 groups.push(Group {
                     input: AnyInput::Eigenbench(Eigenbench::of_hot_words(hot_words)),
-                    points: self.fig4(paper, u64::from(hot_words)),
+                    points: self.fig4(u64::from(hot_words)),
                 });
             }
         }
         groups.retain(|group| !group.points.is_empty());
-        groups
+        Ok(groups)
     }
 
-    fn points(&self, paper: &Paper, workload: &str, by_blocks: bool) -> Vec<Point> {
-        let mut points = Vec::new();
-        if self.section(Section::Fig2) {
-            let done = |variant: AskedVariant| {
-                paper.speedups.iter().any(|s| {
-                    s.workload == workload && s.variant == variant.name() && s.error.is_none()
-                })
-            };
-            let left = AskedVariant::of_paper()
-                .into_iter()
-                .filter(|&variant| !done(variant));
-            points.extend(left.map(Point::Speedup));
-            let mut sections = paper.critical_sections.iter();
-            let done = sections.any(|s| s.is_of(workload) && s.error.is_none());
-            let has = contender_kinds(workload).contains(&ContenderKind::CriticalSection);
-            points.extend((has && !done).then_some(Point::CriticalSections));
-        }
-        if self.section(Section::Fig5) {
-            let done = paper.breakdown.iter().any(|b| b.workload == workload);
-            points.extend((!done).then_some(Point::Breakdown));
-        }
-        if self.section(Section::Table1) {
-            let done = paper.characteristics.iter().any(|c| c.workload == workload);
-            points.extend((!done).then_some(Point::Characteristics));
-        }
-        if self.section(Section::Fig3) {
-            for shape in self.plan.thread_shapes(self.room, by_blocks) {
-                for &variant in Variant::ALL.iter().filter(|v| v.is_paper()) {
-                    let done = paper.threads.iter().any(|t| {
-                        t.workload == workload
-                            && t.variant == variant.name()
-                            && (t.blocks, t.threads) == shape
-                    });
-                    // `optimized` is one of these, and would be the same line.
-                    if !done {
-                        points.push(Point::Threads(variant, shape));
-                    }
-                }
-            }
-        }
-        points
-    }
-
-    fn fig4(&self, paper: &Paper, hot_words: u64) -> Vec<Point> {
+    fn fig4(&self, hot_words: u64) -> Vec<Point> {
         let mut points = Vec::new();
         for shape in self.plan.fig4_shapes(self.room) {
-            for locks in self.plan.fig4_locks() {
+            for (i, locks) in self.plan.fig4_locks().into_iter().enumerate() {
                 for variant in FIG4_VARIANTS {
-                    let done = paper.eigenbench.iter().any(|p| {
-                        p.variant == variant.name()
-                            && (p.hot_words, p.locks) == (hot_words, locks)
-                            && (p.blocks, p.threads) == shape
-                    });
-                    if !done {
+                    // One without a table is the same with any number of locks.
+                    if i == 0 || AskedVariant::from(variant).uses_lock_table() {
                         points.push(Point::Eigenbench(variant, hot_words, locks, shape));
                     }
                 }

@@ -1,21 +1,24 @@
 //! The whole measurement: the points that the document lacks, one after the
 //! other, and the document written after each.
 
-use super::document::Paper;
+use super::document::{FORMAT, Paper};
 use super::measure::Bench;
 use super::meter::Meter;
+use super::pieces::Piece;
 use super::plan::{LOCKS, Plan, Room, Section};
 use super::points::{Asked, Point};
-use crate::devices::{AnyDevice, Description};
-use crate::error::Result;
+use super::units::Unit;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::head::Head;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
-use crate::store::{Header, Store, published};
+use crate::store::{Store, published};
 use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stm_core::host::Device;
 
 /// What `bench paper` is asked for.
@@ -27,6 +30,10 @@ pub struct PaperSpec {
     pub sections: Vec<Section>,
     /// The workloads.
     pub workloads: Vec<&'static str>,
+    /// No further unit is begun after this time.
+    pub time: Option<Duration>,
+    /// Whether units in which something failed are measured again.
+    pub retry: bool,
     /// The seed of all data.
     pub seed: u64,
     /// The folder of the document, made if it is not there.
@@ -42,7 +49,6 @@ pub struct PaperSpec {
 /// The folder's errors or the device's. What a single point cannot do is written
 /// into the document and is no error.
 pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
-    let description = device.describe()?;
     let plan = Plan::new(spec.quick);
     let room = Room {
         kind: device.kind(),
@@ -55,43 +61,105 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         sections: &spec.sections,
         workloads: &spec.workloads,
     };
-    let header = Header {
-        command: &published(command, &spec.out),
-        quick: spec.quick,
-        seed: spec.seed,
-        settings: settings(spec, &plan, &description)?,
-        device: description,
-        notes: notes(&plan),
+    let command = published(command, &spec.out);
+    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    head.settings.extend(settings(spec, &plan)?);
+    head.notes = notes(&plan);
+    let piece = Piece::new(&head);
+    let mut store = Store::<Paper>::open(&spec.out, head, spec.fresh)?;
+    if let Some(why) = store.document.mixed() {
+        return Err(Error::Usage(format!(
+            "--out {}: {why}: begin anew with --fresh, or name another folder",
+            spec.out.display()
+        )));
+    }
+    let everything = Asked {
+        sections: &Section::ALL,
+        workloads: &all_workloads(),
+        ..asked
     };
-    let mut store = Store::open(&spec.out, header, spec.fresh)?;
-    let groups = asked.groups(&store.document);
-    store.document.complete = false;
+    for unit in everything.units() {
+        let retried = spec.retry && asked.units().contains(&unit);
+        if !store.document.has(unit) || (retried && store.document.failed(unit)) {
+            store.document.forget(unit);
+        }
+    }
+    store
+        .document
+        .pieces
+        .retain(|piece| !piece.units.is_empty());
+    store.document.head.complete = false;
+    measure(device, (&plan, &room), &asked, (spec, piece), &mut store)?;
+    let document = &mut store.document;
+    document.head.complete = everything.units().iter().all(|unit| document.has(*unit));
+    store.save()?;
+    Ok(store)
+}
+
+/// Measures the units that the document lacks, as long as there is time for another one.
+fn measure(
+    device: &AnyDevice,
+    (plan, room): (&Plan, &Room),
+    asked: &Asked<'_>,
+    (spec, piece): (&PaperSpec, Piece),
+    store: &mut Store<Paper>,
+) -> Result<()> {
+    let began = Instant::now();
+    let groups = asked.groups(&store.document, spec.seed)?;
+    let units = groups.iter().flat_map(|group| {
+        let of = |point: &Point| Unit::new(point.section(), group.input.name());
+        group.points.iter().map(of)
+    });
+    // The unit of each point, in the order of measuring.
+    let units: Vec<Unit<'_>> = units.collect();
     let points = groups.iter().flat_map(|group| &group.points);
     let mut meter = Meter::new(points.map(Point::section));
+    let number = store.document.pieces.len();
+    if !units.is_empty() {
+        store.document.pieces.push(piece);
+    }
+    let mut at = 0;
     for group in &groups {
+        let begins = at == 0 || units[at - 1] != units[at];
+        if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+            break;
+        }
         let progress = meter.progress();
         progress.say(format!("{}: its data", group.input.name()));
         let workload = group.input.make(spec.seed)?;
         let transactions = plan.transactions(workload.sizes());
         let mut runner = Runner::new(device, &workload, spec.seed, transactions)?;
         let mut bench = Bench::new(
-            &plan,
-            &room,
+            plan,
+            room,
             (&workload, spec.seed),
             &mut runner,
             transactions,
         );
-        run_group(&mut bench, &group.points, &mut store, &mut meter)?;
+        for point in &group.points {
+            let begins = at == 0 || units[at - 1] != units[at];
+            if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+                break;
+            }
+            let point_began = Instant::now();
+            let what = run_point(&mut bench, point, &mut store.document, &meter)?;
+            let piece = &mut store.document.pieces[number];
+            piece.seconds = began.elapsed().as_secs_f64();
+            if units.get(at + 1) != Some(&units[at]) {
+                piece.units.push(units[at].name());
+            }
+            store.save()?;
+            let what = format!("{} {what}", bench.name());
+            meter.done(point.section(), point_began.elapsed(), &what);
+            at += 1;
+        }
     }
-    drop(meter);
-    let everything = Asked {
-        sections: &Section::ALL,
-        workloads: &all_workloads(),
-        ..asked
-    };
-    store.document.complete = everything.groups(&store.document).is_empty();
-    store.save()?;
-    Ok(store)
+    // A piece without a unit is none.
+    store
+        .document
+        .pieces
+        .retain(|piece| !piece.units.is_empty());
+    Ok(())
 }
 
 /// The names of all workloads.
@@ -100,18 +168,8 @@ fn all_workloads() -> Vec<&'static str> {
 }
 
 /// All that changes a point: two commands with the same may share a document.
-fn settings(
-    spec: &PaperSpec,
-    plan: &Plan,
-    device: &Description,
-) -> Result<BTreeMap<String, String>> {
-    let mut settings = BTreeMap::from([
-        ("version".into(), env!("CARGO_PKG_VERSION").into()),
-        ("device".into(), format!("{}: {}", device.id, device.name)),
-        ("--quick".into(), spec.quick.to_string()),
-        ("--seed".into(), spec.seed.to_string()),
-        ("locks".into(), LOCKS.to_string()),
-    ]);
+fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
+    let mut settings = BTreeMap::from([("locks".into(), LOCKS.to_string())]);
     for name in all_workloads() {
         let Some(input) = plan.input(name) else {
             continue;
@@ -139,9 +197,20 @@ fn notes(plan: &Plan) -> Vec<String> {
         "Critical sections are the same transactions under one spin lock, written by hand; \
          their best launch is searched from one thread on."
             .into(),
-        "Figures 3 and 4: one launch a point, not verified by itself.".into(),
+        "Figure 3: one launch a point, verified unless it was stopped. Figure 4: one launch a \
+         point, not verified by itself."
+            .into(),
         "A launch that was stopped at its time limit counts by what it committed until then: \
          of a workload with several kernels, by the first of them."
+            .into(),
+        "HT: a transaction reads and writes the heads of eight of 256K buckets, and fills eight \
+         nodes of its own, which nobody else reads; these are writes, too, but no shared data. GN: \
+         a gene of 1M bases, so that GN-2 has a million transactions; GN-1 inserts only segments \
+         that are new, so few of its transactions write. The paper's 16K words of shared data \
+         and 4M transactions of one write each contradict one another there."
+            .into(),
+        "Figure 5: a full launch, and one thread alone, which has as many transactions as take it \
+         10 s; where the input says how many there are, it has a small input."
             .into(),
         "Genome, labyrinth and k-means are always run whole, and their time includes what they \
          do outside transactions."
@@ -154,23 +223,6 @@ fn notes(plan: &Plan) -> Vec<String> {
         notes.push("Quick: small inputs and short runs, to try the program; no results.".into());
     }
     notes
-}
-
-/// Measures the points of one input, and writes the document after each.
-fn run_group(
-    bench: &mut Bench<'_, '_>,
-    points: &[Point],
-    store: &mut Store<Paper>,
-    meter: &mut Meter,
-) -> Result<()> {
-    for point in points {
-        let began = Instant::now();
-        let what = run_point(bench, point, &mut store.document, meter)?;
-        store.save()?;
-        let what = format!("{} {what}", bench.name());
-        meter.done(point.section(), began.elapsed(), &what);
-    }
-    Ok(())
 }
 
 /// A rate and its launch.
@@ -191,7 +243,6 @@ fn critical_sections(bench: &mut Bench<'_, '_>, paper: &mut Paper) -> Result<Str
         format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
     });
     let what: Vec<String> = what.collect();
-    paper.critical_sections.retain(|s| !s.is_of(bench.name()));
     paper.critical_sections.extend(found);
     Ok(format!("{CRITICAL_SECTION}: {}", what.join("; ")))
 }
@@ -206,18 +257,6 @@ fn run_point(
     Ok(match *point {
         Point::Speedup(variant) => {
             let (found, tried) = bench.speedup(variant, &paper.speedups, meter.progress())?;
-            let same =
-                |workload: &str, of: &str, name: &str| workload == found.workload && of == name;
-            // Of an attempt that failed.
-            paper
-                .speedups
-                .retain(|s| !same(&s.workload, &s.variant, variant.name()));
-            if let Some(first) = tried.first() {
-                let name = first.variant.clone();
-                paper
-                    .search
-                    .retain(|t| !same(&t.workload, &t.variant, &name));
-            }
             paper.search.extend(tried);
             let verdict = verdict(found.verified);
             let what = rate(found.tx_per_s, (found.blocks, found.threads));
@@ -238,7 +277,7 @@ fn run_point(
             let (words, locks) = (count(hot_words), count(locks));
             format!("{}, {words} words, {locks} locks: {what}", variant.name())
         }
-        Point::Breakdown => match bench.breakdown(&paper.speedups)? {
+        Point::Breakdown { alone } => match bench.breakdown(&paper.speedups, alone)? {
             Ok(bar) => {
                 let cost = bar.cost;
                 paper.breakdown.push(bar);

@@ -9,9 +9,11 @@
 //! - A rule that applies to several workloads or settings holds if it is met in
 //!   each of them, and holds in part if it is met in some. Where the document
 //!   has no points for it, the claim cannot be judged.
-//! - A gain over `cgl` is judged twice, as measured and divided by [`SLOW_LOCK`],
-//!   because `cgl` is slower than a critical section that is written by hand. If
-//!   the two disagree, the verdict is [`Verdict::DependsOnTheLock`].
+//! - A gain over coarse-grained locking is one over the same transactions as critical
+//!   sections of a hand-written lock, of the same run, because `cgl` is slower than these.
+//!   Where they were not measured, the verdict is [`Verdict::WithoutLock`].
+//!
+//! Only the paper's variants are judged: the others are not what it makes claims about.
 //!
 //! [`all`] feeds the table of the page, and [`to_json`] the file `claims.json`.
 
@@ -22,7 +24,7 @@ mod scaling;
 #[cfg(test)]
 mod tests;
 
-use super::view::times;
+use super::view::{theirs, times};
 use crate::error::Result;
 use crate::paper::document::Paper;
 use serde::{Serialize, Serializer};
@@ -32,9 +34,6 @@ pub const FILE_NAME: &str = "claims.json";
 
 /// The format of that file.
 pub const FORMAT: &str = "stamp-claims/1";
-
-/// How much slower than a hand-written critical section `cgl` is at most.
-pub const SLOW_LOCK: f64 = 4.0;
 
 /// A rate that differs from another by this share or less differs a little.
 pub const LITTLE: f64 = 0.25;
@@ -63,13 +62,12 @@ pub enum Verdict {
     Holds,
     /// The rule is met in some workloads or settings.
     Partly,
-    /// The rule is met over `cgl` or over a lock that is [`SLOW_LOCK`] times as
-    /// fast, but not over both.
-    DependsOnTheLock,
     /// The rule is not met.
     Fails,
     /// The document has no points for the rule.
     Unknown,
+    /// The document has points, but no critical sections to compare them with.
+    WithoutLock,
 }
 
 impl Verdict {
@@ -78,9 +76,9 @@ impl Verdict {
         match self {
             Self::Holds => "holds",
             Self::Partly => "holds in part",
-            Self::DependsOnTheLock => "depends on the lock",
             Self::Fails => "does not hold",
             Self::Unknown => "cannot be judged",
+            Self::WithoutLock => "critical section not measured",
         }
     }
 
@@ -88,9 +86,9 @@ impl Verdict {
     pub const fn class(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Partly | Self::DependsOnTheLock => "partly",
+            Self::Partly => "partly",
             Self::Fails => "fails",
-            Self::Unknown => "unknown",
+            Self::Unknown | Self::WithoutLock => "unknown",
         }
     }
 
@@ -109,18 +107,12 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a gain over `cgl`, as measured and divided.
-    fn over_cgl(gain: Option<f64>, met: impl Fn(f64) -> bool) -> Self {
-        Self::over_locks(gain.map(|gain| (gain, gain / SLOW_LOCK)), met)
-    }
-
-    /// The verdict on a gain over `cgl` and one over a better lock.
-    fn over_locks(gains: Option<(f64, f64)>, met: impl Fn(f64) -> bool) -> Self {
-        match gains.map(|(cgl, better)| (met(cgl), met(better))) {
-            None => Self::Unknown,
-            Some((true, true)) => Self::Holds,
-            Some((false, false)) => Self::Fails,
-            Some(_) => Self::DependsOnTheLock,
+    /// The verdict on a rule about gains over critical sections, of which some may not have
+    /// been measured: `any` says whether the gains over `cgl` are known.
+    fn of_sections(met: impl IntoIterator<Item = bool>, any: bool) -> Self {
+        match Self::of_all(met) {
+            Self::Unknown if any => Self::WithoutLock,
+            verdict => verdict,
         }
     }
 }
@@ -136,6 +128,7 @@ const NONE: &str = "Not measured.";
 
 /// All claims of the paper, judged by this document.
 pub fn all(paper: &Paper) -> Vec<Claim> {
+    let paper = &theirs(paper);
     let mut claims = gains::gains(paper);
     claims.extend(scaling::scaling(paper));
     claims.extend(locks::locks(paper));
@@ -162,9 +155,9 @@ struct Judged<'p> {
 pub fn to_json(paper: &Paper) -> Result<String> {
     let judged = Judged {
         format: FORMAT,
-        device: &paper.device.name,
-        started: &paper.started,
-        commit: paper.commit.as_deref(),
+        device: &paper.head.device.name,
+        started: &paper.head.started,
+        commit: paper.head.commit.as_deref(),
         claims: all(paper),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")

@@ -9,7 +9,7 @@ use super::view::{
     apart, baseline, counts, distinct, heading, label, measured, over_cgl, over_critical_section,
     percent, runs, times, total, variants, workloads,
 };
-use crate::numbers::{count, of, short};
+use crate::numbers::{self, count, of, short};
 use crate::paper::document::{Breakdown, EigenbenchPoint, Paper, Speedup, ThreadPoint};
 
 /// Every figure, in the paper's order. What was not measured is an empty one
@@ -240,121 +240,118 @@ fn thread_lines(here: &[&ThreadPoint], measure: impl Fn(&ThreadPoint) -> Option<
         .collect()
 }
 
-/// What Figure 4 shows of a point.
-type Measure = fn(&EigenbenchPoint) -> f64;
-
-/// Figure 4: two panels for each number of threads.
+/// Figure 4: a row of panels for each amount of data, with one for each variant that has version
+/// locks, so that few lines share one; all have the same axes.
 fn locks(paper: &Paper) -> Figure {
     let points = &paper.eigenbench;
+    let threads = |p: &EigenbenchPoint| total(p.blocks, p.threads);
     let all_locks = distinct(points.iter().map(|p| p.locks));
-    let rate: Measure = |p| p.tx_per_s;
-    let aborted: Measure = |p| p.abort_rate * 100.0;
+    let (without, names): (Vec<&str>, Vec<&str>) =
+        variants(points.iter().map(|p| p.variant.as_str()))
+            .into_iter()
+            .partition(|name| *name == WITHOUT_LOCKS);
     let ran = |p: &&EigenbenchPoint| p.tx_per_s > 0.0;
-    // With room for the points beside each other.
-    let x = Axis::binary(
-        points
-            .iter()
-            .flat_map(|p| [0.85, 1.18].map(|beside| p.hot_words as f64 * beside)),
-    );
-    let axes = [
-        Axis::decimal(points.iter().map(rate)),
-        // A hundredth at least: below, the shape of a line says nothing.
-        Axis::linear(points.iter().filter(ran).map(aborted).chain([1.0])),
-    ];
+    let x = Axis::binary(points.iter().map(|p| threads(p) as f64));
+    let y = Axis::decimal(points.iter().filter(ran).map(|p| p.tx_per_s));
+    let line = |(hue, marker), of: Vec<&EigenbenchPoint>| {
+        let mut of = of;
+        of.sort_by_key(|p| threads(p));
+        let point = |p: &&EigenbenchPoint| {
+            let told = format!(
+                "{}, {} locks, {} words, {}: {} tx/s, {} of attempts aborted",
+                p.variant,
+                count(p.locks),
+                count(p.hot_words),
+                numbers::of(threads(p), "thread"),
+                short(p.tx_per_s),
+                percent(p.abort_rate)
+            );
+            (threads(p) as f64, p.tx_per_s, told)
+        };
+        let points = of.iter().map(point).collect();
+        Line {
+            hue,
+            marker,
+            points,
+        }
+    };
     let mut panels = Vec::new();
-    for threads in distinct(points.iter().map(|p| total(p.blocks, p.threads))) {
-        let here: Vec<&EigenbenchPoint> = points
-            .iter()
-            .filter(|p| total(p.blocks, p.threads) == threads)
-            .filter(ran)
-            .collect();
-        for (name, what, y, measure) in [
-            ("throughput", "transactions a second", &axes[0], rate),
-            ("aborts", "attempts that aborted, %", &axes[1], aborted),
-        ] {
-            let texts = Texts {
-                title: &format!("{}: {name}", of(threads, "thread")),
-                below: &format!("{what} ({})", y.scale()),
-                x: &format!("words of shared data ({})", x.scale()),
-                about: &sentences::locks_at(paper, threads),
+    for words in distinct(points.iter().map(|p| p.hot_words)) {
+        for name in &names {
+            let here = |variant: &str| -> Vec<&EigenbenchPoint> {
+                let here = points.iter().filter(ran);
+                here.filter(|p| p.hot_words == words && p.variant == variant)
+                    .collect()
             };
-            let lines = locks_lines(&here, &all_locks, measure);
-            panels.push(chart::lines(&texts, &x, y, &lines));
+            let all = here(name);
+            let mut lines: Vec<Line> = (all_locks.iter().enumerate())
+                .map(|(i, locks)| {
+                    let some = all.iter().filter(|p| p.locks == *locks);
+                    line(palette::locks(i), some.copied().collect())
+                })
+                .collect();
+            let beside = without.iter();
+            lines.extend(
+                beside.map(|name| line((palette::variant(name), marker_of(name)), here(name))),
+            );
+            let texts = Texts {
+                title: &format!("{} words: {name}", count(words)),
+                below: &format!("transactions a second ({})", y.scale()),
+                x: &format!("threads of the launch ({})", x.scale()),
+                about: &sentences::locks_at(paper, words, name),
+            };
+            panels.push(chart::lines(&texts, &x, &y, &lines));
         }
     }
-    let mut legend = Vec::new();
-    for name in variants(points.iter().map(|p| p.variant.as_str())) {
-        legend.extend(all_locks.iter().enumerate().map(|(i, locks)| Key {
-            name: format!("{name}, {} locks", count(*locks)),
-            sample: Sample::Line(palette::shade(name, i), i),
-        }));
-    }
+    let by_locks = all_locks.iter().enumerate().map(|(i, locks)| {
+        let (hue, marker) = palette::locks(i);
+        Key {
+            name: numbers::of(*locks, "lock"),
+            sample: Sample::Line(hue, marker),
+        }
+    });
+    let mut legend: Vec<Key> = by_locks.collect();
+    legend.extend(lines_legend(without.iter().copied()));
     Figure {
         id: "figure-4",
         title: "Figure 4: shared data and version locks in EigenBench".into(),
         about: sentences::locks(paper),
         legend,
         panels: or_empty(panels, "Shared data and locks"),
-        pairs: true,
+        pairs: names.len() == 2,
     }
 }
 
-fn locks_lines(here: &[&EigenbenchPoint], all_locks: &[u64], measure: Measure) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let names = variants(here.iter().map(|p| p.variant.as_str()));
-    let middle = (names.len() * all_locks.len()) as f64 / 2.0;
-    for variant in names {
-        for (i, &locks) in all_locks.iter().enumerate() {
-            // Points of one abscissa stand side by side: many have one rate.
-            let beside = (0.06 * (lines.len() as f64 + 0.5 - middle)).exp2();
-            let mut line: Vec<&&EigenbenchPoint> = here
-                .iter()
-                .filter(|p| p.variant == variant && p.locks == locks)
+/// The variant of Figure 4 that has no version locks, and stands in every panel.
+const WITHOUT_LOCKS: &str = "fast";
+
+/// Figure 5: a panel for each variant of one thread alone, and one of a full launch, with a bar
+/// for each workload.
+fn phases(paper: &Paper) -> Figure {
+    let mut panels = Vec::new();
+    for variant in variants(paper.breakdown.iter().map(|b| b.variant.as_str())) {
+        for (alone, what) in [(true, "one thread alone"), (false, "a full launch")] {
+            let bars = paper.breakdown.iter();
+            let here: Vec<&Breakdown> = bars
+                .filter(|b| b.variant == variant && b.is_alone() == alone)
                 .collect();
-            line.sort_by_key(|p| p.hot_words);
-            let points = line
+            let stacks: Vec<Stack> = workloads(here.iter().map(|b| b.workload.as_str()))
                 .into_iter()
-                .map(|p| {
-                    let told = format!(
-                        "{variant}, {} locks, {} words: {} tx/s, {} of attempts aborted",
-                        count(locks),
-                        count(p.hot_words),
-                        short(p.tx_per_s),
-                        percent(p.abort_rate)
-                    );
-                    (p.hot_words as f64 * beside, measure(p), told)
-                })
+                .filter_map(|workload| here.iter().find(|b| b.workload == workload))
+                .map(|bar| stack(bar))
                 .collect();
-            lines.push(Line {
-                hue: palette::shade(variant, i),
-                marker: i,
-                points,
-            });
+            if stacks.is_empty() {
+                continue;
+            }
+            let texts = Texts {
+                title: &format!("{variant}: {what}"),
+                below: "a thread's time by phase",
+                x: "% of the time (linear)",
+                about: &sentences::phases_of(paper, variant, alone),
+            };
+            panels.push(chart::stacks(&texts, &stacks));
         }
     }
-    lines
-}
-
-/// Figure 5: a panel for each variant, a bar for each workload.
-fn phases(paper: &Paper) -> Figure {
-    let panels = variants(paper.breakdown.iter().map(|b| b.variant.as_str()))
-        .into_iter()
-        .map(|variant| {
-            let here = || paper.breakdown.iter().filter(move |b| b.variant == variant);
-            let stacks: Vec<Stack> = workloads(here().map(|b| b.workload.as_str()))
-                .into_iter()
-                .filter_map(|workload| here().find(|b| b.workload == workload))
-                .map(stack)
-                .collect();
-            let texts = Texts {
-                title: variant,
-                below: "one thread's time by phase",
-                x: "% of the time",
-                about: &sentences::phases_of(paper, variant),
-            };
-            chart::stacks(&texts, &stacks)
-        })
-        .collect();
     Figure {
         id: "figure-5",
         title: "Figure 5: where a thread's time goes".into(),

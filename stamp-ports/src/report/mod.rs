@@ -165,5 +165,12 @@ fn read(folder: &Path) -> Result<Paper> {
     })?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))?;
-    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
+    let paper = Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))?;
+    match paper.mixed() {
+        None => Ok(paper),
+        Some(why) => Err(Error::Usage(format!(
+            "{shown}: {why}: figures of two builds are not compared, so measure it again with \
+             `stamp bench paper --fresh`"
+        ))),
+    }
 }

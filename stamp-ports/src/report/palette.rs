@@ -62,17 +62,19 @@ pub const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
 pub const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
 
 /// The variants, in the order of every legend.
-pub const VARIANTS: [Hue; 7] = [
+pub const VARIANTS: [Hue; 9] = [
     hue("cgl", 0x6f_6f6f, 0x9a_9a9a, "8 12"),
     hue("egpgv", 0xac_1a18, 0xe6_2e51, "28 12 8 12"),
     hue("vbv", 0x04_a87a, 0x62_e9a6, "32 16"),
     hue("tbv-sorting", 0xda_720b, 0xf1_9d51, "16 12"),
     hue("hv-sorting", 0x1a_41ac, 0x57_87ff, ""),
     hue("hv-backoff", 0xce_6aec, 0xd2_a4ef, "40 12"),
+    hue("fast", 0x00_7f9c, 0x4f_d8f0, "64 12"),
+    hue("fast-table", 0x7a_6a00, 0xe0_d060, "20 8 20 8 6 8"),
     hue("optimized", 0x69_1459, 0xc0_45b6, "48 12 8 12 8 12"),
 ];
 
-/// Shades of `tbv-sorting` and `hv-sorting`, from few locks to many.
+/// Looks of lines beside those of variants; Figure 4 has some for its numbers of locks.
 const SHADES: [[Hue; 4]; 2] = [
     [
         hue("", 0xe0_7b00, 0xff_d08a, "8 10"),
@@ -99,7 +101,7 @@ const LINES: [Hue; 12] = [
     VARIANTS[3],
     VARIANTS[4],
     VARIANTS[5],
-    VARIANTS[6],
+    VARIANTS[8],
     VARIANTS[0],
     OTHER,
     TEAL,
@@ -133,14 +135,10 @@ pub fn variant(name: &str) -> Hue {
         .unwrap_or(OTHER)
 }
 
-/// The look of a variant's line with one of several numbers of locks.
-pub fn shade(name: &str, i: usize) -> Hue {
-    let shades = match name {
-        "tbv-sorting" => SHADES[0],
-        "hv-sorting" => SHADES[1],
-        _ => return variant(name),
-    };
-    shades[i % shades.len()]
+/// The look and the marker of a line with one of several numbers of locks.
+pub fn locks(i: usize) -> (Hue, usize) {
+    let looks = [SHADES[0][0], SHADES[1][0], SHADES[1][2], SHADES[0][3]];
+    (looks[i % looks.len()], i % MARKERS)
 }
 
 /// The look and the marker of a line by its slot, of which there are 12.
@@ -159,8 +157,16 @@ pub fn rank(name: &str) -> usize {
 /// The shapes of markers.
 pub const MARKERS: usize = 8;
 
+/// A marker beside those: a plus that lies on its side.
+const CROSS: usize = MARKERS;
+
 /// The corners of a marker around its point, in quarters of a unit.
 pub fn marker(shape: usize) -> Vec<(i32, i32)> {
+    if shape == CROSS {
+        // The plus, turned by an eighth.
+        let turned = |(x, y): (i32, i32)| ((x - y) * 7 / 10, (x + y) * 7 / 10);
+        return marker(5).into_iter().map(turned).collect();
+    }
     match shape % MARKERS {
         0 => (0..16)
             .map(|i| f64::from(i) * std::f64::consts::TAU / 16.0)
@@ -203,7 +209,9 @@ pub fn marker_of(variant: &str) -> usize {
         1 => 4,
         2 => 2,
         5 => 3,
-        6 => 6,
+        // fast-table, optimized; fast, and names that are not known.
+        7 => CROSS,
+        8 => 6,
         _ => 7,
     }
 }
@@ -268,7 +276,7 @@ mod tests {
         let names = VARIANTS.map(|hue| hue.name).to_vec();
         assert_eq!(
             names,
-            AskedVariant::of_paper()
+            AskedVariant::all()
                 .into_iter()
                 .map(AskedVariant::name)
                 .collect::<Vec<_>>()

@@ -16,25 +16,6 @@ pub const LOCKS: u64 = 1 << 20;
 /// (section 4.3).
 pub const HV_LOCKS_ENOUGH: u64 = 4 << 20;
 
-/// A lock written by hand around the accesses of a transaction, which buffers
-/// nothing, and where it was measured.
-#[derive(Clone, Copy, Debug)]
-pub struct HandWrittenLock {
-    /// The device.
-    pub device: &'static str,
-    /// The workload.
-    pub workload: &'static str,
-    /// Transactions a second at the best of its launches.
-    pub tx_per_s: f64,
-}
-
-/// Our own measurement of such a lock, to judge `cgl` by.
-pub const HAND_WRITTEN_LOCK: HandWrittenLock = HandWrittenLock {
-    device: "NVIDIA H200",
-    workload: "ra",
-    tx_per_s: 0.57e6,
-};
-
 /// A row of Table 1, as printed, and the launches of Table 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

@@ -5,8 +5,8 @@
 use super::critical;
 use super::published;
 use super::view::{
-    self, and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent,
-    runs, times, total, variants, workloads,
+    and, apart, both, counts, distinct, fastest, label, largest, measured, over_cgl, percent, runs,
+    theirs, times, total, variants, workloads,
 };
 use crate::numbers::{count, of, short};
 use crate::paper::document::{EigenbenchPoint, Paper};
@@ -81,35 +81,17 @@ pub fn speedups(paper: &Paper) -> Vec<String> {
     told
 }
 
-/// The rate of a hand-written lock over that of `cgl`, on the device where it was measured.
-pub fn over_by_hand(paper: &Paper) -> Option<f64> {
-    let lock = published::HAND_WRITTEN_LOCK;
-    let ours = view::baseline(paper, lock.workload)?;
-    (paper.device.name == lock.device).then(|| lock.tx_per_s / ours.tx_per_s)
-}
-
 /// What a ratio to `cgl` is not: one to a hand-written lock.
 pub fn caution(paper: &Paper) -> String {
     let by =
         "cgl is this runtime's own variant with one lock and buffers its writes as the others do";
-    if let Some(told) = critical::over_cgl(paper) {
-        return format!("{by}. {told}");
+    match critical::over_cgl(paper) {
+        Some(told) => format!("{by}. {told}"),
+        None => format!(
+            "{by}: a hand-written lock may be several times as fast, and none was measured in \
+             this run."
+        ),
     }
-    let lock = published::HAND_WRITTEN_LOCK;
-    over_by_hand(paper).map_or_else(
-        || format!("{by}: a hand-written lock may be several times as fast."),
-        |ratio| {
-            format!(
-                "{by}. A hand-written lock reached {} tx/s in {} on an {}, {} the rate that cgl \
-                 has here; that measurement left no file. Divided by 3 to 4, a ratio to cgl is \
-                 roughly one to a hand-written lock.",
-                short(lock.tx_per_s),
-                label(lock.workload),
-                lock.device,
-                times(ratio)
-            )
-        },
-    )
 }
 
 fn extremes(paper: &Paper, all: &[&str]) -> Option<String> {
@@ -168,7 +150,9 @@ pub fn rate(paper: &Paper, workload: &str, variant: &str) -> Option<f64> {
         .map(|run| run.tx_per_s)
 }
 
-fn optimized<'p>(paper: &'p Paper, all: &[&'p str]) -> Option<String> {
+fn optimized(paper: &Paper, all: &[&str]) -> Option<String> {
+    // Beside the paper's other variants, as it is one of them.
+    let paper = &theirs(paper);
     let found = ratios(all, |workload| {
         let best = fastest(paper, workload)?.tx_per_s;
         Some((rate(paper, workload, "optimized")?, best))
@@ -187,7 +171,7 @@ fn optimized<'p>(paper: &'p Paper, all: &[&'p str]) -> Option<String> {
         .map(|(workload, ratio)| format!("{} in {}", percent(*ratio), label(workload)))
         .collect();
     let mut told = format!(
-        "optimized is within 5 % of the fastest, or ahead of it, in {}",
+        "optimized is within 5 % of the fastest of the paper's variants, or ahead of it, in {}",
         of_workloads(&near, found.len())
     );
     if !far.is_empty() {
@@ -333,9 +317,10 @@ pub fn pairs(paper: &Paper) -> Vec<Pair<'_>> {
         .collect()
 }
 
-/// About the panels of Figure 4 with so many threads.
-pub fn locks_at(paper: &Paper, threads: u64) -> String {
-    let here = |p: &&EigenbenchPoint| total(p.blocks, p.threads) == threads && p.tx_per_s > 0.0;
+/// About the panel of Figure 4 with so many words and a variant.
+pub fn locks_at(paper: &Paper, words: u64, variant: &str) -> String {
+    let here =
+        |p: &&EigenbenchPoint| p.hot_words == words && p.variant == variant && p.tx_per_s > 0.0;
     let best = paper
         .eigenbench
         .iter()
@@ -345,11 +330,10 @@ pub fn locks_at(paper: &Paper, threads: u64) -> String {
         || "No launch of it ran.".into(),
         |p| {
             format!(
-                "The highest rate is {} tx/s, of {} with {} words and {} locks.",
+                "The highest rate is {} tx/s, with {} locks and {} threads.",
                 short(p.tx_per_s),
-                p.variant,
-                count(p.hot_words),
-                count(p.locks)
+                count(p.locks),
+                count(total(p.blocks, p.threads))
             )
         },
     )
@@ -441,12 +425,12 @@ fn enough_locks(paper: &Paper) -> Option<String> {
     ))
 }
 
-/// About a variant's panel of Figure 5.
-pub fn phases_of(paper: &Paper, variant: &str) -> String {
+/// About a variant's panel of Figure 5, of one thread alone or of full launches.
+pub fn phases_of(paper: &Paper, variant: &str, alone: bool) -> String {
     let parts: Vec<String> = paper
         .breakdown
         .iter()
-        .filter(|b| b.variant == variant)
+        .filter(|b| b.variant == variant && b.is_alone() == alone)
         .filter_map(|b| {
             let (phase, share) = largest_overhead(&b.shares)?;
             let native = b.shares.get("native").copied().unwrap_or(0.0);
@@ -479,10 +463,15 @@ pub fn phases(paper: &Paper) -> Vec<String> {
     if variants.is_empty() {
         return vec!["Not measured.".into()];
     }
-    let mut told: Vec<String> = variants
-        .iter()
-        .map(|variant| format!("The time of {variant}: {}", phases_of(paper, variant)))
-        .collect();
+    let mut told = Vec::new();
+    for variant in variants {
+        for (alone, what) in [(true, ", one thread alone"), (false, " in full launches")] {
+            if paper.breakdown.iter().any(|b| b.is_alone() == alone) {
+                let parts = phases_of(paper, variant, alone);
+                told.push(format!("The time of {variant}{what}: {parts}"));
+            }
+        }
+    }
     let costs = paper.breakdown.iter().map(|b| b.cost);
     let (low, high) = costs.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), cost| {
         (low.min(cost), high.max(cost))

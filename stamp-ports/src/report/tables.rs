@@ -4,11 +4,12 @@ use super::claims::Claim;
 use super::palette;
 use super::published;
 use super::view::{
-    abort_rate, baseline, counts, critical_section, kernel_rate, label, measured, over_cgl,
+    abort_rate, baseline, counts, critical_section, label, measured, over_cgl,
     over_critical_section, percent, runs, times, total, variants, workloads,
 };
 use crate::numbers::{bytes, count, digits3, short};
-use crate::paper::document::{KernelPart, Paper, Speedup};
+use crate::paper::document::{Paper, Speedup};
+use crate::paper::isolation::Isolation;
 use maud::{Markup, html};
 
 /// What stands where nothing is known.
@@ -125,6 +126,7 @@ pub fn speedups(paper: &Paper) -> Markup {
                     Some(verifies) => verifies.clone(),
                     None => "yes".into(),
                 },
+                known(run.isolation.as_ref(), Isolation::told),
             ]
         })
         .collect();
@@ -142,8 +144,15 @@ pub fn speedups(paper: &Paper) -> Markup {
         "Commits",
         "Aborted",
         "Verified",
+        "Recorded run",
     ];
-    let (head, rows) = without_sections(paper, 3, &head, rows);
+    let (mut head, mut rows) = without_sections(paper, 3, &head, rows);
+    if paper.speedups.iter().all(|run| run.isolation.is_none()) {
+        head.pop();
+        for row in &mut rows {
+            row.pop();
+        }
+    }
     or_none("Each variant at its best launch", &head, &rows, 2)
 }
 
@@ -276,7 +285,12 @@ pub fn phases(paper: &Paper) -> Markup {
             .collect();
         here.sort_by_key(|b| palette::rank(&b.variant));
         for b in here {
-            let mut row = vec![name(workload, &b.variant), shape(b.blocks, b.threads)];
+            let mut row = vec![
+                name(workload, &b.variant),
+                shape(b.blocks, b.threads),
+                known(b.transactions, count),
+                known(b.input.as_ref(), Clone::clone),
+            ];
             row.extend(
                 palette::PHASES
                     .iter()
@@ -286,7 +300,7 @@ pub fn phases(paper: &Paper) -> Markup {
             rows.push(row);
         }
     }
-    let mut head = vec!["Result", "Launch"];
+    let mut head = vec!["Result", "Launch", "Transactions", "Another input"];
     head.extend(palette::PHASES.iter().map(|hue| hue.name));
     head.push("Time with the measuring");
     or_none("Share of a thread's time", &head, &rows, 1)
@@ -437,13 +451,11 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
     for run in in_order(paper) {
         for part in &run.kernels {
             let cgl = baseline(paper, &run.workload).and_then(|cgl| {
-                let name = |k: &KernelPart| k.kernel.split('_').next().map(str::to_owned);
-                let same = cgl.kernels.iter().find(|k| name(k) == name(part))?;
-                Some(kernel_rate(same)).filter(|rate| *rate > 0.0)
+                let same = cgl.kernels.iter().find(|k| k.work() == part.work())?;
+                Some(same.tx_per_s()).filter(|rate| *rate > 0.0)
             });
             let ratio = cgl.filter(|_| part.commits > 0 && counts(run));
-            let kernel = part.kernel.split('_').next().unwrap_or_default();
-            let section = critical_section(paper, &format!("{}/{kernel}", run.workload))
+            let section = critical_section(paper, &format!("{}/{}", run.workload, part.work()))
                 .filter(|_| part.commits > 0 && counts(run));
             let attempts = part.commits as f64 + part.aborts as f64;
             let rate = (attempts > 0.0).then(|| part.aborts as f64 / attempts);
@@ -452,11 +464,9 @@ pub fn kernels(paper: &Paper) -> Option<Markup> {
                 part.kernel.clone(),
                 part.launches.to_string(),
                 format!("{} ms", digits3(part.time_ms)),
-                known(Some(kernel_rate(part)).filter(|r| *r > 0.0), short),
-                known(ratio, |cgl| times(kernel_rate(part) / cgl)),
-                known(section, |section| {
-                    times(kernel_rate(part) / section.tx_per_s)
-                }),
+                known(Some(part.tx_per_s()).filter(|r| *r > 0.0), short),
+                known(ratio, |cgl| times(part.tx_per_s() / cgl)),
+                known(section, |section| times(part.tx_per_s() / section.tx_per_s)),
                 short(part.commits as f64),
                 known(rate, percent),
             ]);

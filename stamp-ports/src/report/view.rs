@@ -8,6 +8,7 @@ use super::palette;
 use super::published::plain;
 use crate::numbers::digits3;
 use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
+use crate::variants::AskedVariant;
 
 /// The workloads in the paper's order, with its names and what they are.
 const NAMES: [(&str, &str, &str); 9] = [
@@ -211,9 +212,7 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
         return vec![run.clone()];
     }
     let part = |kernel: &&KernelPart| {
-        let rate = kernel_rate(kernel);
-        // `gn1_hv_sorting` is the kernel `gn1`.
-        let name = kernel.kernel.split('_').next().unwrap_or(&kernel.kernel);
+        let (rate, name) = (kernel.tx_per_s(), kernel.work());
         Speedup {
             workload: format!("{}/{name}", run.workload),
             tx_per_s: rate,
@@ -228,13 +227,17 @@ fn parts(run: &Speedup) -> Vec<Speedup> {
     kernels.iter().map(part).collect()
 }
 
-/// Transactions a second of a kernel; 0 if its time is not known.
-pub fn kernel_rate(kernel: &KernelPart) -> f64 {
-    if kernel.time_ms > 0.0 {
-        kernel.commits as f64 / (kernel.time_ms * 1e-3)
-    } else {
-        0.0
-    }
+/// The document without the variants that are not the paper's.
+pub fn theirs(paper: &Paper) -> Paper {
+    let known = |name: &str| {
+        let all = AskedVariant::of_paper();
+        all.iter().any(|variant| variant.name() == name)
+    };
+    let mut paper = paper.clone();
+    paper.speedups.retain(|run| known(&run.variant));
+    paper.threads.retain(|point| known(&point.variant));
+    paper.eigenbench.retain(|point| known(&point.variant));
+    paper
 }
 
 /// The speed-up at the page's head: the largest in GN-2, for which alone the

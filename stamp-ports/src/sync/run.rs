@@ -1,18 +1,19 @@
 //! The whole measurement: the points that the document lacks, one after the other, and the
 //! document written after each.
 
-use super::bench::Bench;
+use super::bench::{Bench, FORMAT};
 use super::document::{Asked, Point};
 use super::operations::{self, Effort};
 use super::peers::Peers;
 use super::{plan, sections};
 use crate::devices::AnyDevice;
 use crate::error::Result;
+use crate::head::Head;
 use crate::measure::machine;
 use crate::measure::machine::cache::Place;
 use crate::measure::machine::document::Measurement;
-use crate::points::{self, Meter, settings};
-use crate::store::{Header, Store, published};
+use crate::points::{self, Meter};
+use crate::store::{Store, published};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,6 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
-    let description = device.describe()?;
     let peers = Peers::of(device, spec.nvcc.as_deref());
     let mut notes = vec![
         "Times are the device's for a launch. A point that takes more than 2 s is measured once, \
@@ -78,17 +78,12 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             .to_owned(),
     ];
     notes.extend(peers.note().map(str::to_owned));
-    let header = Header {
-        command: &published(command, &spec.out),
-        quick: spec.quick,
-        seed: spec.seed,
-        settings: settings(device, &description, spec.quick, spec.seed)?,
-        device: description,
-        notes: notes.clone(),
-    };
-    let mut store = Store::<Bench>::open(&spec.out, header, spec.fresh)?;
+    let command = published(command, &spec.out);
+    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    head.notes.clone_from(&notes);
+    let mut store = Store::<Bench>::open(&spec.out, head, spec.fresh)?;
     // The peers may be other ones than when it was begun.
-    store.document.notes = notes;
+    store.document.head.notes = notes;
     let began = Instant::now();
     let time_left = || spec.time.is_none_or(|time| began.elapsed() < time);
     let everything = all_points(device, spec, &peers)?;
@@ -98,13 +93,14 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     let lacking = |asked: &&Asked| !store.document.points.iter().any(|p| there(p, asked));
     let missing: Vec<Asked> = everything.iter().filter(lacking).cloned().collect();
     let wanted: Vec<&Asked> = missing.iter().filter(|asked| here(&asked.part)).collect();
-    store.document.complete = false;
+    store.document.head.complete = false;
     let meter = Meter::new(wanted.len());
     if here(MACHINE) && store.document.machine.is_none() && time_left() {
         match machine::measure(device, &meter.progress) {
             Ok(found) => keep(device, &mut store.document, found),
             Err(error) => store
                 .document
+                .head
                 .notes
                 .push(format!("The memory could not be measured: {error}")),
         }
@@ -126,7 +122,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         store.save()?;
     }
     let points = &store.document.points;
-    store.document.complete = store.document.machine.is_some()
+    store.document.head.complete = store.document.machine.is_some()
         && peers.note().is_none()
         && everything
             .iter()

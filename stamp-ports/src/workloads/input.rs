@@ -10,6 +10,8 @@ use std::fmt::Debug;
 pub enum Occasion {
     /// `stamp run` and `stamp tune`: the sizes of the paper's Table 1.
     Measurement,
+    /// `stamp bench paper`: the transactions of the paper's Table 1, too.
+    Paper,
     /// A run without arguments: as large, except for inputs that are run whole, which are small.
     Demonstration(DeviceKind),
     /// `bench floor`: as for a demonstration, in as few passes as will do.

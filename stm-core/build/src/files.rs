@@ -41,6 +41,60 @@ pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(found)
 }
 
+/// The folders of the committed PTX, below the root of the repository.
+pub const COMMITTED_PTX: [&str; 2] = ["stm-core/ptx", "stm-kernels/ptx"];
+
+/// What identifies the PTX of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ptx {
+    /// 64 bits of all names and texts, in hexadecimal digits.
+    pub checksum: String,
+    /// The compiler that the first lines of the texts name.
+    pub compiler: String,
+}
+
+/// Returns what identifies the committed PTX of the repository at `root`.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
+    let mut hash = Fnv1a::default();
+    let mut compilers = std::collections::BTreeSet::new();
+    for folder in COMMITTED_PTX {
+        for (name, text) in read_ptx(&root.join(folder))? {
+            for part in [folder, &name, &text] {
+                hash.add(part.as_bytes());
+                // No name or text has such a byte, so none runs into the next.
+                hash.add(&[0]);
+            }
+            let line = text.lines().next().unwrap_or_default();
+            let compiler = line.trim_start_matches("// ").split("; built by").next();
+            compilers.extend(compiler.map(str::to_owned));
+        }
+    }
+    Ok(Ptx {
+        checksum: format!("{:016x}", hash.0),
+        compiler: compilers.into_iter().collect::<Vec<_>>().join("; "),
+    })
+}
+
+/// The hash of Fowler, Noll and Vo, the same on every machine.
+struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
 /// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those
 /// that were there and are gone. Each is written beside its place and renamed,
 /// so that nobody reads half a file.

@@ -45,6 +45,12 @@ pub fn parse_names(text: &str) -> Result<Vec<&'static str>, Error> {
     Ok(parse(text)?)
 }
 
+impl From<AnyInput> for Input {
+    fn from(input: AnyInput) -> Self {
+        Self(input)
+    }
+}
+
 impl Input {
     /// The input of a workload: what `args` does not say is as the size has it.
     ///

@@ -81,7 +81,11 @@ impl<'a, D: Device> Session<'a, D> {
                     self.row.runs += 1;
                     let now = self.row.transactions;
                     // An input with nothing to commit never has enough.
-                    if now >= self.settings.transactions || now == before {
+                    let runs = self
+                        .settings
+                        .runs_max
+                        .is_some_and(|max| self.row.runs >= max);
+                    if now >= self.settings.transactions || now == before || runs {
                         break;
                     }
                 }

@@ -12,6 +12,8 @@ use stm_core::algorithm::Variant;
 pub struct Settings {
     /// Transactions in all, or some more: a run is not cut short.
     pub transactions: u64,
+    /// Runs, at most: with one, as many transactions as its records fit the buffers.
+    pub runs_max: Option<u64>,
     /// Blocks of a launch.
     pub blocks: u32,
     /// Threads of a block; `egpgv` is launched with one, as no other would run,

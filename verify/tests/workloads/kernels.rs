@@ -52,6 +52,7 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
             };
             let sim = Sim::new(config);
             let settings = Settings {
+                runs_max: None,
                 transactions: 96,
                 blocks: 2,
                 threads: width.max(2),

@@ -63,6 +63,7 @@ fn everywhere(algorithm: Variant) {
             .right(&what);
         // The same from the words that the workload says there are at first.
         let settings = Settings {
+            runs_max: None,
             transactions: TRANSACTIONS,
             blocks: 2,
             threads: 4,

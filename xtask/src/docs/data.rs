@@ -11,7 +11,8 @@
 //! ```
 
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The runs of `h200/fast.json` by name: each is the one document whose command
@@ -49,6 +50,8 @@ pub(super) const CLAIMS: &str = "report/claims.json";
 /// The result files of one tree.
 pub(super) struct Data {
     files: BTreeMap<String, File>,
+    /// The files that were asked for a value since [`Data::take_used`].
+    used: RefCell<BTreeSet<String>>,
 }
 
 /// One result file: its text, and its values.
@@ -78,11 +81,26 @@ impl Data {
             let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
             files.insert(name, File { text, value });
         }
-        Ok(Self { files })
+        Ok(Self {
+            files,
+            used: RefCell::default(),
+        })
+    }
+
+    /// Returns the files that were asked for a value since this was last called.
+    pub(super) fn take_used(&self) -> Vec<String> {
+        self.used.take().into_iter().collect()
+    }
+
+    /// Returns a text field at the top of a file.
+    pub(super) fn field(&self, file: &str, name: &str) -> Option<String> {
+        let value = self.files.get(file)?.value.get(name)?;
+        Some(value.as_str()?.to_owned())
     }
 
     /// The text of a result file.
     pub(super) fn text(&self, file: &str) -> Result<&str, String> {
+        self.used.borrow_mut().insert(file.to_owned());
         self.files
             .get(file)
             .map(|file| file.text.as_str())
@@ -130,6 +148,7 @@ impl Data {
 
     fn root(&self, file: &str) -> Result<&Value, String> {
         let Some((_, words)) = ALIASES.iter().find(|(name, _)| *name == file) else {
+            self.used.borrow_mut().insert(file.to_owned());
             return match self.files.get(file) {
                 Some(file) => Ok(&file.value),
                 None => Err(format!("there is no result file {file}")),

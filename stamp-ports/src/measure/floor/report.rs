@@ -1,15 +1,20 @@
 //! What `bench floor` prints and writes.
 
-use super::measured::Measured;
-use super::search::ContenderReport;
-use crate::devices::{AnyDevice, Description};
+use super::measured::{BoundOf, Measured};
+use super::search::{ContenderReport, TriedContender};
+use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::measure::json_lines::{line, lines};
+use crate::head::{FIELDS, Head};
+use crate::measure::machine::document::Rate;
 use crate::measure::run_report::RunReport;
+use crate::measure::tried::Tried;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
+use crate::store;
 use crate::workloads::contender::ContenderKind;
+use crate::workloads::workload::Verifies;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use stm_core::host::Device;
 
@@ -74,23 +79,39 @@ fn ratios(measured: &Measured) -> Vec<Ratio> {
     ratios
 }
 
+/// The format of the document.
+pub(crate) const FORMAT: &str = "stamp-floor/1";
+
+/// The document, whose sections are in this order behind the head.
+#[derive(Serialize)]
+struct Floor<'m> {
+    #[serde(flatten)]
+    head: Head,
+    ratios: Vec<Ratio>,
+    bounds: &'m [BoundOf],
+    rates: &'m [Rate],
+    verifies: &'m BTreeMap<&'static str, Verifies>,
+    runs: &'m [ContenderReport],
+    stm: &'m [RunReport],
+    search: &'m [TriedContender],
+    stm_search: &'m [Tried],
+}
+
 /// The JSON document, an object a line, so that two of them can be compared.
-pub(crate) fn document(command: &str, device: &Description, measured: &Measured) -> Result<String> {
-    Ok(format!(
-        "{{\n\"format\": \"stamp-floor/1\",\n\"command\": {},\n\"device\": {},\n\"ratios\": {},\n\
-         \"bounds\": {},\n\"rates\": {},\n\"verifies\": {},\n\
-         \"runs\": {},\n\"stm\": {},\n\"search\": {},\n\"stm_search\": {}\n}}\n",
-        line(&command)?,
-        line(device)?,
-        lines(&ratios(measured))?,
-        lines(&measured.bounds)?,
-        lines(&measured.rates)?,
-        line(&measured.verifies)?,
-        lines(&measured.runs)?,
-        lines(&measured.stm)?,
-        lines(&measured.search)?,
-        lines(&measured.stm_search)?,
-    ))
+pub(crate) fn document(head: Head, measured: &Measured) -> Result<String> {
+    let sections = ["ratios", "bounds", "rates", "verifies", "runs", "stm"];
+    let document = Floor {
+        head,
+        ratios: ratios(measured),
+        bounds: &measured.bounds,
+        rates: &measured.rates,
+        verifies: &measured.verifies,
+        runs: &measured.runs,
+        stm: &measured.stm,
+        search: &measured.search,
+        stm_search: &measured.stm_search,
+    };
+    store::to_text(&document, &[&FIELDS[..], &sections].concat())
 }
 
 fn rows(measured: &Measured) -> Vec<Vec<String>> {

@@ -1,10 +1,10 @@
 //! `nw.json`: what `stamp bench nw` writes.
 
 use crate::error::Result;
-use crate::store::{self, Document, Header};
-use crate::sync::bench::{Bench, FIELDS};
+use crate::head::{FIELDS, Head};
+use crate::store::{self, Document};
+use crate::sync::bench::Bench;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The format's name in the document.
 pub const FORMAT: &str = "stamp-nw/1";
@@ -29,11 +29,8 @@ impl NwBench {
 impl Document for NwBench {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn begin(header: Header<'_>, started: String) -> Self {
-        Self(Bench {
-            format: FORMAT.into(),
-            ..Bench::begin(header, started)
-        })
+    fn begin(head: Head) -> Self {
+        Self(Bench::begin(head))
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -44,11 +41,7 @@ impl Document for NwBench {
         store::to_text(self, &FIELDS)
     }
 
-    fn settings(&self) -> &BTreeMap<String, String> {
-        &self.0.settings
-    }
-
-    fn seconds(&mut self) -> &mut f64 {
-        &mut self.0.seconds
+    fn head(&mut self) -> &mut Head {
+        &mut self.0.head
     }
 }

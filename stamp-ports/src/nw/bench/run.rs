@@ -1,21 +1,16 @@
 //! The whole measurement: the points that the document lacks, one after the other, and the
 //! document written after each.
 
-use super::document::NwBench;
+use super::document::{FORMAT, NwBench};
 use super::measure::Measuring;
 use super::plan::{self, PARTS};
-use crate::devices::{AnyDevice, DeviceKind};
+use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::points::{self, Asked, Meter, Point, settings};
-use crate::store::{Header, Store, published};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::head::Head;
+use crate::points::{self, Asked, Meter, Point};
+use crate::store::{Store, published};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use stm_core::Kernel;
-use stm_core::kernel::Build;
-use stm_kernels::nw::points::{Cells, Locks};
-use stm_kernels::nw::strips::{AffineStrips, LinearStrips};
-use stm_kernels::nw::tiles::{AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4};
 
 /// What `bench nw` is asked for.
 #[derive(Clone, Debug)]
@@ -48,10 +43,9 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
-    let description = device.describe()?;
-    let mut settings = settings(device, &description, spec.quick, spec.seed)?;
-    settings.insert("ptx".into(), ptx_of(device));
-    let notes = vec![
+    let command = published(command, &spec.out);
+    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    head.notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \
          point that takes more than 2 s is measured once, any other is the median of 5 after one \
          that does not count. A point of the reduction is one launch after one that does not count; \
@@ -62,15 +56,7 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
          table is compared with the host's, of more with that of tiles of another size."
             .to_owned(),
     ];
-    let header = Header {
-        command: &published(command, &spec.out),
-        quick: spec.quick,
-        seed: spec.seed,
-        settings,
-        device: description,
-        notes,
-    };
-    let mut store = Store::<NwBench>::open(&spec.out, header, spec.fresh)?;
+    let mut store = Store::<NwBench>::open(&spec.out, head, spec.fresh)?;
     let began = Instant::now();
     let everything = plan::points(device, spec.quick);
     // What was not verified, or could not be measured, is tried again.
@@ -94,30 +80,12 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
         let points = &mut store.document.0.points;
         points.retain(|before| !before.answers(asked));
         points.push(point);
-        store.document.0.complete = false;
+        store.document.0.head.complete = false;
         store.save()?;
     }
     let points = &store.document.0.points;
     let complete = |asked: &Asked| points.iter().any(|p| p.answers(asked));
-    store.document.0.complete = everything.iter().all(complete);
+    store.document.0.head.complete = everything.iter().all(complete);
     store.save()?;
     Ok(store)
-}
-
-/// Returns the checksum of the PTX that is measured, or why there is none.
-fn ptx_of(device: &AnyDevice) -> String {
-    if device.kind() == DeviceKind::Cpu {
-        return "none on the CPU".into();
-    }
-    let mut all = DefaultHasher::new();
-    macro_rules! add {
-        ($($kernel:ty)*) => {$(
-            match <$kernel>::ptx(Build::default()) {
-                Ok(text) => text.hash(&mut all),
-                Err(error) => return error.to_string(),
-            }
-        )*};
-    }
-    add!(LinearStrips AffineStrips Tiles1 Tiles2 Tiles4 AffineTiles1 AffineTiles2 AffineTiles4 Locks Cells);
-    format!("{:016x}", all.finish())
 }

@@ -88,7 +88,7 @@ impl<'b> Times<'b> {
 
     /// Returns whether it was measured on a GPU, which targets and claims are about.
     pub const fn is_of_gpu(&self) -> bool {
-        self.bench.device.gpu.is_some()
+        self.bench.head.device.gpu.is_some()
     }
 
     /// Returns the points of an implementation that count, of any part, with this case.

@@ -324,9 +324,9 @@ pub fn to_json(times: &Times<'_>) -> Result<String> {
     let bench = times.bench();
     let document = Document {
         format: FORMAT,
-        device: &bench.device.name,
-        started: &bench.started,
-        commit: bench.commit.as_deref(),
+        device: &bench.head.device.name,
+        started: &bench.head.started,
+        commit: bench.head.commit.as_deref(),
         targets: targets(times),
         claims: claims(times),
     };

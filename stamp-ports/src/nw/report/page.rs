@@ -6,11 +6,11 @@ use super::figures::Drawn;
 use super::judged;
 use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, STM};
 use crate::nw::bench::reduction::cost;
-use crate::report::page::{Parts, Section, or_details};
+use crate::report::page::{Parts, Section, facts, or_details};
 use crate::report::tables::table;
 use crate::sync::report::data::{Data, over};
 use crate::sync::report::figures::time;
-use crate::sync::report::{page, tables};
+use crate::sync::report::tables;
 use maud::{Markup, html};
 
 /// The page's title unless another is given.
@@ -27,7 +27,7 @@ pub fn page(times: &Times<'_>, figures: &[Drawn], title: &str) -> String {
         title,
         opening: opening(times),
         sections,
-        command: &bench.command,
+        command: &bench.head.command,
         footer: html! {
             footer {
                 p {
@@ -39,7 +39,7 @@ pub fn page(times: &Times<'_>, figures: &[Drawn], title: &str) -> String {
                     "The paper: A. Li, G.-J. van den Braak, H. Corporaal and A. Kumar, Fine-Grained Synchronizations and \
                      Dataflow Programming on GPUs, 2015 (GeForce GTX 570)."
                 }
-                p { "Made by stamp report from nw.json (format " (bench.format) ")." }
+                p { "Made by stamp report from nw.json (format " (bench.head.format) ")." }
             }
         },
     };
@@ -84,13 +84,13 @@ fn opening(times: &Times<'_>) -> Markup {
             dt { "stm:fast" }
             dd { "A transaction for each cell." }
         }
-        @if bench.quick {
+        @if bench.head.quick {
             p .warn { "A quick run: small inputs and few points, to see that everything works." }
         }
         @if !times.is_of_gpu() {
             p .warn { "Measured on a CPU: no target and no claim is judged." }
         }
-        @if !bench.complete {
+        @if !bench.head.complete {
             p .warn { "The run was interrupted or is still going: points are missing." }
         }
         @if !wrong.is_empty() {
@@ -99,9 +99,9 @@ fn opening(times: &Times<'_>) -> Markup {
                 (wrong.join("; ")) ". No figure, claim or sentence counts these."
             }
         }
-        (page::facts(bench))
-        @if !bench.notes.is_empty() {
-            ul .note { @for note in &bench.notes { li { (note) } } }
+        (facts(&bench.head))
+        @if !bench.head.notes.is_empty() {
+            ul .note { @for note in &bench.head.notes { li { (note) } } }
         }
     }
 }

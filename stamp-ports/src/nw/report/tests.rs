@@ -3,11 +3,12 @@
 use super::data::{SCHEMES, TABLE3};
 use super::{Times, figures, files, judged};
 use crate::devices::{Description, Gpu};
-use crate::nw::bench::document::NwBench;
+use crate::head::Head;
+use crate::nw::bench::document::{FORMAT, NwBench};
 use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, HOPS, LOCKS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claims::Verdict;
-use crate::store::{Document, Header};
+use crate::store::Document;
 use crate::sync::bench::Bench;
 use roxmltree::ParsingOptions;
 use std::collections::BTreeMap;
@@ -41,10 +42,19 @@ fn reduced(scheme: &str, cycles: f64) -> Point {
 /// A document of a GPU: the paper's own times, dataflow that takes `share` times the
 /// shortest of them, and a graph at 32 K letters that takes 100 ms, or 40 with its best tile.
 fn document(gpu: bool, share: f64) -> Bench {
-    let header = Header {
-        command: "stamp bench nw --out x",
+    let head = Head {
+        format: FORMAT.into(),
+        version: "0.1.0".into(),
+        commit: None,
+        ptx: None,
+        compiler: None,
+        driver: None,
+        command: "stamp bench nw --out x".into(),
         quick: false,
         seed: 1,
+        started: "2026-01-31T12:00:00Z".into(),
+        seconds: 0.0,
+        complete: false,
         device: Description {
             id: "cuda:0".into(),
             name: "a GPU <of tests>".into(),
@@ -65,7 +75,7 @@ fn document(gpu: bool, share: f64) -> Bench {
         settings: BTreeMap::new(),
         notes: Vec::new(),
     };
-    let mut bench = NwBench::begin(header, "2026-01-31T12:00:00Z".into()).0;
+    let mut bench = NwBench::begin(head).0;
     for (letters, [locks, launches, tiny]) in TABLE3 {
         for (name, us) in [
             (LOCKS, locks),

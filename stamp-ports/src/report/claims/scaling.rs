@@ -12,7 +12,7 @@ const FULL: u64 = 256;
 
 /// Claims about Figure 3.
 pub(super) fn scaling(paper: &Paper) -> Vec<Claim> {
-    let full = FULL * paper.device.processors as u64;
+    let full = FULL * paper.head.device.processors as u64;
     vec![
         vbv(paper),
         egpgv(paper, full),

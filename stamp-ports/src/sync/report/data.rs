@@ -112,7 +112,7 @@ impl<'b> Data<'b> {
 
     /// Returns the multiprocessors of the device.
     pub fn processors(&self) -> u32 {
-        self.bench.device.processors.max(1)
+        self.bench.head.device.processors.max(1)
     }
 
     /// Returns the points of a part, those without a time too.

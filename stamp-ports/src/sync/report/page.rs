@@ -6,7 +6,7 @@ use super::figures::Drawn;
 use super::prose::{NAMES, OTHERWISE, PEERS};
 use super::{tables, targets};
 use crate::report::claims::Verdict;
-use crate::report::page::{Parts, Section, machine, or_details, took};
+use crate::report::page::{Parts, Section, facts, or_details};
 use crate::report::tables::table;
 use crate::sync::bench::Bench;
 use maud::{Markup, html};
@@ -26,7 +26,7 @@ pub fn page(data: &Data<'_>, figures: &[Drawn], claims: &[Claim], title: &str) -
         title,
         opening: opening(bench),
         sections,
-        command: &bench.command,
+        command: &bench.head.command,
         footer: footer(bench),
     };
     parts.page()
@@ -50,16 +50,16 @@ fn opening(bench: &Bench) -> Markup {
              Gattani and Anickode 2024), run again with the library\u{2019}s locks, combiners, barriers, \
              semaphores and transactions, at the papers\u{2019} grids and at this machine\u{2019}s."
         }
-        @if bench.quick {
+        @if bench.head.quick {
             p .warn {
                 "A quick run: small inputs and few points, to see that everything works. \
                  Its figures are not comparable with the papers\u{2019}."
             }
         }
-        @if bench.device.gpu.is_none() {
+        @if bench.head.device.gpu.is_none() {
             p .warn { "Measured on a CPU: no target and no claim is judged." }
         }
-        @if !bench.complete {
+        @if !bench.head.complete {
             p .warn { "The run was interrupted or is still going: points are missing." }
         }
         @if !wrong.is_empty() {
@@ -74,26 +74,9 @@ fn opening(bench: &Bench) -> Markup {
                 " points have no time; the tables of their parts say why."
             }
         }
-        (facts(bench))
-        @if !bench.notes.is_empty() {
-            ul .note { @for note in &bench.notes { li { (note) } } }
-        }
-    }
-}
-
-/// Returns where and how a document was measured.
-pub(crate) fn facts(bench: &Bench) -> Markup {
-    let commit = bench.commit.as_deref().unwrap_or("commit not recorded");
-    html! {
-        dl {
-            dt { "Machine" } dd { (machine(&bench.device)) }
-            dt { "Begun" } dd { (bench.started) }
-            dt { "Took" } dd { (took(bench.seconds)) }
-            dt { "Command" } dd { code { (bench.command) } }
-            dt { "Program" } dd { "stamp " (bench.version) ", " (commit) ", seed " (bench.seed) }
-            @for (name, value) in &bench.settings {
-                dt { (name) } dd { (value) }
-            }
+        (facts(&bench.head))
+        @if !bench.head.notes.is_empty() {
+            ul .note { @for note in &bench.head.notes { li { (note) } } }
         }
     }
 }
@@ -262,7 +245,7 @@ fn footer(bench: &Bench) -> Markup {
                  Scheduling, 2020 (GeForce RTX 2060); A. Gattani and A. Anickode, Scalable Lock Implementations: \
                  Evaluating GPU Concurrency Performance, 2024 (GTX Titan X). Their plots print no numbers, so only what their texts and tables give is quoted."
             }
-            p { "Made by stamp report from sync.json (format " (bench.format) ")." }
+            p { "Made by stamp report from sync.json (format " (bench.head.format) ")." }
         }
     }
 }

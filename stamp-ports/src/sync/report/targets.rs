@@ -24,9 +24,9 @@ impl Target {
     pub const fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Holds => "reached",
-            Verdict::Partly | Verdict::DependsOnTheLock => "reached in part",
+            Verdict::Partly => "reached in part",
             Verdict::Fails => "missed",
-            Verdict::Unknown => "not measured",
+            Verdict::Unknown | Verdict::WithoutLock => "not measured",
         }
     }
 }
@@ -81,7 +81,7 @@ const GRID: &str = "grid.sync";
 /// Judges the targets.
 pub fn all(data: &Data<'_>) -> Vec<Target> {
     let of = |(what, wanted, judge): Stated| {
-        let finding = if data.bench().device.gpu.is_none() {
+        let finding = if data.bench().head.device.gpu.is_none() {
             Finding::unknown("measured on a CPU, for which there is no target")
         } else {
             judge(data)

@@ -239,7 +239,7 @@ fn all_points_stand_in_the_tables() {
 #[test]
 fn a_cpu_is_drawn_and_not_judged() {
     let mut bench = full();
-    bench.device.gpu = None;
+    bench.head.device.gpu = None;
     for claim in claims::all(&bench) {
         assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
         assert!(claim.at_papers_shape.contains("CPU"), "{}", claim.id);
@@ -253,7 +253,7 @@ fn quick_and_interrupted_runs_say_so() {
     let text = page_of(&full());
     assert!(!text.contains("A quick run") && !text.contains("interrupted"));
     let mut bench = full();
-    (bench.quick, bench.complete, bench.commit) = (true, false, None);
+    (bench.head.quick, bench.head.complete, bench.head.commit) = (true, false, None);
     let text = page_of(&bench);
     for said in ["A quick run", "interrupted", "commit not recorded"] {
         assert!(text.contains(said), "{said}");
@@ -264,9 +264,9 @@ fn quick_and_interrupted_runs_say_so() {
 fn hostile_texts_and_numbers_stay_text_and_numbers() {
     let hostile = "</style></svg><script>alert('x')</script>\u{0}\" onload=\"x & y";
     let mut bench = full();
-    bench.command = hostile.into();
-    bench.notes = vec![hostile.into()];
-    bench.settings.insert(hostile.into(), hostile.into());
+    bench.head.command = hostile.into();
+    bench.head.notes = vec![hostile.into()];
+    bench.head.settings.insert(hostile.into(), hostile.into());
     for (i, point) in bench.points.iter_mut().enumerate() {
         match i % 9 {
             0 => point.implementation = hostile.into(),

@@ -53,6 +53,8 @@ impl Input for Genome {
             Occasion::Quick => (512, 16, 16 << 10),
             Occasion::Recording(DeviceKind::Cpu) => (2 << 10, 32, 16 << 10),
             Occasion::Recording(DeviceKind::Cuda) => (16 << 10, 64, 64 << 10),
+            // A million different segments, so that GN-2 has as many transactions.
+            Occasion::Paper => (1 << 20, 64, 4 << 20),
             slow if slow.is_slow() => (16 << 10, 64, 256 << 10),
             _ => return Self::default(),
         };

@@ -58,6 +58,11 @@ impl Input for Ht {
                 buckets: 16 << 10,
                 ..Self::default()
             },
+            // Eight heads read, and eight written.
+            Occasion::Paper => Self {
+                keys_per_tx: 8,
+                ..Self::default()
+            },
             _ => Self::default(),
         }
     }
@@ -111,9 +116,12 @@ impl Sizes for Ht {
     }
 
     fn shared_words(&self, transactions: u64) -> u64 {
-        transactions
-            .saturating_mul(self.keys_per_tx.into())
-            .saturating_add(self.buckets.into())
+        let nodes = match self.nodes {
+            // Nobody but the transaction that a node belongs to reads or writes it.
+            NodeSource::Preassigned => 0,
+            NodeSource::Pool => transactions.saturating_mul(self.keys_per_tx.into()),
+        };
+        nodes.saturating_add(self.buckets.into())
     }
 
     fn verifies(&self) -> Verifies {

@@ -164,7 +164,7 @@ fn stated() -> [(Source, Vec<&'static [Stated]>); 3] {
 pub fn all(bench: &Bench) -> Vec<Claim> {
     let data = Data::new(bench);
     let judge = |stated: &Stated, shape: Shape| {
-        if bench.device.gpu.is_none() {
+        if bench.head.device.gpu.is_none() {
             return Finding::unknown("measured on a CPU, which the claims are not about");
         }
         (stated.judge)(&At::new(data, shape))
@@ -211,9 +211,9 @@ struct Judged<'b> {
 pub fn to_json(bench: &Bench, claims: &[Claim]) -> Result<String> {
     let judged = Judged {
         format: FORMAT,
-        device: &bench.device.name,
-        started: &bench.started,
-        commit: bench.commit.as_deref(),
+        device: &bench.head.device.name,
+        started: &bench.head.started,
+        commit: bench.head.commit.as_deref(),
         claims,
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")

@@ -2,6 +2,7 @@
 
 use super::super::looks;
 use crate::devices::{Description, Gpu};
+use crate::head::Head;
 use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
 use crate::sync::bench::{Bench, FORMAT};
 use crate::sync::document::Point;
@@ -39,10 +40,13 @@ pub(in crate::sync::report) fn point(
 
 /// A document without points, of a GPU with 132 multiprocessors.
 pub(in crate::sync::report) fn empty() -> Bench {
-    Bench {
+    let head = Head {
         format: FORMAT.into(),
         version: "0.1.0".into(),
         commit: Some("0123abc".into()),
+        ptx: Some("ptx-of-the-sample".into()),
+        compiler: Some("a compiler".into()),
+        driver: Some("1.2.3".into()),
         command: "stamp bench sync --out sample".into(),
         quick: false,
         seed: 1,
@@ -66,8 +70,11 @@ pub(in crate::sync::report) fn empty() -> Bench {
                 resident_threads_per_processor: 2048,
             }),
         },
-        settings: BTreeMap::from([("ptx".into(), "ptx-of-the-sample".into())]),
+        settings: BTreeMap::from([("program".into(), "program-of-the-sample".into())]),
         notes: vec!["SAMPLE: made up, none of it was measured.".into()],
+    };
+    Bench {
+        head,
         points: Vec::new(),
         machine: None,
     }

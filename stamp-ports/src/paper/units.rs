@@ -1,0 +1,78 @@
+//! Units of a document: what a piece measured whole, and what is measured again.
+
+use super::document::Paper;
+use super::plan::Section;
+
+/// Points that are measured by one command or again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit<'w> {
+    section: Section,
+    workload: &'w str,
+}
+
+impl<'w> Unit<'w> {
+    /// The unit of a section and a workload.
+    pub(super) const fn new(section: Section, workload: &'w str) -> Self {
+        Self { section, workload }
+    }
+
+    /// Its name in the document.
+    pub(super) fn name(self) -> String {
+        format!("{} {}", self.section.name(), self.workload)
+    }
+}
+
+/// Whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
+fn is_of(of: &str, workload: &str) -> bool {
+    of.split('/').next() == Some(workload)
+}
+
+impl Paper {
+    /// Whether a piece has measured a unit.
+    pub(super) fn has(&self, unit: Unit<'_>) -> bool {
+        let name = unit.name();
+        self.pieces.iter().any(|piece| piece.units.contains(&name))
+    }
+
+    /// Removes a unit's points, so that it is measured anew.
+    pub(super) fn forget(&mut self, unit: Unit<'_>) {
+        let (name, workload) = (unit.name(), unit.workload);
+        // With a result goes the verdict on its isolation.
+        let judged = format!("isolation {workload}");
+        let gone =
+            |known: &String| *known == name || (unit.section == Section::Fig2 && *known == judged);
+        for piece in &mut self.pieces {
+            piece.units.retain(|known| !gone(known));
+        }
+        match unit.section {
+            Section::Fig2 => {
+                self.speedups.retain(|s| s.workload != workload);
+                self.critical_sections.retain(|s| !s.is_of(workload));
+                self.search.retain(|t| t.workload != workload);
+            }
+            Section::Fig3 => self.threads.retain(|t| t.workload != workload),
+            Section::Fig4 => self.eigenbench.clear(),
+            Section::Fig5 => self.breakdown.retain(|b| b.workload != workload),
+            Section::Table1 => (self.characteristics).retain(|c| !is_of(&c.workload, workload)),
+        }
+    }
+
+    /// Whether something of a unit failed or was wrong.
+    pub(super) fn failed(&self, unit: Unit<'_>) -> bool {
+        let workload = unit.workload;
+        unit.section == Section::Fig2
+            && (self
+                .speedups
+                .iter()
+                .any(|s| s.workload == workload && !s.verified)
+                || (self.critical_sections.iter()).any(|s| s.is_of(workload) && !s.verified))
+    }
+
+    /// Why the figures of this document must not be compared with one another; `None` if they
+    /// may be.
+    pub fn mixed(&self) -> Option<String> {
+        self.pieces
+            .iter()
+            .find_map(|piece| piece.foreign(&self.head))
+    }
+}

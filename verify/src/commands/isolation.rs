@@ -1,0 +1,264 @@
+//! The command `verify isolation`: judges one recorded run of each result of Figure 2 in a
+//! document of `stamp bench paper`, and writes the verdicts into it.
+//!
+//! A run has the launch of the result, and as many transactions as its records fit the buffers.
+//! Where the input says how many there are and their records do not fit, a smaller input is
+//! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
+//! as, which has the same launch.
+
+use super::say;
+use crate::cli::{WorkloadList, parse_count};
+use crate::error::Error;
+use crate::opacity;
+use crate::record::input::{self, Input};
+use crate::record::{self, Row, Settings};
+use clap::Args;
+use stamp_ports::devices::{AnyDevice, DeviceKind};
+use stamp_ports::head::Head;
+use stamp_ports::out_file::OutFile;
+use stamp_ports::paper::document::{FILE_NAME, FORMAT, Paper, Speedup};
+use stamp_ports::paper::isolation::Isolation;
+use stamp_ports::paper::pieces::Piece;
+use stamp_ports::paper::plan::Plan;
+use stamp_ports::workloads::AnyInput;
+use stamp_ports::workloads::input::Occasion;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
+use stm_core::host::{Cuda, StmConfig};
+
+/// The arguments of `verify isolation`.
+#[derive(Args, Debug)]
+pub struct IsolationArgs {
+    /// The folder of paper.json
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(long, value_name = "W", value_parser = input::parse_names, default_value = "all")]
+    pub workload: WorkloadList,
+    /// Begin no further run after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub seconds: Option<Duration>,
+    /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub buffer_bytes: Option<u64>,
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    parse_count(text).map(Duration::from_secs)
+}
+
+/// Bytes of all recording buffers, unless the caller says otherwise.
+const fn buffer_bytes(kind: DeviceKind) -> u64 {
+    match kind {
+        DeviceKind::Cpu => 256 << 20,
+        DeviceKind::Cuda => 8 << 30,
+    }
+}
+
+/// How long a recorded run may take.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// Judges what the document lacks. Returns whether all of its verdicts are good.
+pub(super) fn isolation(args: &IsolationArgs) -> Result<bool, Error> {
+    let began = Instant::now();
+    let path = args.folder.join(FILE_NAME);
+    let mut paper = read(&path)?;
+    let device = device_of(&path, &paper.head.device.id)?;
+    let command = format!("verify isolation {}", last_of(&args.folder));
+    let asked = (paper.head.quick, paper.head.seed);
+    let head = Head::new(FORMAT, &device, &command, asked)?;
+    if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
+        return Err(Error::Usage(format!(
+            "{}: it was measured {what}: judge it with the program and the machine that measured it",
+            path.display()
+        )));
+    }
+    let file = OutFile::new(&path)?;
+    drop(file);
+    let mut piece = Piece::new(&head);
+    let judging = Judging {
+        device: &device,
+        plan: Plan::new(paper.head.quick),
+        seed: paper.head.seed,
+        bytes: args.buffer_bytes.unwrap_or(buffer_bytes(device.kind())),
+    };
+    let number = paper.pieces.len();
+    loop {
+        if args.seconds.is_some_and(|time| began.elapsed() >= time) {
+            break;
+        }
+        let mut lacking = paper.speedups.iter();
+        let lacks = |s: &&Speedup| {
+            let asked = args.workload.contains(&s.workload.as_str());
+            asked && s.verified && s.isolation.is_none()
+        };
+        let Some(result) = lacking.find(lacks).cloned() else {
+            break;
+        };
+        let verdict = judging.judge(&result)?;
+        say(format_args!(
+            "{} {}: {}",
+            result.workload,
+            result.resolved,
+            verdict.told()
+        ));
+        let same = |s: &&mut Speedup| {
+            (&s.workload, &s.resolved, s.blocks, s.threads)
+                == (
+                    &result.workload,
+                    &result.resolved,
+                    result.blocks,
+                    result.threads,
+                )
+        };
+        for speedup in paper.speedups.iter_mut().filter(same) {
+            speedup.isolation = Some(verdict.clone());
+        }
+        let unit = format!("isolation {}", result.workload);
+        if !piece.units.contains(&unit) {
+            piece.units.push(unit);
+        }
+        piece.seconds = began.elapsed().as_secs_f64();
+        paper.pieces.truncate(number);
+        paper.pieces.push(piece.clone());
+        OutFile::new(&path)?.write(&paper.to_text()?)?;
+    }
+    let of = |good: fn(&Isolation) -> bool| {
+        let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
+        verdicts.filter(|verdict| good(verdict)).count()
+    };
+    let (opaque, judged) = (of(|v| v.opaque == Some(true)), of(|v| v.opaque.is_some()));
+    let all = of(|_| true);
+    say(format_args!(
+        "{} of {} results have a verdict: {opaque} are opaque, {} are not, {} could not be judged",
+        all,
+        paper.speedups.len(),
+        judged - opaque,
+        all - judged
+    ));
+    Ok(opaque == judged)
+}
+
+/// Reads the document.
+fn read(path: &Path) -> Result<Paper, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::Usage(format!(
+            "cannot read {}: {error}: give the folder that `stamp bench paper --out` wrote",
+            path.display()
+        ))
+    })?;
+    Paper::parse(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))
+}
+
+/// The device that a document names.
+fn device_of(path: &Path, id: &str) -> Result<AnyDevice, Error> {
+    if id == "cpu" {
+        return Ok(AnyDevice::cpu());
+    }
+    let ordinal = id.strip_prefix("cuda:").and_then(|n| n.parse().ok());
+    let ordinal = ordinal.ok_or_else(|| {
+        Error::Usage(format!(
+            "{}: there is no device {id:?}: measure it again with `stamp bench paper --fresh`",
+            path.display()
+        ))
+    })?;
+    Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
+}
+
+/// A folder's own name, as the document may be published.
+fn last_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// What is the same for all results.
+struct Judging<'d> {
+    device: &'d AnyDevice,
+    plan: Plan,
+    seed: u64,
+    bytes: u64,
+}
+
+impl Judging<'_> {
+    /// Records and judges a run of a result. What the run itself cannot do is in the verdict.
+    fn judge(&self, result: &Speedup) -> Result<Isolation, Error> {
+        let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
+        let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
+            return Err(Error::Usage(format!(
+                "{FILE_NAME} has a result of {} {}, which this program does not know: use the \
+                 program that wrote it",
+                result.workload, result.resolved
+            )));
+        };
+        match self.record(variant, &Input::from(input), result) {
+            Err(Error::BufferFull { .. }) => {}
+            other => return or_note(other),
+        }
+        let small = Occasion::Recording(self.device.kind());
+        let Some(input) = AnyInput::sized(&result.workload, small) else {
+            return Ok(Isolation::not_judged("its records do not fit".into()));
+        };
+        let summary = input.make(self.seed)?.sizes().summary();
+        let mut verdict = or_note(self.record(variant, &Input::from(input), result))?;
+        verdict.input = Some(summary);
+        Ok(verdict)
+    }
+
+    fn record(
+        &self,
+        variant: Variant,
+        input: &Input,
+        result: &Speedup,
+    ) -> Result<Isolation, Error> {
+        let settings = Settings {
+            transactions: result.transactions_full,
+            runs_max: Some(1),
+            blocks: result.blocks,
+            threads: result.threads,
+            locks: result.locks,
+            stripe_bytes: StmConfig::default().stripe_bytes,
+            retry_limits: StmConfig::default().retry_limits,
+            seed: self.seed,
+            attempts: 2,
+            buffer_bytes: self.bytes,
+            time_limit: Some(LIMIT),
+        };
+        let mut violations = 0;
+        let row: Row = record::record(self.device, variant, input, &settings, |history| {
+            violations += opacity::check(&history)?.violations_total;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Isolation {
+            opaque: Some(violations == 0 && row.wrong_state.is_none()),
+            transactions: row.transactions,
+            attempts: row.attempts,
+            histories: row.histories,
+            blocks: row.blocks,
+            threads: row.threads,
+            input: None,
+            note: row.wrong_state.or_else(|| {
+                (violations > 0).then(|| format!("{violations} attempts are not opaque"))
+            }),
+        })
+    }
+}
+
+/// The verdict where a run could not be made, if another one still can.
+fn or_note(found: Result<Isolation, Error>) -> Result<Isolation, Error> {
+    use stm_core::host::Error as Host;
+    match found {
+        Err(
+            error @ (Error::BufferFull { .. }
+            | Error::Usage(_)
+            | Error::TooLarge { .. }
+            | Error::Host(Host::Timeout { .. } | Host::OutOfMemory { .. })),
+        ) => Ok(Isolation::not_judged(error.to_string())),
+        Err(error @ Error::Impossible { .. }) => Ok(Isolation {
+            opaque: Some(false),
+            ..Isolation::not_judged(error.to_string())
+        }),
+        other => other,
+    }
+}
