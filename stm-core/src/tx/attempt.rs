@@ -28,6 +28,8 @@ use crate::tx::stm_ref::StmRef;
 /// writes are buffered until the commit. Every operation returns a
 /// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
 /// continue, and it does not commit even if its closure swallows the error.
+// The flags are independent of each other, and each is one register.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
