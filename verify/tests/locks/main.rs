@@ -13,6 +13,7 @@ mod fairness;
 mod misuse;
 mod mutants;
 mod panics;
+#[cfg(feature = "cli")]
 mod plain;
 mod series;
 #[cfg(feature = "cli")]
