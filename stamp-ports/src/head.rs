@@ -11,6 +11,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What is written where the build did not know its commit.
 pub const UNKNOWN: &str = "unknown";
 
+/// What `--version` prints: the version, and a line each for the commit, the checksum of the PTX
+/// and its compiler, as they were when the program was built.
+pub const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit ",
+    env!("STAMP_COMMIT"),
+    "\nptx ",
+    env!("STAMP_PTX"),
+    "\ncompiler ",
+    env!("STAMP_PTX_COMPILER"),
+);
+
 /// What identifies the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {

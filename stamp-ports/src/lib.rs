@@ -11,6 +11,7 @@
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
 //! | [`nw`] | `nw` and `bench nw`: alignments of sequences |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
+//! | [`against`] | `bench against`: this program beside one of an earlier commit |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
 //! | [`points`] | points of a measurement |
 //! | [`head`] | what every document of measurements begins with: where its figures come from |
@@ -22,6 +23,7 @@
 //! | [`numbers`] | numbers as people write them: `8M`, `2^20`, and back |
 //! | [`alias`] | tables for draws that are not uniform |
 
+pub mod against;
 pub mod alias;
 pub mod cli;
 pub mod devices;

@@ -172,14 +172,19 @@ impl Meter {
             _ => format!("{}/s", short(point.per_s)),
         };
         let line = format!(
-            "{number}/{} {} {} at {}x{} {}: {found}",
-            self.points,
+            "{} {} at {}x{} {}: {found}",
             point.part,
             point.implementation,
             point.blocks,
             point.threads,
             parameters.join(" ")
         );
+        self.line(number, &line);
+    }
+
+    /// Says `what` about point `number`.
+    pub fn line(&self, number: usize, what: &str) {
+        let line = format!("{number}/{} {what}", self.points);
         if self.lines {
             // The measurement is the same whether somebody reads this or not.
             let _ = writeln!(stderr(), "{line}");

@@ -37,6 +37,7 @@ Examples:
 #[command(
     name = "stamp",
     version,
+    long_version = crate::head::LONG_VERSION,
     about = "Runs transactional-memory workloads on a GPU or the CPU and verifies them",
     after_help = "\
 Without a command, every workload runs with every variant on the best device
@@ -222,6 +223,9 @@ pub enum Bench {
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),
+    /// This program beside another `stamp` of an earlier commit: is it as fast?
+    #[command(after_help = super::against::help())]
+    Against(super::against::AgainstArgs),
 }
 
 /// The options of `bench paper`.
@@ -449,7 +453,7 @@ fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
     parse_seconds(text).map(Some)
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .filter(|&seconds| seconds > 0.0)

@@ -7,11 +7,12 @@
 //! | `console` | the device that is opened, and what became of standard output |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
-//! | `tune`, `floor`, `paper`, `sync`, `nw_bench` | the commands that measure more |
+//! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
 //! | `nw` | `nw`, alignments |
 //! | `faults`, `soak` | `faults` and `soak` |
 
+mod against;
 pub mod args;
 mod console;
 mod demonstration;
@@ -89,6 +90,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
         Some(Command::Bench(Bench::Nw(args))) => nw_bench::nw(args, line),
         Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
+        Some(Command::Bench(Bench::Against(args))) => against::against(args, line),
     }
 }
 

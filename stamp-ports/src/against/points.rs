@@ -1,0 +1,262 @@
+//! The points of `bench against`.
+//!
+//! A *row* is a workload with its options, and a *point* is a row at a launch. Each row runs at the
+//! launch that a program chooses by itself, and rows of RA and bank at fixed launches too, from
+//! sixteen warps to more threads than a GPU holds at a time.
+//!
+//! The sizes are chosen so that a launch takes some milliseconds to some 100 ms on an H200 whether
+//! transactions conflict or not, and the whole list four minutes at most, most of which the driver
+//! takes to compile the kernels of each child process. So the largest launch is left out where all
+//! transactions want the same few words: most of its threads would only wait for their turn, as those
+//! of the next smaller one do, and to give each thread a transaction takes seconds. Vacation has
+//! fewer records than it has by default, as the host checks all of them after each launch.
+
+use crate::error::{Error, Result};
+
+/// The variant of all points.
+pub const VARIANT: &str = "fast";
+
+/// A launch: its blocks and threads, and how many transactions or operations it has; the shape is
+/// `None` where the program chooses it.
+type LaunchOf = (Option<(u32, u32)>, &'static str);
+
+/// A workload with its options, and the launches that are measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The row's name.
+    pub name: &'static str,
+    /// What it is, for the help.
+    pub about: &'static str,
+    /// The workload.
+    workload: &'static str,
+    /// The workload's options.
+    options: &'static [&'static str],
+    /// The option that says how many transactions a launch has.
+    sized_by: &'static str,
+    /// The launches.
+    launches: &'static [LaunchOf],
+}
+
+const DEFAULT: Option<(u32, u32)> = None;
+const WARPS: Option<(u32, u32)> = Some((16, 32));
+const SMALL: Option<(u32, u32)> = Some((132, 96));
+const LARGE: Option<(u32, u32)> = Some((264, 128));
+const FULL: Option<(u32, u32)> = Some((528, 256));
+/// A launch for the CPU.
+const TWO: Option<(u32, u32)> = Some((2, 2));
+
+/// Launches of a row in which all transactions conflict.
+const CONFLICTS: &[LaunchOf] = &[
+    (DEFAULT, "16K"),
+    (WARPS, "16K"),
+    (SMALL, "16K"),
+    (LARGE, "32K"),
+];
+/// Launches of a row in which some transactions conflict.
+const SOME: &[LaunchOf] = &[
+    (DEFAULT, "256K"),
+    (WARPS, "256K"),
+    (SMALL, "256K"),
+    (LARGE, "256K"),
+    (FULL, "256K"),
+];
+/// Launches of a row in which hardly any transactions conflict.
+const FEW: &[LaunchOf] = &[
+    (DEFAULT, "2M"),
+    (WARPS, "2M"),
+    (SMALL, "2M"),
+    (LARGE, "2M"),
+    (FULL, "2M"),
+];
+
+const fn row(
+    name: &'static str,
+    about: &'static str,
+    (workload, options): (&'static str, &'static [&'static str]),
+    launches: &'static [LaunchOf],
+) -> Row {
+    Row {
+        name,
+        about,
+        workload,
+        options,
+        sized_by: "--transactions",
+        launches,
+    }
+}
+
+const fn sized_by(option: &'static str, row: Row) -> Row {
+    Row {
+        sized_by: option,
+        ..row
+    }
+}
+
+/// The rows of the whole list.
+#[rustfmt::skip]
+const ROWS: [Row; 17] = [
+    row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
+    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
+    row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
+    row("ra-8m", "random array of 8 M words", ("ra", &["--words", "8M"]), FEW),
+    row("bank-audits", "transfers, and audits among them", ("bank", &[]), FEW),
+    row("bank-transfers", "transfers alone", ("bank", &["--audit-share", "0"]), FEW),
+    row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
+    row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
+    row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),
+    row("eigenbench", "EigenBench", ("eigenbench", &[]), &[(DEFAULT, "1M")]),
+    row("eigenbench-64", "EigenBench with 64 hot words", ("eigenbench", &["--hot-words", "64"]), &[(DEFAULT, "4K")]),
+    sized_by("--points", row("kmeans", "k-means, all passes", ("kmeans", &[]), &[(DEFAULT, "64K")])),
+    row("map", "hash map with nodes from a pool", ("map", &[]), &[(DEFAULT, "4M")]),
+    row("list", "sorted list with nodes from a pool", ("list", &[]), &[(DEFAULT, "128K")]),
+    sized_by("--operations", row("queue", "bounded queue", ("queue", &[]), &[(DEFAULT, "16K")])),
+    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "64K")])),
+    row("vacation", "STAMP's travel agency", ("vacation", &["-r", "128K"]), &[(DEFAULT, "64K")]),
+];
+
+/// The rows of `--quick`, whose launches a CPU can make.
+#[rustfmt::skip]
+const QUICK: [Row; 3] = [
+    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), &[(DEFAULT, "16K"), (TWO, "16K")]),
+    row("bank-audits", "transfers, and audits among them", ("bank", &["--accounts", "64K"]), &[(DEFAULT, "64K"), (TWO, "64K")]),
+    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "8K"), (TWO, "8K")])),
+];
+
+/// A row at a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
+    pub name: String,
+    /// The row's name.
+    pub row: &'static str,
+    /// The workload.
+    pub workload: &'static str,
+    /// The blocks and threads of the launch, where they are fixed.
+    pub shape: Option<(u32, u32)>,
+    /// The size of the launch.
+    pub size: &'static str,
+    sized_by: &'static str,
+    options: &'static [&'static str],
+}
+
+impl Point {
+    /// Returns the arguments of the program, without those that all points share.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec!["run", self.workload];
+        words.extend(self.options);
+        words.extend([self.sized_by, self.size]);
+        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if let Some((blocks, threads)) = self.shape {
+            for (option, n) in [("--blocks", blocks), ("--threads", threads)] {
+                words.extend([option.to_owned(), n.to_string()]);
+            }
+        }
+        words
+    }
+
+    /// Returns whether a name at the command line means this point: the point's name, that of its
+    /// row, or that of its workload.
+    fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.row == name || self.workload == name
+    }
+}
+
+/// Returns the rows of the whole list, or of the quick one.
+pub const fn rows(quick: bool) -> &'static [Row] {
+    if quick { &QUICK } else { &ROWS }
+}
+
+/// Returns all points in their order.
+pub fn all(quick: bool) -> Vec<Point> {
+    let points = rows(quick).iter().flat_map(|row| {
+        row.launches.iter().map(move |&(shape, size)| Point {
+            name: match shape {
+                Some((blocks, threads)) => format!("{}@{blocks}x{threads}", row.name),
+                None => format!("{}@default", row.name),
+            },
+            row: row.name,
+            workload: row.workload,
+            shape,
+            size,
+            sized_by: row.sized_by,
+            options: row.options,
+        })
+    });
+    points.collect()
+}
+
+/// Returns the points that these names mean, in their order; without names all points.
+///
+/// # Errors
+/// [`Error::Usage`] for a name that means no point, with the names that there are.
+pub fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
+    let points = all(quick);
+    if names.is_empty() {
+        return Ok(points);
+    }
+    if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
+        let mut launches: Vec<&str> = Vec::new();
+        for point in &points {
+            let launch = point.name.split('@').nth(1).unwrap_or_default();
+            if !launches.contains(&launch) {
+                launches.push(launch);
+            }
+        }
+        let rows: Vec<&str> = rows(quick).iter().map(|row| row.name).collect();
+        return Err(Error::Usage(format!(
+            "--only: there is no point {unknown:?}{}: known are {}, each with @ and its launch \
+             behind it or without ({}), and a workload's name for all of its points",
+            if quick { " of --quick" } else { "" },
+            rows.join(", "),
+            launches.join(", ")
+        )));
+    }
+    let is_asked = |point: &Point| names.iter().any(|name| point.is_named(name));
+    Ok(points.into_iter().filter(is_asked).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+    use clap::Parser;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_program_takes_the_arguments_of_every_point_and_names_are_unique() {
+        for quick in [false, true] {
+            let points = all(quick);
+            let names: BTreeSet<&str> = points.iter().map(|p| p.name.as_str()).collect();
+            assert_eq!(names.len(), points.len());
+            for point in points {
+                let words = [vec!["stamp".to_owned()], point.words()].concat();
+                let cli = Cli::try_parse_from(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+                let Some(Command::Run(run)) = cli.command else {
+                    panic!("{words:?} runs a workload")
+                };
+                run.input.check(&run.workload, false).unwrap();
+                assert_eq!(run.blocks, point.shape.map(|shape| shape.0), "{words:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_mean_points_rows_and_workloads_and_others_are_refused_with_those_known() {
+        let named = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+            select(false, &names).map(|points| points.len())
+        };
+        assert_eq!(named(&[]).unwrap(), all(false).len());
+        assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
+        assert_eq!(named(&["ra-16k"]).unwrap(), 5);
+        assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
+        assert_eq!(named(&["ra"]).unwrap(), 18);
+        assert_eq!(named(&["ht"]).unwrap(), 2);
+        assert_eq!(named(&["ht@default"]).unwrap(), 1);
+        let error = named(&["ra", "rb"]).unwrap_err();
+        assert_eq!(error.status(), 2);
+        for part in ["\"rb\"", "ra-32", "eigenbench-64", "528x256"] {
+            assert!(error.to_string().contains(part), "{error} lacks {part}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What `bench against` prints.
+
+use super::child::{Identity, Outcome, Run};
+use super::judge::Verdict;
+use super::{Found, Measured, Spec};
+use crate::error::Result;
+use crate::head::{FIELDS, Head};
+use crate::numbers::digits3;
+use crate::output::align;
+use crate::store::to_text;
+use serde::Serialize;
+use std::io::Write;
+
+/// The format of the document.
+pub const FORMAT: &str = "stamp-against/1";
+
+/// The document, whose fields are in this order behind the head.
+#[derive(Serialize)]
+struct Document<'f> {
+    #[serde(flatten)]
+    head: Head,
+    this: &'f Identity,
+    other: &'f Identity,
+    at_least: f64,
+    repeat: u32,
+    time_limit_s: f64,
+    holds: bool,
+    same_as_default: &'f [String],
+    points: &'f [Measured],
+}
+
+/// Returns the JSON document, a point a line.
+///
+/// # Errors
+/// A field that has no form in JSON.
+pub fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
+    let document = Document {
+        head,
+        this: &found.this,
+        other: &found.other,
+        at_least: spec.at_least,
+        repeat: spec.repeat,
+        time_limit_s: spec.limit.as_secs_f64(),
+        holds: found.holds(),
+        same_as_default: &found.same,
+        points: &found.points,
+    };
+    let fields = [
+        "this",
+        "other",
+        "at_least",
+        "repeat",
+        "time_limit_s",
+        "holds",
+        "same_as_default",
+    ];
+    to_text(&document, &[&FIELDS[..], &fields].concat())
+}
+
+/// Returns what a program is, in words.
+fn program(identity: &Identity) -> String {
+    let mut text = format!("{}, stamp {}", identity.file, identity.version);
+    for (what, value) in [("commit", &identity.commit), ("PTX", &identity.ptx)] {
+        text += &format!(", {what} {}", value.as_deref().unwrap_or("unknown"));
+    }
+    text
+}
+
+/// Returns a rate in millions, with three digits however small it is.
+fn millions(per_s: f64) -> String {
+    let millions = per_s * 1e-6;
+    match millions {
+        m if m >= 1.0 => digits3(m),
+        m if m >= 0.1 => format!("{m:.3}"),
+        m => format!("{m:.4}"),
+    }
+}
+
+/// Returns the two rates and the ratio of a point, or what became of it, for the line on standard
+/// error.
+pub(super) fn line(measured: &Measured) -> String {
+    let name = &measured.point;
+    let judged = &measured.judged;
+    match (&judged.ratio, &judged.verdict) {
+        (Some(ratio), verdict) => {
+            let end = if verdict.is_failure() { ", BELOW" } else { "" };
+            format!("{name}: {:.3}{end}", ratio.ratio)
+        }
+        (None, Verdict::Failed(why)) => format!("{name}: FAILED: {why}"),
+        (None, Verdict::NotJudged(why)) => format!("{name}: not judged: {why}"),
+        (None, _) => name.clone(),
+    }
+}
+
+/// Returns the launch of a run, with a mark where the program chose it.
+fn launch(measured: &Measured, run: &Run) -> String {
+    let mark = if measured.point.ends_with("@default") {
+        "*"
+    } else {
+        ""
+    };
+    match (run.shape(), measured.point.split_once('@')) {
+        (Some((blocks, threads)), _) => format!("{blocks}x{threads}{mark}"),
+        (None, Some((_, launch))) => launch.into(),
+        (None, None) => String::new(),
+    }
+}
+
+/// Returns the row of a point.
+fn cells(measured: &Measured) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let rate = |run: &Run| match &run.outcome {
+        Outcome::Done(timed) => millions(timed.tx_per_s),
+        _ => dash(),
+    };
+    let jit = |run: &Run| match &run.outcome {
+        Outcome::Done(timed) => format!("{:.0}", timed.jit_ms),
+        _ => dash(),
+    };
+    let shown = if measured.this.shape().is_some() {
+        &measured.this
+    } else {
+        &measured.other
+    };
+    let name = measured.point.split('@').next().unwrap_or_default();
+    let mut row = vec![
+        name.to_owned(),
+        launch(measured, shown),
+        rate(&measured.this),
+        rate(&measured.other),
+    ];
+    row.extend(match &measured.judged.ratio {
+        Some(r) => [r.ratio, r.lowest, r.highest].map(|x| format!("{x:.3}")),
+        None => [dash(), dash(), dash()],
+    });
+    row.push(format!("{}/{}", jit(&measured.this), jit(&measured.other)));
+    row
+}
+
+/// Prints the table and what has to be known about single points.
+///
+/// # Errors
+/// Those of the output.
+pub fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
+    writeln!(out, "{device}")?;
+    writeln!(out, "this: {}", program(&found.this))?;
+    writeln!(out, "other: {}\n", program(&found.other))?;
+    let header = [
+        "point", "launch", "this", "other", "ratio", "lowest", "highest", "JIT",
+    ];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(found.points.iter().map(cells));
+    for line in align(&rows, 2, false) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(
+        out,
+        "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest: by the\n\
+         slowest launches of one and the fastest of the other. JIT: ms, this/other.\n\
+         *: a launch that the program chose.",
+        spec.repeat
+    )?;
+    remarks(out, found)?;
+    verdict(out, spec, found)
+}
+
+/// Prints what the table does not show.
+fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
+    if !found.same.is_empty() {
+        writeln!(
+            out,
+            "Not measured again, as the default launch is the same: {}.",
+            found.same.join(", ")
+        )?;
+    }
+    for point in &found.points {
+        if let (Some(this), Some(other)) = (point.this.shape(), point.other.shape())
+            && this != other
+        {
+            writeln!(
+                out,
+                "{}: other chose the launch {}x{}.",
+                point.point, other.0, other.1
+            )?;
+        }
+    }
+    for point in &found.points {
+        match &point.judged.verdict {
+            Verdict::NotJudged(why) => writeln!(out, "NOT judged: {}: {why}", point.point)?,
+            Verdict::Failed(why) => writeln!(out, "FAILED: {}: {why}", point.point)?,
+            Verdict::Holds | Verdict::Below => {}
+        }
+    }
+    Ok(())
+}
+
+/// Prints the verdict about all points.
+fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
+    let verdicts = || found.points.iter().map(|point| &point.judged.verdict);
+    let judged = verdicts().filter(|verdict| verdict.is_judged()).count();
+    let below = found.points.iter().filter_map(|point| {
+        let ratio = point.judged.ratio.as_ref()?;
+        let is_below = point.judged.verdict == Verdict::Below;
+        is_below.then(|| format!("{} ({:.3})", point.point, ratio.ratio))
+    });
+    let below: Vec<String> = below.collect();
+    let at_least = spec.at_least;
+    if !below.is_empty() {
+        writeln!(out, "BELOW {at_least}: {}", below.join(", "))?;
+    }
+    let wrong = verdicts().filter(|verdict| verdict.is_failure()).count();
+    if judged == 0 {
+        writeln!(out, "\nNo point was judged, so nothing is known.")?;
+    } else if wrong == 0 {
+        writeln!(
+            out,
+            "\nAll {judged} points that were judged are at {at_least} or above."
+        )?;
+    } else {
+        writeln!(
+            out,
+            "\n{wrong} of {judged} points that were judged failed or are below {at_least}."
+        )?;
+    }
+    Ok(())
+}

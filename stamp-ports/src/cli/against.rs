@@ -1,0 +1,138 @@
+//! The command `bench against`.
+
+use super::console::{open, told, without_folder};
+use super::name_list::described;
+use crate::against::child::Program;
+use crate::against::{Spec, measure, points, report};
+use crate::devices::{Choice, DeviceKind, parse_choice};
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::out_file::OutFile;
+use crate::workloads::shared_options::SEED;
+use clap::Args;
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use stm_core::host::Device;
+
+/// Timed launches of a run.
+const REPEAT: u32 = 5;
+/// Timed launches of a run with `--quick`.
+const QUICK_REPEAT: u32 = 3;
+
+/// What `--help` says behind the options.
+pub(super) fn help() -> String {
+    let rows = points::rows(false).iter().map(|row| (row.name, row.about));
+    format!("{}\n{HELP}", described("Points", rows))
+}
+
+/// The end of the help.
+const HELP: &str = "\
+Each point runs at the launch that a program chooses; those of ra and bank run
+at 16x32, 132x96, 264x128 and 528x256 too (not 528x256 in ra-32 and ra-1k).
+--only takes a point (ra-16k@16x32, ra-16k@default), a name from above, or a
+workload for all of its points. All are of the variant fast, with five launches
+after a first that is not timed.
+
+The points run in both programs in turn, each run in a process of its own, with
+the driver's cache off. A point that OTHER does not know, or does not finish, is
+named and not judged. A point that OTHER finishes and this program does not, or
+whose result is wrong here, is a failure. The list takes about four minutes on
+an H200. --quick takes seconds, on the CPU too, and shows that it works.
+
+Exit status: 0 if every point that was judged is at R or above, 1 if one is not
+or failed or none was judged, 2 if the command cannot be carried out, for
+example if OTHER is no `stamp`.
+
+Examples:
+  git worktree add ../parent HEAD~1
+  (cd ../parent && cargo build --release -p stamp-ports)
+  stamp bench against ../parent/target/release/stamp --out against.json
+  stamp bench against ../parent/target/release/stamp --only ra,zipf
+  stamp bench against ../parent/target/release/stamp --quick --device cpu";
+
+/// The options of `bench against`.
+#[derive(Args, Debug, Clone)]
+pub struct AgainstArgs {
+    /// The other program: a `stamp` that was built from an earlier commit
+    #[arg(value_name = "OTHER")]
+    pub other: PathBuf,
+    /// auto, cpu, cuda or cuda:N; on the CPU only with --quick
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Few small points, three launches
+    #[arg(long)]
+    pub quick: bool,
+    /// Only these points, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The least ratio of this program's rate to OTHER's that holds
+    #[arg(long, value_name = "R", value_parser = parse_ratio, default_value = "0.97")]
+    pub at_least: f64,
+    /// Kill a run of a point after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = super::args::parse_seconds,
+          default_value = "20")]
+    pub time_limit: Duration,
+    /// Print the JSON document instead of the table
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON document to a file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// The program that is measured as this one, for tests [default: this one]
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub this: Option<PathBuf>,
+}
+
+fn parse_ratio(text: &str) -> Result<f64, String> {
+    let ratio = text.parse().ok();
+    ratio
+        .filter(|ratio: &f64| ratio.is_finite() && *ratio >= 0.0)
+        .ok_or_else(|| format!("{text:?} is no ratio: give a number of 0 or more, such as 0.97"))
+}
+
+/// Measures both programs; `command` is how it was called. Returns whether every point that was
+/// judged holds.
+pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
+    let points = points::select(args.quick, &args.only)?;
+    let file = args.out.as_deref().map(OutFile::new).transpose()?;
+    let other = Program::at(&args.other)?;
+    let this = match &args.this {
+        Some(path) => Program::at(path)?,
+        None => Program::at(&std::env::current_exe()?)?,
+    };
+    let command = without_folder(command, args.out.as_deref());
+    let command = without_folder(&command, Some(&args.other));
+    // Closed before the first child opens it.
+    let (head, id, name) = {
+        let device = open(args.device)?;
+        if device.kind() == DeviceKind::Cpu && !args.quick {
+            return Err(Error::Usage(
+                "the points are made for a GPU, and would take hours on the CPU: give --quick"
+                    .into(),
+            ));
+        }
+        let head = Head::new(report::FORMAT, &device, &command, (args.quick, SEED))?;
+        (head, device.id(), device.name())
+    };
+    let spec = Spec {
+        points,
+        repeat: if args.quick { QUICK_REPEAT } else { REPEAT },
+        limit: args.time_limit,
+        at_least: args.at_least,
+        device: id,
+    };
+    let began = Instant::now();
+    let found = measure(&spec, &this, &other)?;
+    let document = report::document(head.done(began.elapsed().as_secs_f64()), &spec, &found)?;
+    let written = file.map(|file| file.write(&document)).transpose();
+    let printed = if args.json {
+        write!(stdout(), "{document}").map_err(Error::from)
+    } else {
+        let device = format!("{}: {name}", spec.device);
+        report::print(&mut stdout().lock(), &device, &spec, &found)
+    };
+    // What was found is printed even if it could not be written.
+    written?;
+    told(found.holds(), printed)
+}

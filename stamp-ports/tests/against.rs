@@ -1,0 +1,242 @@
+//! `stamp bench against` from outside: what is as fast holds, what is slow or hangs in this program
+//! is a failure, and what the other program does not know or finish is named and not judged.
+#![cfg(unix)]
+
+mod common;
+
+use common::{refused, right, stamp, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program under test, which is honest.
+const STAMP: &str = env!("CARGO_BIN_EXE_stamp");
+
+/// A ratio that noise of a busy machine does not reach.
+const LENIENT: &str = "0.02";
+
+/// Writes a shell script, whose first line is `first` and whose last runs the honest program.
+fn script(folder: &Path, name: &str, first: &str) -> PathBuf {
+    let path = folder.join(name);
+    let body = format!("#!/bin/sh\n{first}\nexec {STAMP} \"$@\"\n");
+    // Another process writes it: a child of another test's thread might hold this one's file open,
+    // and a file that is open for writing cannot be run.
+    let written = Command::new("sh")
+        .args([
+            "-c",
+            "printf %s \"$1\" > \"$2\" && chmod +x \"$2\"",
+            "sh",
+            &body,
+        ])
+        .arg(&path)
+        .status()
+        .expect("a shell");
+    assert!(written.success());
+    path
+}
+
+/// Runs the quick points on the CPU.
+fn against(other: &Path, more: &[&str]) -> Output {
+    let other = other.to_str().expect("a path");
+    let base = [
+        "bench",
+        "against",
+        other,
+        "--quick",
+        "--device",
+        "cpu",
+        "--at-least",
+        LENIENT,
+    ];
+    stamp(&[&base, more].concat())
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a path")
+}
+
+#[test]
+fn the_same_program_is_as_fast_and_the_document_has_both_runs_of_every_point() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("against.json");
+    let output = against(Path::new(STAMP), &["--json", "--out", path(&out)]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let printed = text(&output.stdout);
+    assert_eq!(std::fs::read_to_string(&out).expect("a document"), printed);
+    let document: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(document["format"], "stamp-against/1");
+    assert_eq!(document["holds"], true);
+    assert_eq!(document["complete"], true);
+    let command = document["command"].as_str().expect("a command");
+    assert!(
+        command.starts_with("stamp bench against stamp "),
+        "{command}"
+    );
+    for program in ["this", "other"] {
+        assert_eq!(document[program]["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(document[program]["ptx"], document["ptx"]);
+    }
+    let points = document["points"].as_array().expect("points");
+    assert_eq!(points.len(), 6, "{printed}");
+    for point in points {
+        let name = point["point"].as_str().expect("a name");
+        assert!(errors.contains(name), "{errors} lacks {name}");
+        assert_eq!(point["verdict"], "holds", "{point}");
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let (lowest, highest) = (number(&point["lowest"]), number(&point["highest"]));
+        let ratio = number(&point["ratio"]);
+        assert!(lowest <= ratio && ratio <= highest, "{point}");
+        for run in ["this", "other"] {
+            let run = &point[run];
+            assert!(number(&run["wall_s"]) > 0.0 && number(&run["done"]["tx_per_s"]) > 0.0);
+            assert_eq!(run["done"]["verified"], true);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_became_slow_or_hangs_or_is_wrong_is_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let edit = |name: &str, sed: &str| {
+        let first = format!("[ \"$1\" = run ] && {{ {STAMP} \"$@\" | sed -E '{sed}'; exit; }}");
+        script(folder.path(), name, &first)
+    };
+    let slow = edit("slow", r#"s/"tx_per_s":[0-9.e+-]+/"tx_per_s":1.5/"#);
+    let wrong = edit("wrong", r#"s/"verified":true/"verified":false/"#);
+    let hangs = "[ \"$1\" = run ] && exec sleep 60";
+    let hangs = script(folder.path(), "hangs", hangs);
+    let refuses = "[ \"$1\" = run ] && { echo error: no such >&2; exit 2; }";
+    let refuses = script(folder.path(), "refuses", refuses);
+    for (this, part) in [
+        (&slow, "BELOW 0.02: counter@default (0.000)"),
+        (&wrong, "FAILED: counter@default: this is not verified"),
+        (
+            &hangs,
+            "FAILED: counter@default: this did not finish within 4 s",
+        ),
+        (&refuses, "FAILED: counter@default: this refused: no such"),
+    ] {
+        let only = ["--only", "counter@default", "--time-limit", "4"];
+        let this = ["--this", path(this)];
+        let output = against(Path::new(STAMP), &[&only[..], &this].concat());
+        let (table, errors) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{table}{errors}");
+        assert!(table.contains(part), "{table} lacks {part:?}");
+        assert!(table.contains("1 of 1 points"), "{table}");
+        assert!(table.lines().all(|line| line.len() <= 80), "{table}");
+    }
+}
+
+#[test]
+fn what_the_other_program_does_not_know_or_finish_is_named_and_not_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = "case \"$1 $2\" in\n\
+                 \"run ra\") exec sleep 60;;\n\
+                 \"run counter\") echo error: unknown workload >&2; exit 2;;\n\
+                 esac";
+    let other = script(folder.path(), "earlier", first);
+    let only = "ra-1k@default,bank@default,bank,counter@2x2";
+    let limit = ["--time-limit", "4", "--only"];
+    refused(
+        &[
+            &[
+                "bench",
+                "against",
+                path(&other),
+                "--quick",
+                "--device",
+                "cpu",
+            ],
+            &limit[..],
+            &[only],
+        ]
+        .concat(),
+        &["bank@default"],
+    );
+    let only = "ra-1k@default,bank,counter@2x2";
+    let output = against(&other, &[&limit[..], &[only]].concat());
+    let (table, errors) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{table}{errors}");
+    for part in [
+        "NOT judged: ra-1k@default: other did not finish within 4 s",
+        "NOT judged: counter@2x2: other refused: unknown workload",
+        "All 2 points that were judged",
+    ] {
+        assert!(table.contains(part), "{table} lacks {part:?}");
+    }
+    // Where nothing is judged nothing holds.
+    let output = against(&other, &["--only", "counter"]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{table}");
+    assert!(table.contains("No point was judged"), "{table}");
+}
+
+#[test]
+fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("text");
+    std::fs::write(&file, "no program").expect("a file");
+    let silent = script(folder.path(), "silent", "exit 0");
+    let first = "[ \"$1\" = run ] && { echo '{}'; exit 0; }";
+    let liar = script(folder.path(), "liar", first);
+    let missing = folder.path().join("missing");
+    for (other, part) in [
+        (missing.as_path(), "No such file"),
+        (folder.path(), "it is a folder"),
+        (&file, "cannot be started"),
+        (&silent, "is no `stamp`"),
+        (&liar, "no JSON as that of `stamp run --json`"),
+    ] {
+        let arguments = [
+            "bench",
+            "against",
+            path(other),
+            "--quick",
+            "--device",
+            "cpu",
+            "--only",
+            "counter",
+        ];
+        let parts = [path(other), part, "an earlier commit"];
+        if other == liar {
+            let output = stamp(&arguments);
+            let errors = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{errors}");
+            assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
+        } else {
+            refused(&arguments, &parts);
+        }
+    }
+    refused(
+        &["bench", "against", STAMP, "--device", "cpu"],
+        &["--quick"],
+    );
+    let words = ["bench", "against", STAMP, "--only", "rx,ra"];
+    refused(&words, &["\"rx\"", "ra-8m", "vacation", "528x256"]);
+    refused(
+        &["bench", "against", STAMP, "--at-least", "fast"],
+        &["--at-least", "\"fast\"", "0.97"],
+    );
+    refused(&["bench", "against"], &["OTHER"]);
+}
+
+#[test]
+fn the_help_fits_eighty_columns_and_teaches_by_examples() {
+    let help = right(&["bench", "against", "--help"]);
+    assert!(
+        help.lines().all(|line| line.chars().count() <= 80),
+        "{help}"
+    );
+    for part in [
+        "Examples:",
+        "Exit status:",
+        "ra-16k",
+        "--at-least",
+        "vacation",
+    ] {
+        assert!(help.contains(part), "{help} lacks {part}");
+    }
+    assert!(!help.contains("--this"), "{help}");
+    assert!(right(&["bench", "--help"]).contains("against"));
+}
