@@ -109,7 +109,7 @@ fn a_program_that_became_slow_or_hangs_or_is_wrong_is_a_failure() {
     let refuses = "[ \"$1\" = run ] && { echo error: no such >&2; exit 2; }";
     let refuses = script(folder.path(), "refuses", refuses);
     for (this, part) in [
-        (&slow, "BELOW 0.02: counter@default (0.000)"),
+        (&slow, "BELOW: counter@default: 0.000"),
         (&wrong, "FAILED: counter@default: this is not verified"),
         (
             &hangs,

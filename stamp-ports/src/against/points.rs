@@ -117,9 +117,9 @@ const ROWS: [Row; 17] = [
 /// The rows of `--quick`, whose launches a CPU can make.
 #[rustfmt::skip]
 const QUICK: [Row; 3] = [
-    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), &[(DEFAULT, "16K"), (TWO, "16K")]),
-    row("bank-audits", "transfers, and audits among them", ("bank", &["--accounts", "64K"]), &[(DEFAULT, "64K"), (TWO, "64K")]),
-    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "8K"), (TWO, "8K")])),
+    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), &[(DEFAULT, "128K"), (TWO, "128K")]),
+    row("bank-audits", "transfers, and audits among them", ("bank", &["--accounts", "64K"]), &[(DEFAULT, "512K"), (TWO, "512K")]),
+    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "64K"), (TWO, "64K")])),
 ];
 
 /// A row at a launch.

@@ -155,9 +155,9 @@ pub fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> 
     }
     writeln!(
         out,
-        "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest: by the\n\
-         slowest launches of one and the fastest of the other. JIT: ms, this/other.\n\
-         *: a launch that the program chose.",
+        "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest:\n\
+         by the slowest launch of one and the fastest of the other. JIT: ms,\n\
+         this/other. *: a launch that the program chose.",
         spec.repeat
     )?;
     remarks(out, found)?;
@@ -185,10 +185,12 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
         }
     }
     for point in &found.points {
-        match &point.judged.verdict {
-            Verdict::NotJudged(why) => writeln!(out, "NOT judged: {}: {why}", point.point)?,
-            Verdict::Failed(why) => writeln!(out, "FAILED: {}: {why}", point.point)?,
-            Verdict::Holds | Verdict::Below => {}
+        let name = &point.point;
+        match (&point.judged.verdict, &point.judged.ratio) {
+            (Verdict::NotJudged(why), _) => writeln!(out, "NOT judged: {name}: {why}")?,
+            (Verdict::Failed(why), _) => writeln!(out, "FAILED: {name}: {why}")?,
+            (Verdict::Below, Some(ratio)) => writeln!(out, "BELOW: {name}: {:.3}", ratio.ratio)?,
+            (Verdict::Holds | Verdict::Below, _) => {}
         }
     }
     Ok(())
@@ -198,16 +200,7 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
 fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
     let verdicts = || found.points.iter().map(|point| &point.judged.verdict);
     let judged = verdicts().filter(|verdict| verdict.is_judged()).count();
-    let below = found.points.iter().filter_map(|point| {
-        let ratio = point.judged.ratio.as_ref()?;
-        let is_below = point.judged.verdict == Verdict::Below;
-        is_below.then(|| format!("{} ({:.3})", point.point, ratio.ratio))
-    });
-    let below: Vec<String> = below.collect();
     let at_least = spec.at_least;
-    if !below.is_empty() {
-        writeln!(out, "BELOW {at_least}: {}", below.join(", "))?;
-    }
     let wrong = verdicts().filter(|verdict| verdict.is_failure()).count();
     if judged == 0 {
         writeln!(out, "\nNo point was judged, so nothing is known.")?;
