@@ -4,7 +4,7 @@ use super::child::{Identity, Outcome, Run};
 use super::judge::Verdict;
 use super::{Found, Measured, Spec};
 use crate::error::Result;
-use crate::head::{FIELDS, Head};
+use crate::head::{FIELDS, Head, UNKNOWN};
 use crate::numbers::digits3;
 use crate::output::align;
 use crate::store::to_text;
@@ -59,11 +59,14 @@ pub fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
 
 /// Returns what a program is, in words.
 fn program(identity: &Identity) -> String {
-    let mut text = format!("{}, stamp {}", identity.file, identity.version);
-    for (what, value) in [("commit", &identity.commit), ("PTX", &identity.ptx)] {
-        text += &format!(", {what} {}", value.as_deref().unwrap_or("unknown"));
-    }
-    text
+    let known = |value: &'_ Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
+    format!(
+        "{}, stamp {}, commit {}, PTX {}",
+        identity.file,
+        identity.version,
+        known(&identity.commit),
+        known(&identity.ptx)
+    )
 }
 
 /// Returns a rate in millions, with three digits however small it is.
