@@ -1,5 +1,7 @@
 //! Numbers as people write them, and as people read them.
 
+use std::time::Duration;
+
 /// Reads a count: digits with optional underscores, then optionally K, M, G or
 /// T (powers of 1024); or `2^n`.
 ///
@@ -51,6 +53,18 @@ pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
     text.split(',')
         .map(|part| parse_count(part.trim()))
         .collect()
+}
+
+/// Reads a time in seconds, above 0.
+///
+/// # Errors
+/// One line that says what is accepted.
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&seconds| seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
 }
 
 /// A count in the units that [`parse_count`] reads, if it is a whole number of

@@ -7,6 +7,7 @@ use crate::against::{Spec, measure, points, report};
 use crate::devices::{Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
+use crate::numbers::parse_seconds;
 use crate::out_file::OutFile;
 use crate::workloads::shared_options::SEED;
 use clap::Args;
@@ -37,8 +38,9 @@ after a first that is not timed.
 The points run in both programs in turn, each run in a process of its own, with
 the driver's cache off. A point that OTHER does not know, or does not finish, is
 named and not judged. A point that OTHER finishes and this program does not, or
-whose result is wrong here, is a failure. The list takes about four minutes on
-an H200. --quick takes seconds, on the CPU too, and shows that it works.
+whose result is wrong here, is a failure. The list is made to take at most four
+minutes on an H200. --quick takes seconds, on the CPU too, and shows that the
+command works; its ratios are noise where the machine is busy.
 
 Exit status: 0 if every point that was judged is at R or above, 1 if one is not
 or failed or none was judged, 2 if the command cannot be carried out, for
@@ -71,7 +73,7 @@ pub struct AgainstArgs {
     pub at_least: f64,
     /// Kill a run of a point after so many seconds; its launches end at half of
     /// that
-    #[arg(long, value_name = "SECONDS", value_parser = super::args::parse_seconds,
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
           default_value = "20")]
     pub time_limit: Duration,
     /// Print the JSON document instead of the table

@@ -8,7 +8,7 @@ use super::memory_args::MemoryArgs;
 use super::name_list::NameList;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
-use crate::numbers::{parse_count, parse_count_32, parse_counts};
+use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
 use crate::paper::plan::{Section, parse_sections};
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::options::WorkloadArgs;
@@ -450,17 +450,8 @@ fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
     if text == "none" {
         return Ok(None);
     }
-    parse_seconds(text).map(Some)
-}
-
-pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|&seconds| seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| {
-            format!("{text:?} is no time: give seconds above 0, such as 2.5, or none for no limit")
-        })
+    let limit = parse_seconds(text).map(Some);
+    limit.map_err(|why| format!("{why}, or none for no limit"))
 }
 
 #[cfg(test)]
