@@ -75,7 +75,6 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         | Mutant::NoQ3
         | Mutant::NoQ4
         | Mutant::AloneVersionKept => (Fast, &["increments", "torn-pair", "write-skew"]),
-        Mutant::LockBitIgnored => (FastTable, &["torn-pair", "torn-batch"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {
             (Fast, &["increments", "three-increments"])
         }
@@ -90,9 +89,12 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::NoF1Sum => (Fast, &["silent-sums", "sum-and-word", "torn-rows"]),
         Mutant::NoF1Team => (Fast, &["silent-team-pair", "team-torn-pair"]),
         Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
-        Mutant::NoF2Value | Mutant::NoF2Version | Mutant::VersionAfterOnly | Mutant::NoF5 => {
-            (FastTable, &["torn-pair", "torn-batch"])
-        }
+        Mutant::LockBitIgnored
+        | Mutant::NoF2Value
+        | Mutant::NoF2Version
+        | Mutant::VersionAfterOnly
+        | Mutant::NoF5
+        | Mutant::WeakRead => (FastTable, &["torn-pair", "torn-batch"]),
         Mutant::LaterGroupsReleased => (Fast, &["two-groups"]),
         Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
         Mutant::OldReadUnchecked => (Fast, &["circle-pair"]),

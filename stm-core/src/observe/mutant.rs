@@ -298,6 +298,10 @@ mutants! {
     ChannelReusedEarly = "channel-reused-early",
     /// Rings: a consumer does not say that it has taken a value.
     ChannelNotAcknowledged = "channel-not-acknowledged",
+    /// `fast`: reads load version words, which may be packed words with their values,
+    /// by plain loads outside of turns alone too. Such loads order nothing, and a
+    /// multiprocessor's first-level cache may answer them.
+    WeakRead = "weak-read",
 }
 
 impl Mutant {

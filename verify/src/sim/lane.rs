@@ -141,6 +141,7 @@ impl<'a> SimLane<'a> {
                         .load(history, self.lane, acquire, &mut machine.rng)
                         as u64
                 };
+                machine.acquired(self.lane, acquire);
                 machine.done(self.lane, value);
                 value
             });
@@ -218,6 +219,7 @@ impl<'a> SimLane<'a> {
                         machine.views.load_newest(history, lane, acquire);
                     }
                 }
+                machine.acquired(lane, acquire);
                 machine.done(lane, old);
                 old
             });

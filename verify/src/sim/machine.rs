@@ -183,7 +183,9 @@ impl Machine {
         self.weak = false;
         if let MemoryModel::Weak { stale_percent } = self.config.memory {
             self.weak = true;
-            self.views.begin_launch(shape.lanes(), stale_percent);
+            let threads = shape.threads;
+            self.views
+                .begin_launch(shape.lanes(), threads, stale_percent);
         }
         let start = LaneState {
             state: State::Ready,

@@ -19,6 +19,7 @@
 //! | `schedule.rs`, `rounds.rs` | who runs next |
 //! | `space.rs` | allocations, addresses, widths and owners |
 //! | `views.rs`, `views/archive.rs` | weak memory |
+//! | `weak.rs`, `views/cache.rs` | plain accesses and first-level caches |
 //! | `error.rs`, `report.rs`, `op.rs` | what went wrong, in whose words |
 //!
 //! # What is simulated, and what is not
@@ -26,6 +27,10 @@
 //! - All blocks are resident; a launch has at most 8,192 threads.
 //! - Global memory is C11 without load buffering and with modification order
 //!   equal to execution order; each word remembers eight stores.
+//! - Each block has a first-level cache. `load_weak_64` may return the cache's
+//!   copy, which may be older than what the lane itself has loaded before,
+//!   unless a newer store happens before the load, or the lane has read one
+//!   before its last fence or acquire. Relaxed loads pass the cache by.
 //! - A failed compare-and-swap reads the newest store.
 //! - `sync_warp` and `barrier` order the memory accesses of those that meet;
 //!   votes do so too unless the line says `votes=relaxed`.
@@ -73,6 +78,7 @@ mod schedule;
 mod shared;
 mod space;
 mod views;
+mod weak;
 
 pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;

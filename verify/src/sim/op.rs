@@ -128,6 +128,10 @@ ops! {
     ClusterStore64 = "cluster_store_64",
     /// `cluster_barrier`.
     ClusterBarrier = "cluster_barrier",
+    /// `load_weak_64`.
+    LoadWeak64 = "load_weak_64",
+    /// `store_weak_64`.
+    StoreWeak64 = "store_weak_64",
 }
 
 impl Op {

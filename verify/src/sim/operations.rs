@@ -136,6 +136,12 @@ impl Lane for SimLane<'_> {
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
         parted(self.cas_128(p as u64, joined(expected), joined(new)))
     }
+    unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
+        self.load_weak(p as u64)
+    }
+    unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
+        self.store_weak(p as u64, v);
+    }
     fn fence(&self) {
         self.fence_of(Op::Fence);
     }

@@ -19,12 +19,15 @@
 //! (coherence of reads). Words never written in this launch have no history,
 //! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
 //! taken to be seen by all, which only forbids behaviours. The oracle, which
-//! samples the clock for the recorder, does not take them so (`archive.rs`).
+//! samples the clock for the recorder, does not take them so (`archive.rs`). Weak
+//! loads may also be answered by a first-level cache (`cache.rs`).
 
 mod archive;
+mod cache;
 
 use crate::rng::Rng;
 use archive::Archive;
+use cache::Caches;
 
 /// Stores kept for each word.
 const KEPT: usize = 8;
@@ -51,6 +54,8 @@ struct Store {
 struct History {
     first: u32,
     len: u32,
+    /// How many stores have left the ring.
+    evicted: u64,
     /// The number of the archive, or 0 if the word is not sampled.
     archive: u32,
     ring: [Store; KEPT],
@@ -84,6 +89,7 @@ pub(super) struct Views {
     live: Vec<bool>,
     /// The older stores of the words that are sampled.
     archives: Vec<Archive>,
+    caches: Caches,
     stale_percent: u32,
     /// Loads that returned another store than the newest.
     pub(super) stale: u64,
@@ -102,7 +108,7 @@ pub(super) enum Acquire {
 }
 
 impl Views {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             lanes: 0,
             stride: 0,
@@ -114,13 +120,15 @@ impl Views {
             pending: Vec::new(),
             live: Vec::new(),
             archives: Vec::new(),
+            caches: Caches::new(),
             stale_percent: 0,
             stale: 0,
         }
     }
 
-    /// Everything stored so far is seen by all of `lanes` lanes.
-    pub(super) fn begin_launch(&mut self, lanes: u32, stale_percent: u32) {
+    /// Everything stored so far is seen by all of `lanes` lanes, in blocks of
+    /// `threads`; the caches are empty.
+    pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32, stale_percent: u32) {
         self.lanes = lanes;
         self.stale_percent = stale_percent;
         self.stale = 0;
@@ -138,6 +146,7 @@ impl Views {
         self.live.clear();
         self.live.resize(lanes as usize, true);
         self.archives.clear();
+        self.caches.begin_launch(lanes, threads);
         for lane in 0..lanes as usize {
             self.rows[lane * self.stride + lane] = 1;
         }
@@ -315,14 +324,15 @@ impl Views {
         }
     }
 
-    /// Loads a word: any store from the lane's floor up.
+    /// Chooses the store that a load reads, any from the lane's floor up, and
+    /// returns its position.
     #[inline]
-    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
+    fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u32 {
         let newest = self.history(number).len - 1;
         let mut store = *self.history(number).at(newest);
+        let mut chosen = newest;
         if !self.before(store, lane) {
             let floor = self.floor(number, lane);
-            let mut chosen = newest;
             if floor != newest && rng.below(100) < self.stale_percent {
                 chosen = floor + rng.below(newest - floor);
                 store = *self.history(number).at(chosen);
@@ -336,6 +346,14 @@ impl Views {
                 self.note_reader(number, chosen, lane);
             }
         }
+        chosen
+    }
+
+    /// Loads a word.
+    #[inline]
+    pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
+        let chosen = self.choose(number, lane, rng);
+        let store = *self.history(number).at(chosen);
         self.take_view(store.view, lane, acquire);
         store.value
     }
@@ -359,6 +377,7 @@ impl Views {
             evicted = Some(*history.at(0));
             history.first = (history.first + 1) % KEPT as u32;
             history.len -= 1;
+            history.evicted += 1;
         }
         let len = history.len;
         *history.at(len) = Store {
@@ -369,6 +388,7 @@ impl Views {
             readers: NONE,
         };
         history.len += 1;
+        self.store_through(number, lane);
         if let Some(oldest) = evicted {
             self.let_go(oldest.view);
             if !self.archive(archive, oldest) {
@@ -399,8 +419,10 @@ impl Views {
         let own = self.released[lane as usize];
         if value == before.value && (own == NONE || own == before.view) {
             // Same value, same view: nobody could tell this store from the one
-            // before, so that one stays the newest.
+            // before, so that one stays the newest. The lane's own cache must not
+            // go back behind it.
             self.load_newest(number, lane, acquire);
+            self.invalidate(lane);
             return;
         }
         self.take_view(before.view, lane, acquire);
@@ -427,7 +449,7 @@ impl Views {
         let view = self.copy_of(lane);
         let old = std::mem::replace(&mut self.released[lane as usize], view);
         self.let_go(old);
-        self.advance(lane);
+        self.invalidate(lane);
     }
 
     /// What each of the lanes did happens before what each does next.

@@ -51,12 +51,20 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         v: &mut [T; N],
     ) -> [u64; N] {
         let lane = tx.lane;
-        // SAFETY: the words are of elements in range of a live array
-        // (checked by `Tx`), or in the live table. Relaxed: versions up to the
-        // snapshot add nothing to it, and a later one leads to a load of the
-        // clock.
-        let versions =
-            || words.map(|word| unsafe { lane.load_relaxed_64(Self::version_word(tx, word)) });
+        let versions = || {
+            // SAFETY: the words are of elements in range of a live array
+            // (checked by `Tx`), or in the live table. Relaxed: versions up to the
+            // snapshot add nothing to it, and a later one leads to a load of the
+            // clock.
+            words.map(|word| unsafe {
+                let version_word = Self::version_word(tx, word);
+                if Mutant::WeakRead.on(lane) {
+                    lane.load_weak_64(version_word)
+                } else {
+                    lane.load_relaxed_64(version_word)
+                }
+            })
+        };
         if S::packs::<T>() {
             let seen = versions();
             for k in 0..N {

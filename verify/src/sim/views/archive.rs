@@ -105,6 +105,7 @@ impl History {
         Self {
             first: 0,
             len: 1,
+            evicted: 0,
             archive: 0,
             ring: [store; super::KEPT],
         }

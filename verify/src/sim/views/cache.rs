@@ -1,0 +1,143 @@
+//! The first-level caches of the multiprocessors: what a weak load may return
+//! beyond what a relaxed one may.
+//!
+//! Each block has a cache, as if it had a multiprocessor to itself. The cache
+//! has a *copy* of each word that a lane of the block loaded weakly: the newest
+//! store that such a load fetched, or a newer one by a lane of the block, as
+//! stores go through. Stores by other blocks leave the copy as it is.
+//!
+//! A weak load returns what a relaxed load may return, or the copy. So it may go
+//! back behind a store that an earlier load by the same lane returned, which
+//! coherence forbids to relaxed loads. The copy does not answer if a store newer
+//! than it
+//!
+//! - happens before the load, or
+//! - was read by a load that happens before this one. Loads by the lane itself
+//!   count up to its last fence or acquire only: these invalidate the cache, as
+//!   far as this lane is concerned. On a GPU they do so for the whole
+//!   multiprocessor, which allows less.
+//!
+//! Copies are never evicted, and the chance with which they answer is that of
+//! stale loads. A copy whose store has left the word's history does not answer,
+//! which only forbids behaviours.
+//!
+//! Weak accesses order nothing: no fence after a weak load makes an acquire
+//! pattern of it, and none before a weak store a release pattern (PTX ISA 9.1,
+//! section 8.8).
+
+use super::{NONE, Store, Views};
+use crate::rng::Rng;
+use std::collections::HashMap;
+
+/// The caches of all blocks.
+pub(super) struct Caches {
+    threads: u32,
+    /// The number of the store that a block's cache has of a word, by the block
+    /// and the number of the word's history.
+    copies: HashMap<(u32, u32), u64>,
+    /// Each lane's time at its last fence or acquire.
+    invalidated: Vec<i32>,
+}
+
+impl Caches {
+    pub(super) fn new() -> Self {
+        Self {
+            threads: 1,
+            copies: HashMap::new(),
+            invalidated: Vec::new(),
+        }
+    }
+
+    /// Empties the caches, for `lanes` lanes in blocks of `threads`.
+    pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32) {
+        self.threads = threads;
+        self.copies.clear();
+        self.invalidated.clear();
+        self.invalidated.resize(lanes as usize, 0);
+    }
+}
+
+impl Views {
+    /// The lane's fence or acquire is done: what it does from here on is later.
+    #[inline]
+    pub(in crate::sim) fn invalidate(&mut self, lane: u32) {
+        self.caches.invalidated[lane as usize] = self.time(lane);
+        self.advance(lane);
+    }
+
+    /// The newest store to a word is a lane's: it goes through the block's cache.
+    #[inline]
+    pub(super) fn store_through(&mut self, number: u32, lane: u32) {
+        if self.caches.copies.is_empty() {
+            return;
+        }
+        let block = lane / self.caches.threads;
+        let history = self.history(number);
+        let newest = history.evicted + u64::from(history.len) - 1;
+        if let Some(copy) = self.caches.copies.get_mut(&(block, number)) {
+            *copy = newest;
+        }
+    }
+
+    /// Returns whether a copy older than the store cannot answer the lane.
+    fn outdates(&self, store: Store, lane: u32) -> bool {
+        if self.before(store, lane) {
+            return true;
+        }
+        if store.readers == NONE {
+            return false;
+        }
+        let own = lane as usize;
+        let readers = self.row(store.readers);
+        let others = || self.row(lane).iter().zip(readers).enumerate();
+        self.caches.invalidated[own] >= readers[own]
+            || others().any(|(i, (view, read))| i != own && view >= read)
+    }
+
+    /// Returns the position of the block's copy of a word, if that may answer
+    /// the lane.
+    fn copy(&mut self, number: u32, lane: u32) -> Option<u32> {
+        let block = lane / self.caches.threads;
+        let copy = *self.caches.copies.get(&(block, number))?;
+        let history = self.history(number);
+        let len = history.len;
+        let place = copy.checked_sub(history.evicted)? as u32;
+        for newer in place + 1..len {
+            let store = *self.history(number).at(newer);
+            if self.outdates(store, lane) {
+                return None;
+            }
+        }
+        Some(place)
+    }
+
+    /// Loads a word weakly: what a relaxed load may return, or the copy in the
+    /// block's cache.
+    pub(in crate::sim) fn load_weak(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u128 {
+        if let Some(copy) = self.copy(number, lane) {
+            let newest = self.history(number).len - 1;
+            let store = *self.history(number).at(copy);
+            // If only the newest store can be returned, there is nothing to choose.
+            let chosen = copy != newest || !self.before(store, lane);
+            if chosen && rng.below(100) < self.stale_percent {
+                self.stale += u64::from(copy != newest);
+                if copy > self.floor(number, lane) {
+                    self.note_reader(number, copy, lane);
+                }
+                return store.value;
+            }
+        }
+        let fetched = self.choose(number, lane, rng);
+        let value = self.history(number).at(fetched).value;
+        let number_of_store = self.history(number).evicted + u64::from(fetched);
+        let block = lane / self.caches.threads;
+        let copy = self.caches.copies.entry((block, number)).or_default();
+        *copy = number_of_store.max(*copy);
+        value
+    }
+
+    /// Stores to a word weakly.
+    pub(in crate::sim) fn store_weak(&mut self, number: u32, lane: u32, value: u128) {
+        self.push(number, value, lane, NONE);
+    }
+}
