@@ -69,12 +69,6 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
         Mutant::QueueIgnored => (Fast, &["crossed-pair"]),
-        Mutant::AloneTooEarly
-        | Mutant::NoQ1
-        | Mutant::NoQ2
-        | Mutant::NoQ3
-        | Mutant::NoQ4
-        | Mutant::AloneVersionKept => (Fast, &["increments", "torn-pair", "write-skew"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {
             (Fast, &["increments", "three-increments"])
         }

@@ -103,17 +103,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         0
     }
 
-    /// Takes the snapshot of an attempt that runs alone: `clock` is the clock, which
-    /// nobody else advances.
-    #[inline(always)]
-    fn alone_since<L: Lane>(_tx: &mut Tx<'_, L, Self>, _clock: u64) {}
-
-    /// Returns the clock behind an attempt that ran alone.
-    #[inline(always)]
-    fn alone_until<L: Lane>(_tx: &Tx<'_, L, Self>) -> u64 {
-        0
-    }
-
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 

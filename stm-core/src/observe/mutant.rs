@@ -103,19 +103,6 @@ mutants! {
     NoC1Release = "no-c1-release",
     /// `fast`: attempts begin while the head of the queue runs alone.
     QueueIgnored = "queue-ignored",
-    /// `fast`: the head of the queue runs as if it were alone while others are
-    /// present.
-    AloneTooEarly = "alone-too-early",
-    /// `fast`: a commit alone stores its words with the version of the snapshot.
-    AloneVersionKept = "alone-version-kept",
-    /// `fast`: there is no fence after a place has entered.
-    NoQ1 = "no-q1",
-    /// `fast`: there is no fence before a place departs.
-    NoQ2 = "no-q2",
-    /// `fast`: there is no fence after the head has found that it is alone.
-    NoQ3 = "no-q3",
-    /// `fast`: there is no fence before the head leaves.
-    NoQ4 = "no-q4",
     /// `fast`: a read treats an owned word as a free one.
     LockBitIgnored = "lock-bit-ignored",
     /// `fast`: a word is locked by a store, whatever it holds.

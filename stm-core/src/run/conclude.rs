@@ -8,7 +8,7 @@ use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
 use crate::observe::probe::Event;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::Place;
+use crate::run::throttle::Ticket;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
@@ -23,7 +23,7 @@ impl<A: Algorithm> StmRef<A> {
     pub(crate) fn join_or_leave_queue<L: Lane>(
         &self,
         lane: &L,
-        place: &mut Place,
+        ticket: &mut Ticket,
         outcome: Outcome,
         conflicts: u32,
     ) {
@@ -31,9 +31,9 @@ impl<A: Algorithm> StmRef<A> {
         unsafe {
             let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
             if outcome != Outcome::Retry && !keeps {
-                place.leave(lane, self.queue());
+                ticket.leave(lane, self.queue());
             } else if conflicts >= self.limits.queue_after {
-                place.draw(lane, self.queue(), false);
+                ticket.draw(lane, self.queue());
             }
         }
     }
@@ -134,8 +134,6 @@ impl<A: Algorithm> StmRef<A> {
             // SAFETY: the globals are live (StmRef::from_raw).
             unsafe { globals::fault(lane, self.globals, record) };
             counts.stopped = true;
-        } else if tx.refused {
-            outcome = Outcome::Retry;
         } else if abort.is_conflict() {
             *conflicts = conflicts.saturating_add(1);
             if *conflicts == self.limits.retries_max {

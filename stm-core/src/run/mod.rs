@@ -8,8 +8,7 @@
 //! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
-//! | `throttle` | the contention manager: the width of a warp, and when it asks for a turn |
-//! | `queue` | the queue of transactions that keep failing, whose head runs alone |
+//! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `conclude` | one attempt inside its loop, and what follows from its result |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
@@ -20,7 +19,6 @@ pub(crate) mod conclude;
 mod once;
 pub(crate) mod outcome;
 mod preassigned;
-pub(crate) mod queue;
 mod results;
 pub(crate) mod single;
 pub(crate) mod step;

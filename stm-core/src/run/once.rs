@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::observe::mark::mark;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::{Place, Standing};
+use crate::run::throttle::Ticket;
 use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -43,9 +43,9 @@ impl<A: Algorithm> StmRef<A> {
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
-        let mut place = Place::NEW;
+        let mut ticket = Ticket::NONE;
         let result = loop {
-            if A::SCHEDULED && !Self::admit::<L, false>(&mut tx, &mut place) {
+            if A::SCHEDULED && !Self::admit(&mut tx, ticket) {
                 Counts::unfinished(lane, self);
                 break Err(Abort::Stopped);
             }
@@ -66,7 +66,7 @@ impl<A: Algorithm> StmRef<A> {
                 &mut counts,
             );
             if A::SCHEDULED {
-                self.join_or_leave_queue(lane, &mut place, outcome, conflicts);
+                self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
             }
             match outcome {
                 Outcome::Retry if !counts.stopped => {
@@ -77,7 +77,7 @@ impl<A: Algorithm> StmRef<A> {
                     Counts::unfinished(lane, self);
                     break result;
                 }
-                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
                 Outcome::Wait => {
                     Counts::unfinished(lane, self);
                     break Err(Abort::Stopped);
@@ -85,8 +85,6 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Committed | Outcome::Ended => break result,
             }
         };
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe { place.depart(lane, self.queue()) };
         tx.logs.close(lane);
         lane.probe().close(lane, tx.cursor);
         counts.flush(lane, self, false);
@@ -96,46 +94,21 @@ impl<A: Algorithm> StmRef<A> {
     /// Waits until the lane may begin an attempt; returns `false` if it is told
     /// to stop.
     #[inline(always)]
-    pub(crate) fn admit<L: Lane, const TEAM: bool>(
-        tx: &mut Tx<'_, L, A>,
-        place: &mut Place,
-    ) -> bool {
-        loop {
-            let queue = A::load_queue_and_snapshot(tx);
-            (tx.alone, tx.light) = (false, false);
-            if place.admits(tx.lane, queue) {
-                return true;
+    pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
+        while !ticket.admits(tx.lane, A::load_queue_and_snapshot(tx)) {
+            if tx.stm.told_to_stop(tx.lane) {
+                return false;
             }
-            // SAFETY: the queue is live (StmRef::from_raw), and the place the lane's, or
-            // its team's, whose members have met.
-            match unsafe { place.stand(tx.lane, tx.stm.queue(), false) } {
-                Standing::Present => {}
-                Standing::Head => return true,
-                Standing::Alone => {
-                    // SAFETY: the clock is live. Relaxed: Q3 precedes.
-                    let clock = unsafe { tx.lane.load_relaxed_64(tx.stm.clock()) };
-                    A::alone_since(tx, clock);
-                    tx.alone = true;
-                    tx.light = !core::mem::take(&mut tx.refused) && !TEAM;
-                    return true;
-                }
-                Standing::Waits(ns) => {
-                    if tx.stm.told_to_stop(tx.lane) {
-                        return false;
-                    }
-                    tx.lane.pause(ns);
-                }
-            }
+            Ticket::wait(tx.lane);
         }
+        true
     }
 
     /// Waits on its own until a word that the attempt has read may have changed;
     /// returns `false` if the lane is told to stop.
     #[inline(always)]
-    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
         let lane = tx.lane;
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe { place.depart(lane, self.queue()) };
         let mut sleep = Sleep::NEW;
         while !A::changed(tx) {
             sleep.nap(lane, self.bed(tx.logs, false, true));

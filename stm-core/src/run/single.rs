@@ -16,16 +16,14 @@
 //! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
-use crate::lane::{Lane, rarely, records, times};
+use crate::lane::{Lane, records, times};
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::{Place, Standing, Turn, Wish};
 use crate::run::step::Step;
-use crate::run::throttle::{Watch, Width};
+use crate::run::throttle::{Ticket, Width};
 use crate::run::wait::{Bed, Sleep};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -157,12 +155,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut tx = Tx::new(lane, self, scratch, sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
-        let (mut place, mut turn) = (Place::NEW, Turn::NONE);
-        let mut wish = Wish::Stand;
-        // Says whether the lane's next attempt alone is made by the whole protocol.
-        let mut whole = false;
+        let mut ticket = Ticket::NONE;
         let mut width = Width::new(self.limits.lanes_max);
-        let mut watch = Watch::NEW;
         // Registers, so that a kernel without `retry` has no code for it.
         let (mut waits, mut asleep) = (false, false);
         let mut sleep = Sleep::NEW;
@@ -181,49 +175,6 @@ impl<A: Algorithm> StmRef<A> {
             let awake = work && !waits;
             let working = warp.vote(lane, awake);
             mark!(tx, Warp);
-            // What decides a branch is voted on, so that it is the same for all lanes in
-            // the compiler's eyes too: a branch that might part them costs every round.
-            let mut standing = Standing::Present;
-            let (mut serves, mut alone) = (false, false);
-            if A::SCHEDULED {
-                let unusual = working == 0 || turn.on || wish != Wish::Nothing;
-                if rarely(warp.vote(lane, unusual) != 0) {
-                    if turn.is_over(working) {
-                        if turn.alone && place.all {
-                            // SAFETY: the clock is live.
-                            unsafe { watch.learn(lane, self.clock()) };
-                        }
-                        wish = turn.end(place, working);
-                        tx.alone = false;
-                    } else if working == 0 {
-                        wish = Wish::Depart;
-                    }
-                    if wish != Wish::Nothing {
-                        let had = place.has_ticket() && wish == Wish::StandNarrow;
-                        // SAFETY: the queue is live; the warp has met behind its last round.
-                        standing = unsafe { place.of_warp(lane, warp, self.queue(), wish) };
-                        if wish.draws() && place.has_ticket() && !had {
-                            // SAFETY: the clock is live.
-                            unsafe { watch.begin(lane, self.clock()) };
-                        }
-                        wish = Wish::Nothing;
-                    }
-                    if matches!(standing, Standing::Alone | Standing::Head) {
-                        let starves = awake && conflicts >= self.limits.queue_after;
-                        let starving = warp.vote(lane, starves);
-                        turn.begin(place, standing, working, starving);
-                        tx.alone = turn.alone;
-                        whole = false;
-                        if turn.alone {
-                            // SAFETY: the clock is live. Relaxed: Q3 precedes.
-                            let clock = unsafe { lane.load_relaxed_64(self.clock()) };
-                            A::alone_since(&mut tx, clock);
-                        }
-                    }
-                    serves = warp.vote(lane, turn.on) != 0;
-                    alone = warp.vote(lane, turn.alone) != 0;
-                }
-            }
             step.round(lane, working == 0 || waits);
             if working == 0 {
                 let sleepers = warp.vote(lane, work);
@@ -245,156 +196,84 @@ impl<A: Algorithm> StmRef<A> {
             let mut go = awake;
             let mut going = working;
             if A::SCHEDULED {
-                if !alone {
-                    let queue = A::load_queue_and_snapshot(&mut tx);
-                    let admitted = awake & place.admits(lane, queue);
-                    let admitted_all = warp.vote(lane, admitted);
-                    go = admitted & width.takes(lane, admitted_all);
-                    going = warp.vote(lane, go);
-                    if rarely(!serves && admitted_all != working) {
-                        step.commits(lane);
-                        counts.stopped = self.told_to_stop(lane);
-                        wish = if width.is_narrow() {
-                            Wish::StandNarrow
-                        } else {
-                            Wish::Stand
-                        };
-                        if let Standing::Waits(ns) = standing {
-                            lane.pause(step.pause_ns(ns));
-                        }
-                        continue;
-                    }
+                let queue = A::load_queue_and_snapshot(&mut tx);
+                let admitted = awake & ticket.admits(lane, queue);
+                let admitted_all = warp.vote(lane, admitted);
+                go = admitted & width.takes(lane, admitted_all);
+                going = warp.vote(lane, go);
+                if going == 0 {
+                    step.commits(lane);
+                    counts.stopped = self.told_to_stop(lane);
+                    Ticket::wait(lane);
+                    continue;
                 }
-                let mut light = false;
-                if rarely(serves) {
-                    going = turn.next(working);
-                    go = lane.lane_bit() == going;
-                    light = alone && warp.vote(lane, go && !whole) != 0;
-                    tx.refused = false;
-                }
-                tx.light = light;
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
             if counts.full() {
                 counts.flush(lane, self, first);
             }
             let mut outcome = Outcome::Retry;
-            let mut transactions = 1;
-            loop {
-                let mut value = None;
-                let mut end = Err(Abort::Stopped);
-                if A::GRANULE == Granule::LaneInTurn {
-                    let mut rest = working;
-                    while rest != 0 {
-                        if lane.lane_bit() == rest & rest.wrapping_neg() {
-                            end = Self::execute(&mut tx, &mut |tx| body(tx, i))
-                                .map(|v| value = Some(v));
-                            if end.is_ok() {
-                                tx.end_actions_early();
-                                // SAFETY: the mask names the lane alone.
-                                end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
-                            }
-                            outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
-                        }
-                        rest &= rest - 1;
-                        warp.meet(lane);
-                    }
-                    if times(lane) && awake {
-                        tx.spent(Phase::Locks);
-                    }
-                } else {
-                    if go {
+            let mut value = None;
+            let mut end = Err(Abort::Stopped);
+            if A::GRANULE == Granule::LaneInTurn {
+                let mut rest = working;
+                while rest != 0 {
+                    if lane.lane_bit() == rest & rest.wrapping_neg() {
                         end =
                             Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
-                    }
-                    // In a turn alone one lane runs, without the others.
-                    let mut ready = lane.lane_bit();
-                    if !alone {
-                        ready = warp.vote(lane, end.is_ok());
-                        step.commits(lane);
-                    }
-                    if end.is_ok() {
-                        mark!(tx, Warp);
-                        tx.end_actions_early();
-                        // SAFETY: the lanes that are ready continue from here
-                        // together.
-                        end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
-                    }
-                    if A::SCHEDULED && !alone {
-                        // All lanes meet again, however their attempts ended.
-                        warp.meet(lane);
-                    }
-                    if go {
+                        if end.is_ok() {
+                            tx.end_actions_early();
+                            // SAFETY: the mask names the lane alone.
+                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
+                        }
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                     }
+                    rest &= rest - 1;
+                    warp.meet(lane);
+                }
+                if times(lane) && awake {
+                    tx.spent(Phase::Locks);
+                }
+            } else {
+                if go {
+                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                }
+                let ready = warp.vote(lane, end.is_ok());
+                step.commits(lane);
+                if end.is_ok() {
+                    mark!(tx, Warp);
+                    tx.end_actions_early();
+                    // SAFETY: the lanes that are ready continue from here
+                    // together.
+                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
+                }
+                if A::SCHEDULED {
+                    // All lanes meet again, however their attempts ended.
+                    warp.meet(lane);
                 }
                 if go {
-                    waits = tx.waits;
-                    match (end, value) {
-                        (Ok(()), Some(value)) => committed(i, value),
-                        (Err(abort), _) => aborted(i, abort),
-                        (Ok(()), None) => {}
-                    }
-                    if matches!(outcome, Outcome::Committed | Outcome::Ended) {
-                        ended(i);
-                        i = i.saturating_add(stride);
-                        mark!(tx, Native);
-                    }
+                    outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                 }
-                if !rarely(alone) {
-                    break;
-                }
-                let goes_on = go && outcome == Outcome::Committed && !counts.stopped;
-                if warp.vote(lane, goes_on && i < range.end) == 0
-                    || transactions == turn.transactions
-                {
-                    break;
-                }
-                transactions += 1;
-            }
-            if rarely(alone) {
-                step.commits(lane);
-                warp.meet(lane);
             }
             if A::SCHEDULED {
-                let retries = go && outcome == Outcome::Retry;
-                let failed = warp.vote(lane, retries);
-                if rarely(serves) {
-                    let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
-                    if warp.vote(lane, go && keeps) != 0 {
-                        place = Place::NEW;
-                        turn = Turn::NONE;
-                    }
-                    // A lane that was refused goes on by the whole protocol.
-                    whole = go && tx.refused;
-                    if failed == 0 || warp.vote(lane, whole) == 0 {
-                        turn.served(going, failed);
-                    }
-                    if alone {
-                        let [clock] =
-                            warp.told(lane, going.trailing_zeros(), [A::alone_until(&tx)]);
-                        A::alone_since(&mut tx, clock);
-                    }
-                } else {
-                    let (tried, lost) = (going.count_ones(), failed.count_ones());
-                    width.learn(lane, &mut watch, tried, lost);
-                    // SAFETY: the clock is live.
-                    let contended =
-                        unsafe { width.contended(lane, &mut watch, self.clock(), tried, lost) };
-                    if failed != 0 {
-                        let contended = warp.vote(lane, contended) != 0;
-                        let starves = retries && conflicts >= self.limits.queue_after;
-                        let starves = warp.vote(lane, starves) != 0;
-                        if rarely(contended || starves) {
-                            wish = if contended {
-                                Wish::DrawForAll
-                            } else {
-                                Wish::Draw
-                            };
-                            width.begin_window();
-                        }
-                    }
+                if go {
+                    self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
                 }
+                let failed = warp.vote(lane, go && outcome == Outcome::Retry);
+                width.learn(lane, going.count_ones(), failed.count_ones());
+            }
+            if go {
+                waits = tx.waits;
+                match (end, value) {
+                    (Ok(()), Some(value)) => committed(i, value),
+                    (Err(abort), _) => aborted(i, abort),
+                    (Ok(()), None) => {}
+                }
+            }
+            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
+                ended(i);
+                i = i.saturating_add(stride);
+                mark!(tx, Native);
             }
         }
         if i < range.end {

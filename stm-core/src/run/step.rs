@@ -36,9 +36,6 @@ use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
 use core::ops::Range;
 
-/// The longest pause of a warp that the queue does not admit.
-const PAUSE_NS: u32 = 500;
-
 /// Says whether the calling lane's block is in step, the same in all its lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step(bool);
@@ -67,13 +64,6 @@ impl Step {
             // The lanes of a warp have just voted, so they are together.
             self.0 = !unsafe { lane.barrier_any(must_leave) };
         }
-    }
-
-    /// Returns how long a warp that is not admitted pauses, which would be `ns`: in step
-    /// the block of the head waits for the other warps of the block.
-    #[inline(always)]
-    pub(crate) fn pause_ns(self, ns: u32) -> u32 {
-        if self.0 { ns.min(PAUSE_NS) } else { ns }
     }
 
     /// Meets the other warps of the block between the attempts and the commits of a

@@ -10,7 +10,7 @@ use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::probe::{Event, Probe};
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::queue::Place;
+use crate::run::throttle::Ticket;
 use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
@@ -24,7 +24,7 @@ use core::ops::Range;
 struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
-    place: Place,
+    ticket: Ticket,
     conflicts: u32,
     counts: Counts,
     /// Says whether the lane's logs were free.
@@ -212,7 +212,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         Self {
             tx,
             stm,
-            place: Place::NEW,
+            ticket: Ticket::NONE,
             conflicts: 0,
             counts: Counts::ZERO,
             opened,
@@ -228,8 +228,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             self.tx.tx.logs.close(lane);
         }
         if self.tx.leads() {
-            // SAFETY: the queue is live (StmRef::from_raw), and the team has met.
-            unsafe { self.place.depart(lane, self.stm.queue()) };
             if unfinished {
                 Counts::unfinished(lane, self.stm);
             }
@@ -274,7 +272,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     fn admitted(&mut self) -> bool {
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
-            admitted = StmRef::admit::<L, true>(&mut self.tx.tx, &mut self.place);
+            admitted = StmRef::admit(&mut self.tx.tx, self.ticket);
         }
         self.stopped = self.tx.of_leader::<1>(u32::from(admitted)) == 0;
         !self.stopped
@@ -328,10 +326,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
-        if A::SCHEDULED && self.tx.leads() {
-            // SAFETY: the queue is live (StmRef::from_raw), and the team has met.
-            unsafe { self.place.depart(lane, self.stm.queue()) };
-        }
         let tx = &mut self.tx.tx;
         let mut sleep = Sleep::NEW;
         loop {
@@ -359,11 +353,10 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         const STOPPED: u32 = 4;
         let lane = self.tx.lane();
         let mut said = 0;
-        if self.tx.deferred || A::SCHEDULED {
-            // ORDER(D1, Q2): what all lanes have stored before the actions of any, and
-            // before the leader departs.
+        if self.tx.deferred {
+            // ORDER(D1): what all lanes have stored before the actions of any.
             self.tx.crew.meet(lane);
-            if self.tx.deferred && !self.tx.leads() {
+            if !self.tx.leads() {
                 self.tx.tx.end_actions(end.is_ok(), transaction);
             }
         }
@@ -373,7 +366,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             let outcome = self.stm.conclude(tx, end, transaction, conflicts, counts);
             if A::SCHEDULED {
                 self.stm
-                    .join_or_leave_queue(lane, &mut self.place, outcome, self.conflicts);
+                    .join_or_leave_queue(lane, &mut self.ticket, outcome, self.conflicts);
             }
             if outcome == Outcome::Retry && !self.counts.stopped {
                 lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));

@@ -28,8 +28,6 @@ use crate::tx::stm_ref::StmRef;
 /// writes are buffered until the commit. Every operation returns a
 /// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
 /// continue, and it does not commit even if its closure swallows the error.
-// The flags are independent of each other, and each is one register.
-#[allow(clippy::struct_excessive_bools)]
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
@@ -54,12 +52,6 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) has_read: bool,
     /// Says whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
-    /// Says whether no other attempt is in progress and none begins (`run/queue.rs`).
-    pub(crate) alone: bool,
-    /// Says whether the attempt, which runs alone, has no read set and takes no locks.
-    pub(crate) light: bool,
-    /// Says whether the attempt needs what a light one has not.
-    pub(crate) refused: bool,
     /// A bit for each [`When`](crate::tx::actions::When) that an action was
     /// deferred to.
     pub(crate) deferred_to: u32,
@@ -95,9 +87,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             actions: 0,
             has_read: false,
             waits: false,
-            alone: false,
-            light: false,
-            refused: false,
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,
@@ -174,14 +163,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.failed = Some(abort);
         Err(abort)
-    }
-
-    /// Ends a light attempt that needs more than that; the next one runs by the whole
-    /// protocol.
-    #[inline(always)]
-    pub(crate) fn refuse(&mut self) -> Abort {
-        self.refused = true;
-        Abort::CommitStale
     }
 
     #[inline(always)]

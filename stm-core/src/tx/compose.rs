@@ -22,7 +22,7 @@
 //! repeats all of it.
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::{Lane, rarely, records};
+use crate::lane::{Lane, records};
 use crate::observe::probe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
@@ -102,10 +102,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if !self.has_read {
             return self.fail(Abort::RetryWithoutReads);
         }
-        if rarely(self.light) {
-            let refused = self.refuse();
-            return self.fail(refused);
-        }
         self.waits = true;
         self.fail(Abort::Retry)
     }
@@ -144,10 +140,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<R> {
         if let Some(abort) = self.failed {
             return Err(abort);
-        }
-        if rarely(self.light) {
-            let refused = self.refuse();
-            return self.fail(refused);
         }
         let before = self.begin_alternative();
         let result = first(self);

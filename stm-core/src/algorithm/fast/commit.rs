@@ -13,9 +13,8 @@ use crate::algorithm::fast::storage::Storage;
 use crate::lane::Lane;
 use crate::memory::version::Version;
 use crate::observe::mutant::Mutant;
-use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
-use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::crew::Crew;
 
 /// Entries that are written back together.
 #[derive(Clone, Copy)]
@@ -40,61 +39,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let [version] = crew.told(lane, leader, [version]);
         Version(version)
-    }
-
-    /// Acquires the locks of all words written, draws a version and validates: what a
-    /// commit does before it stores anything. Returns the version, and the rank of the
-    /// lane among those that share it.
-    ///
-    /// # Errors
-    /// The reason for which the attempt aborts; it owns nothing then.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn secure<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
-        writers: WarpCrew,
-        few: u32,
-    ) -> TxResult<(Version, u32)> {
-        let lane = tx.lane;
-        let acquired = Self::acquire(tx, few);
-        if acquired.is_ok() {
-            Self::announce(tx);
-        }
-        // ORDER(F3): the locks and announcements of all lanes before the clock.
-        // Pairs with F1 and with F4 of later versions.
-        if !Mutant::NoF3.on(lane) {
-            writers.meet(lane);
-            lane.fence();
-        }
-        lane.delay_at_fence();
-        let holders = writers.vote(lane, acquired.is_ok());
-        acquired?;
-        // SAFETY: the lanes that own their locks continue from here together.
-        let holders = unsafe { WarpCrew::of(holders) };
-        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
-        let version = Self::advance(tx, holders);
-        Self::announce_late(tx);
-        // There is something to validate: an entry read and not written, whose
-        // stripe may be one that this commit owns, or a row that was read.
-        let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
-        if holders.vote(lane, reads) != 0 {
-            // ORDER(F4): the clock before the validation. Pairs with F3 of
-            // lower versions: their locks are seen, or what followed.
-            Mutant::NoF4.fence(lane);
-        }
-        // All lanes see what the leader has seen: F4, and that the clock has
-        // advanced, so that no lane begins with an older snapshot after this.
-        holders.meet(lane);
-        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
-        let valid = valid && Self::rows_unchanged(tx, true);
-        // The words are unchanged if they are as they were seen, unless the
-        // attempt has outlived their versions.
-        if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
-            Self::withdraw(tx);
-            Self::give_back(tx);
-            return Err(Abort::CommitStale);
-        }
-        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
-        Ok((version, rank))
     }
 
     /// Validates: returns whether every word read and not written is as it was

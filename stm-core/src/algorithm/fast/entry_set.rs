@@ -84,12 +84,6 @@ impl EntrySet {
         self.written.may_contain(address)
     }
 
-    /// Notes that the word may have been written.
-    #[inline(always)]
-    pub(super) fn insert_written(&mut self, address: WordAddress) {
-        self.written.insert(address);
-    }
-
     /// Returns the last written entry of a word, and its first entry of any
     /// kind.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]

@@ -41,7 +41,7 @@ use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::lane::{Lane, rarely};
+use crate::lane::Lane;
 use crate::memory::version::Version;
 use crate::memory::word::{Element, WordAddress};
 use crate::observe::mutant::Mutant;
@@ -135,21 +135,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         queue
     }
 
-    #[inline(always)]
-    fn alone_since<L: Lane>(tx: &mut Tx<'_, L, Self>, clock: u64) {
-        tx.attempt.snapshot = Version(clock);
-        let since = Self::ticks_bound(tx);
-        tx.attempt.born = Birth {
-            since: tx.lane.ticks_loaded(since, clock),
-            snapshot: Version(clock),
-        };
-    }
-
-    #[inline(always)]
-    fn alone_until<L: Lane>(tx: &Tx<'_, L, Self>) -> u64 {
-        tx.attempt.snapshot.0
-    }
-
     /// Does nothing, as [`Self::load_queue_and_snapshot`] has taken the
     /// snapshot.
     #[inline(always)]
@@ -166,10 +151,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
-        if rarely(tx.light) {
-            Self::read_alone(tx, words, v);
-            return Ok(());
-        }
         // The lanes that are here continue together: those that must load again
         // do so while the others wait. Otherwise the warp would wait for each
         // of them in turn at every later warp operation.
@@ -246,10 +227,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     #[inline(always)]
     fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
-        if rarely(tx.light) {
-            let written = Self::buffer_alone(tx, [address], [value], 1);
-            return if written { Ok(()) } else { Err(tx.refuse()) };
-        }
         let at = Self::entries(tx);
         tx.attempt.set.buffer(at, address, value)?;
         Self::apart_from_sums(tx, Abort::WriteSetFull)
@@ -262,9 +239,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         values: [u64; N],
         count: u32,
     ) -> bool {
-        if rarely(tx.light) {
-            return Self::buffer_alone(tx, words, values, count);
-        }
         let at = Self::entries(tx);
         if tx.attempt.set.buffer_read(at, words, values, count) {
             return true;
@@ -318,9 +292,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
         deltas: [T; N],
     ) -> TxResult<()> {
-        if rarely(tx.light) {
-            return Err(tx.refuse());
-        }
         Self::buffer_additions(tx, run, deltas)?;
         tx.observe_additions(run, deltas);
         Ok(())
@@ -331,9 +302,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
-        if rarely(tx.light) {
-            return Err(tx.refuse());
-        }
         let values = Self::load_sums(tx, run)?;
         tx.observe_sums(run, values);
         Ok(values)
@@ -348,22 +316,52 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        if rarely(tx.light) {
-            let version = Self::commit_alone(tx);
-            tx.committed_as(Version(version.0 * 32));
-            tx.attempt.snapshot = version;
-            return Ok(());
-        }
-        let few = Self::few_written(tx);
         // SAFETY: the lanes that voted so continue from here together.
-        let (version, rank) = Self::secure(tx, unsafe { WarpCrew::of(writers) }, few)?;
+        let writers = unsafe { WarpCrew::of(writers) };
+        let few = Self::few_written(tx);
+        let acquired = Self::acquire(tx, few);
+        if acquired.is_ok() {
+            Self::announce(tx);
+        }
+        // ORDER(F3): the locks and announcements of all lanes before the clock.
+        // Pairs with F1 and with F4 of later versions.
+        if !Mutant::NoF3.on(lane) {
+            writers.meet(lane);
+            lane.fence();
+        }
+        lane.delay_at_fence();
+        let holders = writers.vote(lane, acquired.is_ok());
+        acquired?;
+        // SAFETY: the lanes that own their locks continue from here together.
+        let holders = unsafe { WarpCrew::of(holders) };
+        let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
+        let version = Self::advance(tx, holders);
+        Self::announce_late(tx);
+        // There is something to validate: an entry read and not written, whose
+        // stripe may be one that this commit owns, or a row that was read.
+        let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
+        if holders.vote(lane, reads) != 0 {
+            // ORDER(F4): the clock before the validation. Pairs with F3 of
+            // lower versions: their locks are seen, or what followed.
+            Mutant::NoF4.fence(lane);
+        }
+        // All lanes see what the leader has seen: F4, and that the clock has
+        // advanced, so that no lane begins with an older snapshot after this.
+        holders.meet(lane);
+        let valid = !reads || early || Mutant::ReadsNotValidated.on(lane) || Self::validate(tx);
+        let valid = valid && Self::rows_unchanged(tx, true);
+        // The words are unchanged if they are as they were seen, unless the
+        // attempt has outlived their versions.
+        if !valid || Self::has_outlived_words(tx, Mutant::OldCommitUnchecked) {
+            Self::withdraw(tx);
+            Self::give_back(tx);
+            return Err(Abort::CommitStale);
+        }
         Self::add_values(tx);
         Self::publish(tx, version, few);
         Self::end_additions(tx);
+        let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
-        if tx.alone {
-            tx.attempt.snapshot = version;
-        }
         Ok(())
     }
 
