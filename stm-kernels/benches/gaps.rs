@@ -1,0 +1,153 @@
+//! How long a thread waits that conflicts with nobody, while others conflict all the time.
+//!
+//! Eight threads of the CPU run transactions for some seconds. Seven of them read and write
+//! three random words of a few; the eighth, the *victim*, adds to a word of its own. Each
+//! thread notes the longest time between two of its commits. The seven share 3 words, and
+//! then, in the same run, 65,536: the victim should wait no longer in the first case. It is
+//! printed and not judged, as it depends on the machine and on what else runs there.
+//!
+//!     cargo bench -p stm-kernels --bench gaps -- SECONDS ROUNDS
+//!
+//! Without arguments there are two rounds of two seconds each.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Fast, FastTable};
+use stm_core::host::{Buffer, Cpu, Launch, Stm, StmConfig, TxArray};
+use stm_core::{Kernel, Lane, StmRef, TArray, View};
+use stm_kernels::draw::{below, draw};
+
+/// The threads; the last one is the victim.
+const THREADS: u32 = 8;
+/// The words that the others share, first few and then many.
+const SHARED: [u32; 2] = [3, 65_536];
+/// The words that a transaction of the others reads and writes.
+const WORDS: usize = 3;
+
+/// Transactions of one thread until its time is over.
+struct Gaps<A>(PhantomData<A>);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    /// The words that are shared, and then the victim's.
+    words: A::Array<u32>,
+    /// The longest gap in nanoseconds and the number of commits, for each thread.
+    found: TArray<u64>,
+    shared: u32,
+    duration_ns: u64,
+}
+
+impl<A: Algorithm> Kernel for Gaps<A> {
+    const ENTRY: &'static str = "gaps";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let me = lane.grid_thread();
+        let victim = me + 1 == u64::from(THREADS);
+        let began = lane.clock();
+        let (mut last, mut longest, mut commits) = (began, 0, 0);
+        while last - began < p.duration_ns {
+            let done = p.stm.atomically(lane, |tx| {
+                if victim {
+                    let at = u64::from(p.shared);
+                    let word = tx.read(&p.words, at)?;
+                    return tx.write(&p.words, at, word.wrapping_add(1));
+                }
+                for k in 0..WORDS as u32 {
+                    let at = u64::from(below(draw(me, commits, k), p.shared));
+                    let word = tx.read(&p.words, at)?;
+                    tx.write(&p.words, at, word.wrapping_add(1))?;
+                }
+                Ok(())
+            });
+            if done.is_err() {
+                break;
+            }
+            let now = lane.clock();
+            longest = longest.max(now - last);
+            (last, commits) = (now, commits + 1);
+        }
+        for (i, found) in [(2 * me, longest), (2 * me + 1, commits)] {
+            if let Some(word) = p.found.get(i) {
+                // SAFETY: an element of a live buffer that this thread alone accesses.
+                unsafe { lane.store_relaxed_64(word, found) };
+            }
+        }
+    }
+}
+
+/// The longest gap of the victim and of the others, and the commits of both.
+struct Found {
+    gaps: [Duration; 2],
+    commits: [u64; 2],
+}
+
+/// Runs all threads for `duration`; the others share the first `shared` words.
+fn run<A: Algorithm>(shared: u32, duration: Duration) -> Found {
+    let cpu = Cpu::new();
+    let config = StmConfig {
+        time_limit: Some(10 * duration),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(THREADS, 1), config).expect("the metadata");
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let words = TxArray::<_, u32>::zeroed(&cpu, layout, shared as usize + 1, "the words");
+    let words = words.expect("the words");
+    let found = Buffer::<_, u64>::zeroed(&cpu, 2 * THREADS as usize, "the gaps").expect("a buffer");
+    let params = Params {
+        stm: stm.handle::<A>(),
+        words: words.view::<A>(),
+        found: found.tarray(),
+        shared,
+        duration_ns: duration.as_nanos() as u64,
+    };
+    // SAFETY: the parameters hold this memory's handle and views of buffers that live on,
+    // and nothing else uses them.
+    unsafe { stm.launch::<Gaps<A>>(&params) }.expect("a launch");
+    let values = words.download().expect("the words");
+    let found = found.download().expect("the gaps");
+    let commits = |thread: u32| found[2 * thread as usize + 1];
+    let gap = |thread: u32| Duration::from_nanos(found[2 * thread as usize]);
+    let victim = THREADS - 1;
+    let others: u64 = (0..victim).map(commits).sum();
+    let written = values[..shared as usize].iter();
+    let written = written.fold(0, |sum: u32, &word| sum.wrapping_add(word));
+    assert_eq!(written, (others * WORDS as u64) as u32, "an update is lost");
+    assert_eq!(values[shared as usize], commits(victim) as u32);
+    Found {
+        gaps: [gap(victim), (0..victim).map(gap).max().unwrap_or_default()],
+        commits: [commits(victim), others],
+    }
+}
+
+fn print<A: Algorithm>(round: u32, duration: Duration) {
+    for shared in SHARED {
+        let Found { gaps, commits } = run::<A>(shared, duration);
+        let [victim, others] = gaps.map(|gap| gap.as_secs_f64() * 1e3);
+        println!(
+            "{round:>5}  {:<10}  {shared:>6}  {victim:>10.3}  {others:>10.3}  {:>12}  {:>12}",
+            A::NAME,
+            commits[0],
+            commits[1]
+        );
+    }
+}
+
+fn main() {
+    let arguments: Vec<f64> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .map(|argument| argument.parse().expect("SECONDS and ROUNDS are numbers"))
+        .collect();
+    let seconds = arguments.first().copied().unwrap_or(2.0);
+    let rounds = arguments.get(1).map_or(2, |&rounds| rounds as u32);
+    println!(
+        "round  variant     shared   longest gap, ms: victim, others   commits: victim, others"
+    );
+    for round in 1..=rounds {
+        print::<Fast>(round, Duration::from_secs_f64(seconds));
+        print::<FastTable>(round, Duration::from_secs_f64(seconds));
+    }
+}
