@@ -125,14 +125,18 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Returns the value that the attempt wrote to a word, if it did.
     fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64>;
 
-    /// Buffers a write.
-    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()>;
+    /// Buffers a write of a word of type `T`.
+    fn buffer<L: Lane, T: Element>(
+        tx: &mut Tx<'_, L, Self>,
+        address: WordAddress,
+        value: u64,
+    ) -> TxResult<()>;
 
     /// Buffers writes of the first `count` of `words` together, if it can: if
     /// they were the last words read, in this order, and none is written, or if
     /// none was accessed. Otherwise it returns `false` and changes nothing.
     #[inline(always)]
-    fn buffer_many<L: Lane, const N: usize>(
+    fn buffer_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
         _values: [u64; N],
@@ -146,7 +150,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// those of a fresh node of a pool, or of a preassigned node. Otherwise it
     /// returns `false` and changes nothing, and the caller writes them.
     #[inline(always)]
-    fn init_many<L: Lane, const N: usize>(
+    fn init_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
         _values: [u64; N],

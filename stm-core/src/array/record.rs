@@ -107,7 +107,7 @@ impl<T: Element, const N: usize> Fields for [T; N] {
         }
         let words = core::array::from_fn(|k| word(k as u64));
         let bits = core::array::from_fn(|k| self[k].to_bits64());
-        tx.put_words::<N>(words, bits, N as u32, captured)
+        tx.put_words::<T, N>(words, bits, N as u32, captured)
     }
 }
 

@@ -115,7 +115,11 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LI
     ) -> TxResult<()> {
         let words = core::array::from_fn(|k| word(k as u64));
         let bits = core::array::from_fn(|k| self.get(k));
-        tx.put_words::<N>(words, bits, N as u32, captured)
+        if WIDE {
+            tx.put_words::<u64, N>(words, bits, N as u32, captured)
+        } else {
+            tx.put_words::<u32, N>(words, bits, N as u32, captured)
+        }
     }
 }
 
@@ -200,7 +204,12 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
                 let mut end = Ok(());
                 for k in 0..Self::COUNT {
                     if end.is_ok() {
-                        end = tx.put_words([word(k)], [self.get(k as usize)], 1, captured);
+                        let (words, bits) = ([word(k)], [self.get(k as usize)]);
+                        end = if WIDE {
+                            tx.put_words::<u64, 1>(words, bits, 1, captured)
+                        } else {
+                            tx.put_words::<u32, 1>(words, bits, 1, captured)
+                        };
                     }
                 }
                 end

@@ -119,6 +119,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.has_read = false;
         self.waits = false;
         self.deferred_to = 0;
+        self.out_of_range = (0, 0);
     }
 
     /// Marks the end of a phase, for a probe that measures time.
@@ -239,6 +240,24 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         i: [u64; N],
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
+        let mut v = [T::from_bits64(0); N];
+        self.read_elements(array, i, &mut v)?;
+        Ok(v)
+    }
+
+    /// Does [`Self::read_many`] into `v`.
+    ///
+    /// An array inside a `Result` would have no values beside an error, and the
+    /// registers meant for them would be kept through the whole loop: compilers
+    /// cannot tell that what is read after the merge was written before it.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    fn read_elements<T: Element, const N: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
         mark!(self, Native);
         if let Some(abort) = self.failed {
             return Err(abort);
@@ -259,16 +278,28 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
             self.locate(array, at)?;
         }
-        self.read_words(core::array::from_fn(|k| array.word(i[k])))
+        self.read_words_into(core::array::from_fn(|k| array.word(i[k])), v)
     }
 
     /// Does [`Self::read_many`] for words that exist.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
     ) -> TxResult<[T; N]> {
+        let mut v = [T::from_bits64(0); N];
+        self.read_words_into(words, &mut v)?;
+        Ok(v)
+    }
+
+    /// Does [`Self::read_words`] into `v`.
+    #[allow(clippy::needless_range_loop)] // see read_many
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    fn read_words_into<T: Element, const N: usize>(
+        &mut self,
+        words: [WordAddress; N],
+        v: &mut [T; N],
+    ) -> TxResult<()> {
         // Own writes first (Algorithm 3, lines 22-23).
         let mut own = 0u32;
         if A::wrote(self) {
@@ -280,11 +311,10 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             own = self.written(own, Self::copied(words));
             mark!(self, Buffering);
         }
-        let mut v = [T::from_bits64(0); N];
         let mut result = Ok(());
         if N > 1 || own == 0 {
             mark!(self, Buffering);
-            result = A::read_many(self, words, &mut v, own);
+            result = A::read_many(self, words, v, own);
             self.has_read |= (own.count_ones() as usize) < N;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
@@ -292,7 +322,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             result = Ok(());
         }
         self.checked(result)?;
-        for (k, (word, v)) in words.iter().zip(&v).enumerate() {
+        for (k, (word, v)) in words.iter().zip(&*v).enumerate() {
             if own >> k & 1 == 0 {
                 self.observe(|_| Event::Read(*word, v.to_bits64()));
             }
@@ -300,9 +330,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if own != 0 {
             // A written word among several was loaded from memory as well, and
             // the value found there is not used.
-            return Ok(self.overlay(own, Self::copied(words), v));
+            *v = self.overlay(own, Self::copied(words), *v);
         }
-        Ok(v)
+        Ok(())
     }
 
     /// Copies the addresses: an array with a variable index is kept in memory,

@@ -289,12 +289,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         for at in 0..R::Wide::COUNT {
             let words = core::array::from_fn(|j| array.word_at::<u64>(of(j), at));
             let bits = core::array::from_fn(|j| records[j].split().0.get(at as usize));
-            self.put_words::<N>(words, bits, count, true)?;
+            self.put_words::<u64, N>(words, bits, count, true)?;
         }
         for at in 0..R::Narrow::COUNT {
             let words = core::array::from_fn(|j| array.word_at::<u32>(of(j), at));
             let bits = core::array::from_fn(|j| records[j].split().1.get(at as usize));
-            self.put_words::<N>(words, bits, count, true)?;
+            self.put_words::<u32, N>(words, bits, count, true)?;
         }
         Ok(())
     }

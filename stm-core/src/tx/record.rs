@@ -100,6 +100,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         value: T,
     ) -> TxResult<()> {
         self.within(i, records.len())?;
-        self.put(records.word(i, field), value.to_bits64())
+        self.put::<T>(records.word(i, field), value.to_bits64())
     }
 }

@@ -140,7 +140,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             if (k as u32) < run.count {
                 let address = run.word(k as u32);
                 let value = found[k].plus(deltas[k]).to_bits64();
-                A::buffer(self, address, value)?;
+                A::buffer::<L, T>(self, address, value)?;
                 self.observe(|_| Event::Write(address, value));
             }
         }

@@ -282,7 +282,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         let bits: [u64; N] = core::array::from_fn(|k| writes[k].map_or(0, |(_, v)| v.to_bits64()));
         for k in 0..N {
             if active >> k & 1 != 0 && mine.is_ok() {
-                mine = A::buffer(&mut self.tx, words[k], bits[k]);
+                mine = A::buffer::<L, T>(&mut self.tx, words[k], bits[k]);
             }
         }
         let result = agree(&mut self.tx, self.crew, mine);

@@ -21,13 +21,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             return Err(abort);
         }
         let word = self.locate(array, i)?;
-        self.put(word, value.to_bits64())
+        self.put::<T>(word, value.to_bits64())
     }
 
     /// Buffers a write.
     #[inline(always)]
-    pub(crate) fn put(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
-        let buffered = A::buffer(self, address, value);
+    pub(crate) fn put<T: Element>(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
+        let buffered = A::buffer::<L, T>(self, address, value);
         self.checked(buffered)?;
         mark!(self, Buffering);
         self.observe(|_| Event::Write(address, value));
@@ -60,7 +60,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         for k in 0..N {
             inside &= k as u32 >= count || i[k] < array.len();
         }
-        if inside && self.put_together(words, bits, count, false) {
+        if inside && self.put_together::<T, N>(words, bits, count, false) {
             return Ok(());
         }
         if N <= 4 {
@@ -94,15 +94,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// changes nothing.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn put_together<const N: usize>(
+    fn put_together<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
         bits: [u64; N],
         count: u32,
         captured: bool,
     ) -> bool {
-        let done = captured && A::init_many(self, words, bits, count)
-            || A::buffer_many(self, words, bits, count);
+        let done = captured && A::init_many::<L, T, N>(self, words, bits, count)
+            || A::buffer_many::<L, T, N>(self, words, bits, count);
         if done {
             mark!(self, Buffering);
             for k in 0..N {
@@ -118,7 +118,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// `captured`, another attempt reaches them only by reading a word that this
     /// one writes, and no two of them are the same.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn put_words<const N: usize>(
+    pub(crate) fn put_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
         bits: [u64; N],
@@ -129,13 +129,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if let Some(abort) = self.failed {
             return Err(abort);
         }
-        if self.put_together(words, bits, count, captured) {
+        if self.put_together::<T, N>(words, bits, count, captured) {
             return Ok(());
         }
         let mut end = Ok(());
         for k in 0..N {
             if (k as u32) < count && end.is_ok() {
-                end = self.put(words[k], bits[k]);
+                end = self.put::<T>(words[k], bits[k]);
             }
         }
         end

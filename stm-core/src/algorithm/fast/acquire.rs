@@ -164,7 +164,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let lane = tx.lane;
         let len = tx.attempt.set.len;
-        let wide = S::PAIRS && lane.has_wide_atomics();
+        let wide = Self::has_pairs(lane, tx.attempt.apart);
         if !tx.attempt.set.has_blind() {
             // Most transactions are short, so the common case swaps no more
             // entries than there are.
@@ -461,7 +461,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     && (entry & BLIND != 0
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
-                    if Self::is_whole(at.lane(), word_of(entry)) {
+                    if Self::is_whole(at.lane(), at.apart, word_of(entry)) {
                         // One cell takes one store, which must be of the later
                         // value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));

@@ -98,7 +98,7 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
             S::unlocked(snapshot)
         };
         let locked = S::locked(seen, lane.grid_thread());
-        let pair = Versioned::<S, INLINE>::is_pair(lane, word);
+        let pair = Versioned::<S, INLINE>::is_pair(lane, !S::packs::<T>(), word);
         // SAFETY: the version word of an element in range of a live array
         // (checked by `Tx`). Relaxed: F11 follows.
         let owned = unsafe {

@@ -99,7 +99,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         while i < len {
             let without = if i >= first {
                 lost >> ((i - first) & 31)
-            } else if S::PAIRS && at.lane().has_wide_atomics() && first - i < BATCH as u32 {
+            } else if Self::has_pairs(at.lane(), at.apart) && first - i < BATCH as u32 {
                 // The batches of the swaps are shorter than these.
                 lost << (first - i)
             } else {
@@ -135,7 +135,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         };
         let mut apart = false;
         for (j, &entry) in entries.iter().enumerate() {
-            apart |= held(j) && !Self::is_whole(lane, word_of(entry));
+            apart |= held(j) && !Self::is_whole(lane, at.apart, word_of(entry));
         }
         if apart {
             // ORDER(F6): whoever reads the old version from this store sees the
@@ -148,7 +148,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // the entry is below the count. Relaxed: a packed word is
             // everything there is to see; F6 precedes the others.
             unsafe {
-                if !Self::is_pair(lane, word) {
+                if !Self::is_pair(lane, at.apart, word) {
                     lane.store_relaxed_64_if(held(j), S::version_word(map, word), seen[j]);
                 } else if held(j) {
                     Self::put_back(at, map, i + j as u32, word, seen[j]);
@@ -255,7 +255,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         batch: Written<B>,
     ) -> bool {
         let lane = tx.lane;
-        let map = S::map(tx.stm);
+        let (map, has_apart) = (S::map(tx.stm), tx.attempt.apart);
         let Written {
             which,
             entries,
@@ -264,7 +264,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let written = |j: usize| which >> j & 1 != 0;
         let mut apart = false;
         for j in 0..B {
-            apart |= written(j) && !Self::is_whole(lane, word_of(entries[j]));
+            apart |= written(j) && !Self::is_whole(lane, has_apart, word_of(entries[j]));
         }
         for j in 0..B {
             let word = word_of(entries[j]);
@@ -275,14 +275,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 lane.store_relaxed_64_if(
                     written(j)
                         && entries[j] & SHARES == 0
-                        && (!apart || S::is_packed(word))
-                        && !Self::is_pair(lane, word),
+                        && (!apart || Self::is_packed(has_apart, word))
+                        && !Self::is_pair(lane, has_apart, word),
                     S::version_word(map, word),
                     S::packed(version, lane.version_bits(), values[j]),
                 );
-                if S::PAIRS && lane.has_wide_atomics() {
+                if Self::has_pairs(lane, has_apart) {
                     lane.store_relaxed_128_if(
-                        written(j) && entries[j] & SHARES == 0 && Self::is_pair(lane, word),
+                        written(j)
+                            && entries[j] & SHARES == 0
+                            && Self::is_pair(lane, has_apart, word),
                         S::version_word(map, word),
                         [S::unlocked(version), values[j]],
                     );
@@ -292,7 +294,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if apart {
             for j in 0..B {
                 let word = word_of(entries[j]);
-                if written(j) && !Self::is_whole(lane, word) {
+                if written(j) && !Self::is_whole(lane, has_apart, word) {
                     // SAFETY: as above. Relaxed: F5 follows.
                     unsafe { S::value(word).store(lane, values[j]) };
                 }
@@ -313,7 +315,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let word = word_of(entry);
                 let held = i + (j as u32) < len
                     && entry & (WRITTEN | SHARES) == WRITTEN
-                    && !Self::is_whole(lane, word);
+                    && !Self::is_whole(lane, at.apart, word);
                 // SAFETY: as above.
                 unsafe {
                     lane.store_relaxed_64_if(

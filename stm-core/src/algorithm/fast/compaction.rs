@@ -11,17 +11,17 @@ impl EntrySet {
     ///
     /// # Errors
     /// [`Abort::ReadStale`] if a word was seen differently by two reads.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    #[inline(never)]
     pub(super) fn compact<L: Lane, const N: usize>(
-        &mut self,
+        self,
         at: Entries<'_, L, N>,
-    ) -> Result<(), Abort> {
+    ) -> Result<Self, Abort> {
         let mut kept = Self {
             len: 0,
             writes: 0,
             blind: 0,
             hint: 0,
-            ..*self
+            ..self
         };
         for i in 0..self.len {
             // SAFETY: below the count, as what is kept is.
@@ -46,7 +46,6 @@ impl EntrySet {
             }
         }
         kept.hint = kept.len;
-        *self = kept;
-        Ok(())
+        Ok(kept)
     }
 }

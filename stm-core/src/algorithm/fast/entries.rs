@@ -66,6 +66,8 @@ pub(crate) struct Entries<'a, L, const N: usize> {
     pub(crate) lane: &'a L,
     pub(crate) logs: Logs,
     pub(crate) inline: *mut Inline<N>,
+    /// Says whether one of the words may be apart from its version word.
+    pub(crate) apart: bool,
 }
 
 impl<L, const N: usize> Clone for Entries<'_, L, N> {
@@ -82,8 +84,13 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// `logs` are the lane's, and `inline` is live and used only through the
     /// result while the result is in use.
     #[inline(always)]
-    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>) -> Self {
-        Self { lane, logs, inline }
+    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
+        Self {
+            lane,
+            logs,
+            inline,
+            apart,
+        }
     }
 
     /// Returns the lane.

@@ -211,10 +211,11 @@ impl EntrySet {
                 let same = unsafe { at.get(Column::Seen, i) } == seen;
                 return (self, if same { Ok(()) } else { Err(Abort::ReadStale) });
             }
-            if !self.is_open()
-                && let Err(abort) = self.compact(at)
-            {
-                return (self, Err(abort));
+            if !self.is_open() {
+                match self.compact(at) {
+                    Ok(set) => self = set,
+                    Err(abort) => return (self, Err(abort)),
+                }
             }
             if self.reads_full(at) {
                 return (self, Err(Abort::ReadSetFull));
@@ -419,9 +420,11 @@ impl EntrySet {
         if self.writes >= at.capacity().writes
             && !self.is_open()
             && self.find(at, address).0.is_none()
-            && let Err(abort) = self.compact(at)
         {
-            return (self, Err(abort));
+            match self.compact(at) {
+                Ok(set) => self = set,
+                Err(abort) => return (self, Err(abort)),
+            }
         }
         if self.words.may_contain(address)
             && let Some(i) = self.target(at, address)

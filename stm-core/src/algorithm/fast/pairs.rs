@@ -34,19 +34,33 @@ pub(crate) struct Pairs<const B: usize> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Returns whether a word's value is in its version word. `apart` says whether
+    /// the attempt has met a word of which that is not so: the compiler knows that a
+    /// kernel of packed words alone has not, and leaves out the code for others.
+    #[inline(always)]
+    pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
+        S::HAS_PACKED && !apart || S::is_packed(word)
+    }
+
     /// Returns whether a word has its version word in front of it, and the lane
     /// accesses both at once.
     #[inline(always)]
-    pub(crate) fn is_pair<L: Lane>(lane: &L, word: WordAddress) -> bool {
-        S::PAIRS && lane.has_wide_atomics() && !S::is_packed(word)
+    pub(crate) fn is_pair<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
+        Self::has_pairs(lane, apart) && !Self::is_packed(apart, word)
+    }
+
+    /// Returns whether a word may be such a pair.
+    #[inline(always)]
+    pub(crate) fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
+        S::PAIRS && lane.has_wide_atomics() && apart
     }
 
     /// Returns whether a word's version and value take one access.
     #[inline(always)]
-    pub(crate) fn is_whole<L: Lane>(lane: &L, word: WordAddress) -> bool {
+    pub(crate) fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
         // The order matters: conditions that the compiler can decide come
         // first.
-        S::PAIRS && lane.has_wide_atomics() || S::is_packed(word)
+        S::PAIRS && lane.has_wide_atomics() || Self::is_packed(apart, word)
     }
 
     /// Loads the version word of `word` if `on`, else returns `otherwise`. It
@@ -57,21 +71,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) unsafe fn version_if<L: Lane>(
         lane: &L,
-        map: S::Map,
+        (map, apart): (S::Map, bool),
         on: bool,
         word: WordAddress,
         otherwise: u64,
     ) -> u64 {
         let place = S::version_word(map, word);
-        let pair = Self::is_pair(lane, word);
+        let pair = Self::is_pair(lane, apart, word);
         // SAFETY: the caller's. Relaxed: the callers say why.
         unsafe {
-            let apart = lane.load_relaxed_64_if(on && !pair, place, otherwise);
-            if S::PAIRS && lane.has_wide_atomics() {
+            let found = lane.load_relaxed_64_if(on && !pair, place, otherwise);
+            if Self::has_pairs(lane, apart) {
                 let [version, _] = lane.load_relaxed_128_if(on && pair, place);
-                if on && pair { version } else { apart }
+                if on && pair { version } else { found }
             } else {
-                apart
+                found
             }
         }
     }
@@ -84,14 +98,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which: u32,
     ) -> Pairs<B> {
         let lane = tx.lane;
-        let map = S::map(tx.stm);
+        let (map, apart) = (S::map(tx.stm), tx.attempt.apart);
         let mut pairs = Pairs {
             which: 0,
             now: [[0; 2]; B],
         };
-        if S::PAIRS && lane.has_wide_atomics() {
+        if Self::has_pairs(lane, apart) {
             for (j, &entry) in entries.iter().enumerate() {
-                pairs.which |= u32::from(Self::is_pair(lane, word_of(entry))) << j;
+                pairs.which |= u32::from(Self::is_pair(lane, apart, word_of(entry))) << j;
             }
             pairs.which &= which;
             pairs.now = core::array::from_fn(|j| {
@@ -119,7 +133,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mut otherwise: [u64; B],
     ) -> [u64; B] {
         let lane = tx.lane;
-        if !(S::PAIRS && lane.has_wide_atomics()) {
+        if !Self::has_pairs(lane, tx.attempt.apart) {
             return otherwise;
         }
         let map = S::map(tx.stm);

@@ -74,6 +74,9 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     pub(crate) snapshot: Version,
     /// The first snapshot of the attempt, and when it was taken.
     pub(crate) born: Birth,
+    /// Says whether the attempt has met a word whose value is not in its version
+    /// word.
+    pub(crate) apart: bool,
 }
 
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
@@ -102,6 +105,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             sum_scratch,
             snapshot: Version(0),
             born: Birth::NONE,
+            apart: false,
         }
     }
 
@@ -109,6 +113,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn clear(attempt: &mut VersionedSets<'_, INLINE>) {
         attempt.set = EntrySet::EMPTY;
         attempt.sums = SumSet::EMPTY;
+        attempt.apart = false;
     }
 
     /// Scales the clock by 32, because a probe wants the commits in an order
@@ -151,6 +156,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         own: u32,
     ) -> TxResult<()> {
         let lane = tx.lane;
+        tx.attempt.apart |= !S::packs::<T>();
         // The lanes that are here continue together: those that must load again
         // do so while the others wait. Otherwise the warp would wait for each
         // of them in turn at every later warp operation.
@@ -226,19 +232,25 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn buffer<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, value: u64) -> TxResult<()> {
+    fn buffer<L: Lane, T: Element>(
+        tx: &mut Tx<'_, L, Self>,
+        address: WordAddress,
+        value: u64,
+    ) -> TxResult<()> {
+        tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
         tx.attempt.set.buffer(at, address, value)?;
         Self::apart_from_sums(tx, Abort::WriteSetFull)
     }
 
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn buffer_many<L: Lane, const N: usize>(
+    fn buffer_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
     ) -> bool {
+        tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
         if tx.attempt.set.buffer_read(at, words, values, count) {
             return true;
@@ -252,7 +264,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn init_many<L: Lane, const N: usize>(
+    fn init_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         values: [u64; N],
@@ -271,11 +283,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // SAFETY: a wanted word is of an element in range (Tx::put_many).
             unsafe {
                 let word = S::version_word(S::map(tx.stm), words[k]);
-                if S::is_packed(words[k]) {
+                if S::packs::<T>() {
                     let bits = tx.lane.version_bits();
                     let new = S::packed(tx.attempt.snapshot, bits, values[k]);
                     tx.lane.store_relaxed_64_if(wanted, word, new);
-                } else if Self::is_pair(tx.lane, words[k]) {
+                } else if Self::is_pair(tx.lane, true, words[k]) {
                     let new = [S::unlocked(tx.attempt.snapshot), values[k]];
                     tx.lane.store_relaxed_128_if(wanted, word, new);
                 } else if wanted {

@@ -32,7 +32,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
-        unsafe { Entries::new(tx.lane, tx.logs, &raw mut *tx.attempt.scratch) }
+        unsafe {
+            Entries::new(
+                tx.lane,
+                tx.logs,
+                &raw mut *tx.attempt.scratch,
+                tx.attempt.apart,
+            )
+        }
     }
 
     /// Returns the version word of `word`.
@@ -171,7 +178,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
             // F1 or F4 precedes.
-            unsafe { Self::version_if(tx.lane, S::map(tx.stm), wanted, word, seen[j]) }
+            unsafe {
+                Self::version_if(
+                    tx.lane,
+                    (S::map(tx.stm), tx.attempt.apart),
+                    wanted,
+                    word,
+                    seen[j],
+                )
+            }
         })
     }
 

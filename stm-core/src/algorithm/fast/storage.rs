@@ -30,6 +30,8 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// What is needed to find the version word of a word.
     type Map: Copy;
 
+    /// Says whether some values are in their version words.
+    const HAS_PACKED: bool;
     /// Returns whether the values of a type are in their version words.
     fn packs<T: Element>() -> bool;
     /// Says whether a value that is not packed directly follows its version
@@ -99,6 +101,7 @@ impl Storage for Cells {
     const MANY_WORDS_PER_VERSION: bool = false;
     const WRAPS: bool = true;
     const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
+    const HAS_PACKED: bool = true;
     const PAIRS: bool = true;
 
     type Array<T: Element> = TCells<T>;
@@ -195,6 +198,7 @@ impl Storage for Table {
     const MANY_WORDS_PER_VERSION: bool = true;
     const WRAPS: bool = false;
     const LOCK_BIT: Option<u64> = None;
+    const HAS_PACKED: bool = false;
     const PAIRS: bool = false;
 
     type Array<T: Element> = TArray<T>;

@@ -79,6 +79,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mine: TxResult<()>,
     ) -> TxResult<()> {
         let lane = tx.lane;
+        tx.attempt.apart |= !S::packs::<T>();
         let mut polls = 0;
         let seen = loop {
             let seen = Self::load_active(tx, words, v, active);

@@ -208,7 +208,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // it.
             unsafe {
                 let word = word_of(entries[j]);
-                let found = Self::version_if(tx.lane, S::map(tx.stm), true, word, 0);
+                let found =
+                    Self::version_if(tx.lane, (S::map(tx.stm), tx.attempt.apart), true, word, 0);
                 at.put(Column::Seen, i + j as u32, found);
                 found
             }
@@ -229,7 +230,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
-            if same && Self::is_whole(at.lane(), word_of(entry)) {
+            if same && Self::is_whole(at.lane(), at.apart, word_of(entry)) {
                 // One cell takes one store, which must be of the later value.
                 at.put(Column::Value, holder, at.get(Column::Value, i));
             }

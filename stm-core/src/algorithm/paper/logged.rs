@@ -109,7 +109,7 @@ macro_rules! logged_sets {
         }
 
         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-        fn buffer<L: Lane>(
+        fn buffer<L: Lane, T: Element>(
             tx: &mut Tx<'_, L, Self>,
             address: WordAddress,
             value: u64,
