@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, ptxas};
+use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +90,8 @@ const DEVICE: [Step; 5] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
         let check = |dir: &PathBuf| ptxas::check(dir, ptxas::ci_takes, tree);
-        tree.ptx().iter().try_for_each(check)
+        tree.ptx().iter().try_for_each(check)?;
+        sizes::check(tree)
     })
     .needs(lacks_assembler),
     // A sample of what is built on demand.

@@ -10,6 +10,7 @@ mod docs;
 mod error;
 mod examples;
 mod ptxas;
+mod sizes;
 
 use crate::error::Error;
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ cargo xtask ptx --check     build again and compare with the committed files
 cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
 cargo xtask ptxas [--arch sm_75,sm_90]
-                            assemble the committed files; registers, spills, stack
+                            assemble the committed files; registers, spills, stack,
+                            and the ceilings of xtask/sizes.txt
 cargo xtask docs            write the figures of the documents, from docs/results
 cargo xtask docs --check    compare the documents with docs/results
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX

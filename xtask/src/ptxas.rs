@@ -6,6 +6,7 @@
 
 use crate::Tree;
 use crate::error::Error;
+use crate::sizes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub(crate) struct Usage {
     pub(crate) entry: String,
     pub(crate) registers: u32,
     stack_bytes: u32,
-    spill_bytes: u32,
+    pub(crate) spill_bytes: u32,
 }
 
 /// The assembler to use.
@@ -182,7 +183,12 @@ fn assemble_some(
 }
 
 /// Runs ptxas on one file; gives its remarks, or its complaint.
-fn one(ptxas: &Path, file: &Path, architecture: &str, level: &str) -> Result<String, String> {
+pub(crate) fn one(
+    ptxas: &Path,
+    file: &Path,
+    architecture: &str,
+    level: &str,
+) -> Result<String, String> {
     let mut command = Command::new(ptxas);
     command
         .arg(format!("-arch={architecture}"))
@@ -202,7 +208,7 @@ fn one(ptxas: &Path, file: &Path, architecture: &str, level: &str) -> Result<Str
 
 /// Reads the remarks of `ptxas -v`. The frame that follows "Function
 /// properties" is the entry's own or that of a function it calls; both count.
-fn parse(remarks: &str) -> Vec<Usage> {
+pub(crate) fn parse(remarks: &str) -> Vec<Usage> {
     let mut found: Vec<Usage> = Vec::new();
     for line in remarks.lines() {
         let number = |after: &str| {
@@ -323,14 +329,15 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Assembles all committed files, and prints what each entry takes.
+/// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
 ///
 /// # Errors
 /// The errors of [`command`].
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
     tree.ptx()
         .iter()
-        .try_for_each(|dir| command(dir, architectures, tree))
+        .try_for_each(|dir| command(dir, architectures, tree))?;
+    sizes::check(tree)
 }
 
 /// Assembles the files of `dir` and prints what the entries take.
