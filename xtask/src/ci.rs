@@ -3,7 +3,7 @@
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
 use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -170,7 +170,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     let own = std::env::current_exe().map_err(|source| Error::start("xtask".into(), source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
-            Command::new(own)
+            yielding(&own)
                 .args(["ci", ONLY_DEVICE])
                 .args(arguments)
                 .current_dir(&tree.root)
@@ -197,6 +197,22 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
             Err(Error::Step("ptx"))
         }
     })
+}
+
+/// Returns a command that runs a program on what the others leave of the machine, where
+/// there is a `nice`. Tests wait for each other in loops, and take several times as long
+/// if they have to share their cores with a compiler.
+fn yielding(program: &Path) -> Command {
+    let null = Stdio::null;
+    let mut nice = Command::new("nice");
+    let there = nice.stdin(null()).stdout(null()).stderr(null()).status();
+    if there.is_ok_and(|status| status.success()) {
+        let mut nice = Command::new("nice");
+        nice.args(["-n", "19"]).arg(program);
+        nice
+    } else {
+        Command::new(program)
+    }
 }
 
 /// Runs steps in their order, all of them, so that one run tells everything that is
