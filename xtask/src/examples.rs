@@ -36,8 +36,8 @@ fn package(folder: &Path) -> Result<String, Error> {
 
 /// `cargo xtask examples`.
 pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
-    // One for all of them, so that what they depend on is built once.
-    let target = tree.target.join("examples");
+    // That of the workspace, so that what they depend on is built once.
+    let target = tree.target.clone();
     let has_compiler = Toolchain::find(None).is_ok();
     let mode = if has_compiler { "required" } else { "off" };
     let environment = [

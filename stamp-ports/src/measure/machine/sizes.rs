@@ -109,25 +109,25 @@ impl Sizes {
 
     fn cpu(cores: u32) -> Self {
         Self {
-            note: "on the CPU: a block of one thread a core, 10,000,000 accesses each, as threads \
+            note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
                    take long to start; random accesses over at most 64 MiB; no accesses of 128 bits",
             grids: vec![Grid {
                 why: "a block a core",
                 blocks: cores,
                 threads: 1,
             }],
-            accesses: 10_000_000,
+            accesses: 4_000_000,
             bytes: vec![4 << 20, 32 << 20, 64 << 20],
             random: (cores, 1, 1 << 20),
             for_bounds: false,
             meetings: vec![cores, 4 * cores],
             meeting_threads: 1,
-            waits: 200,
+            waits: 100,
             locking: vec![1, cores],
-            sections: 1_000_000,
+            sections: 250_000,
             entering: vec![cores],
             counts: vec![1, 120],
-            entries: 20_000,
+            entries: 10_000,
             times: 3,
         }
     }
