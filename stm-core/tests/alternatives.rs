@@ -165,7 +165,7 @@ fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
             writes: 1024,
             actions: 512,
         },
-        time_limit: Some(Duration::from_secs(30)),
+        time_limit: Some(Duration::from_mins(2)),
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(1, 1), config)?;
@@ -240,7 +240,7 @@ fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
             for which in 0..2 {
                 let cpu = Cpu::new();
                 let config = StmConfig {
-                    time_limit: Some(Duration::from_secs(30)),
+                    time_limit: Some(Duration::from_mins(2)),
                     ..StmConfig::default()
                 };
                 let mut launch = Launch::new(2, 1);

