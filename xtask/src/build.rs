@@ -184,7 +184,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     replace(&dir, &rebuilt)?;
     golden(tree, &dir)?;
     if ptxas::find(tree).is_ok() {
-        ptxas::check(&dir, ptxas::ci_takes, tree)?;
+        ptxas::check(&dir, ptxas::ci_takes, ptxas::Extent::Whole, tree)?;
     }
     println!("{warning}");
     Ok(())

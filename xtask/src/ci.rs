@@ -15,6 +15,9 @@ struct Step {
     run: fn(&Tree) -> Result<(), Error>,
     /// What it cannot do without, if that is not there.
     lacks: fn(&Tree) -> Option<Error>,
+    /// Whether only [`ALL`] runs it: what takes long, and looks again at what a shorter step or a
+    /// test has looked at.
+    long: bool,
 }
 
 impl Step {
@@ -24,7 +27,13 @@ impl Step {
             name,
             run,
             lacks: |_| None,
+            long: false,
         }
+    }
+
+    /// A step that only [`ALL`] runs.
+    const fn long(self) -> Self {
+        Self { long: true, ..self }
     }
 
     /// A step that needs something else too.
@@ -34,7 +43,7 @@ impl Step {
 }
 
 /// The steps on the host, in the order in which they are soonest known.
-const HOST: [Step; 11] = [
+const HOST: [Step; 12] = [
     Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     })
@@ -63,14 +72,20 @@ const HOST: [Step; 11] = [
     Step::new("fuzz", |tree| {
         program(tree, "verify", "fuzz --transactions 1M")
     }),
-    // Every figure and table of the evaluation, small, and the page about it.
+    Step::new("fuzz-long", |tree| {
+        program(tree, "verify", "fuzz --transactions 10M --seed 2")
+    })
+    .long(),
+    // Every figure and table of the evaluation, small, and the page about it. The tests of
+    // `stamp-ports` make some of them.
     Step::new("paper", |tree| {
         let out = tree.target.join("paper-quick");
         let out = out.display();
         let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
         program(tree, "stamp", &bench)?;
         program(tree, "stamp", &format!("report {out}"))
-    }),
+    })
+    .long(),
     // The same of synchronisation.
     Step::new("sync", |tree| {
         let out = tree.target.join("sync-quick");
@@ -78,37 +93,53 @@ const HOST: [Step; 11] = [
         let bench = format!("bench sync --quick --fresh --device cpu --out {out}");
         program(tree, "stamp", &bench)?;
         program(tree, "stamp", &format!("report {out}"))
-    }),
+    })
+    .long(),
     Step::new("floor", |tree| {
         program(tree, "stamp", "bench floor --quick --device cpu")
-    }),
+    })
+    .long(),
 ];
 
 /// The steps for the GPU. Each of them keeps one core busy, so they run beside the
 /// others.
-const DEVICE: [Step; 5] = [
+const DEVICE: [Step; 7] = [
     Step::new("ptx", build::check).needs(lacks_compiler),
     Step::new("ptxas", |tree| {
-        let check = |dir: &PathBuf| ptxas::check(dir, ptxas::ci_takes, tree);
-        tree.ptx().iter().try_for_each(check)?;
+        assembled(tree, ptxas::Extent::Covering)?;
         sizes::check(tree)
     })
     .needs(lacks_assembler),
+    Step::new("ptxas-all", |tree| assembled(tree, ptxas::Extent::Whole))
+        .needs(lacks_assembler)
+        .long(),
     // A sample of what is built on demand.
     Step::new("observed", |tree| {
         let dir = build::sample(tree)?;
-        ptxas::check(&dir, ptxas::ci_takes_observed, tree)
+        ptxas::check(&dir, ptxas::ci_takes_observed, ptxas::Extent::Whole, tree)
     })
-    .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree))),
-    Step::new("examples", examples::command),
-    Step::new("package", checkers::package),
+    .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
+    .long(),
+    // The first of the next: a user's way from a kernel to its PTX.
+    Step::new("example", |tree| examples::command(tree, Some(1))),
+    Step::new("examples", |tree| examples::command(tree, None)).long(),
+    Step::new("package", checkers::package).long(),
 ];
 
-/// The option that takes a missing tool for a failure.
+/// The option that runs the long steps too.
 const ALL: &str = "--all";
+
+/// The option that takes a missing tool for a failure.
+const STRICT: &str = "--strict";
 
 /// The option with which this program runs the steps for the GPU beside the others.
 const ONLY_DEVICE: &str = "--only-device";
+
+/// Assembles the committed files.
+fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
+    let check = |dir: &PathBuf| ptxas::check(dir, ptxas::ci_takes, extent, tree);
+    tree.ptx().iter().try_for_each(check)
+}
 
 fn lacks_compiler(_tree: &Tree) -> Option<Error> {
     Toolchain::find(None).err().map(Error::from)
@@ -157,11 +188,12 @@ fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error
 struct Wanted<'a> {
     skipped: Vec<&'a str>,
     all: bool,
+    strict: bool,
     only_device: bool,
 }
 
-/// `cargo xtask ci`: the steps that `--skip` does not name. A step whose tools are
-/// not there is left out and named at the end, or with `--all` a failure.
+/// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
+/// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     let wanted = wanted(arguments)?;
     if wanted.only_device {
@@ -226,8 +258,12 @@ fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> 
             report.push(format!("{name:<9} skipped"));
             continue;
         }
+        if step.long && !wanted.all {
+            report.push(format!("{name:<9} only with {ALL}"));
+            continue;
+        }
         let lacks = (step.lacks)(tree);
-        if let (Some(reason), false) = (&lacks, wanted.all) {
+        if let (Some(reason), false) = (&lacks, wanted.strict) {
             report.push(format!("{name:<9} LEFT OUT: {reason}"));
             continue;
         }
@@ -255,6 +291,7 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
     while let Some(argument) = rest.next() {
         match *argument {
             ALL => found.all = true,
+            STRICT => found.strict = true,
             ONLY_DEVICE => found.only_device = true,
             "--skip" => match rest.next() {
                 Some(step) if is_step(step) => found.skipped.push(*step),
@@ -276,9 +313,10 @@ mod tests {
         let expected = Wanted {
             skipped: vec!["ptx", "fuzz"],
             all: true,
+            strict: true,
             only_device: false,
         };
-        let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz"]);
+        let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"]);
         assert_eq!(read.unwrap(), expected);
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
             assert_eq!(wanted(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");

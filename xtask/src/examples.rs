@@ -34,8 +34,8 @@ fn package(folder: &Path) -> Result<String, Error> {
     name.ok_or_else(|| Error::Check(format!("{} has no name", manifest.display())))
 }
 
-/// `cargo xtask examples`.
-pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
+/// `cargo xtask examples`: all of them, or at most the first so many.
+pub(crate) fn command(tree: &Tree, at_most: Option<usize>) -> Result<(), Error> {
     // That of the workspace, so that what they depend on is built once.
     let target = tree.target.clone();
     let has_compiler = Toolchain::find(None).is_ok();
@@ -44,7 +44,10 @@ pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
         ("CARGO_TARGET_DIR", target.as_os_str()),
         ("STM_PTX_BUILD", mode.as_ref()),
     ];
-    for folder in folders(tree)? {
+    for folder in folders(tree)?
+        .into_iter()
+        .take(at_most.unwrap_or(usize::MAX))
+    {
         let package = package(&folder)?;
         println!("-- {package}");
         let here = Tree {

@@ -36,11 +36,12 @@ cargo xtask deny            licences, sources and advisories of dependencies (ca
 cargo xtask package         the packages that a user depends on: complete, small,
                             each built from its package alone
 cargo xtask semver [REV]    their public interface against a release (cargo-semver-checks)
-cargo xtask ci [--all] [--skip STEP]...
+cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
-                            left out and named, or with --all a failure. The steps:
-                            fmt docs circles clippy doc test fuzz paper floor
-                            ptx ptxas observed examples package
+                            left out and named, or with --strict a failure. The
+                            steps: fmt docs circles clippy library doc test fuzz
+                            ptx ptxas example; with --all also fuzz-long paper
+                            sync floor ptxas-all observed examples package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -79,7 +80,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptxas", "--arch", list] => ptxas::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
-        ["examples"] => examples::command(&tree),
+        ["examples"] => examples::command(&tree, None),
         ["book"] => book::build(&tree),
         ["circles"] => circles::check(&tree),
         ["miri"] => checkers::miri(&tree),

@@ -20,9 +20,7 @@ use stm_core_build::toolchain::output;
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// The GPU whose registers and stack are reported, for which CI assembles all that it takes. For
-/// the others it assembles as many files as have every instruction: an assembler refuses one for a
-/// GPU, whatever is around it.
+/// The GPU whose registers and stack are reported.
 pub(crate) const REPORTED: &str = "sm_90";
 
 /// Whether a file can be assembled for a GPU.
@@ -286,18 +284,30 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
+/// How many of the files that CI takes are assembled for [`REPORTED`]. For the other GPUs it is
+/// always [`Extent::Covering`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// As many as have every instruction: an assembler refuses one for a GPU, whatever is around
+    /// it.
+    Covering,
+    /// All of them.
+    Whole,
+}
+
 /// Assembles the files of `dir` that CI takes, with little optimisation: that
 /// finds what an assembler refuses in half of the time, and says nothing about
 /// registers.
 pub(crate) fn check(
     dir: &Path,
     takes: impl Fn(&str, &str) -> bool,
+    extent: Extent,
     tree: &Tree,
 ) -> Result<(), Error> {
     let files = read_ptx(dir)?;
     let covering: BTreeMap<&str, BTreeSet<&str>> = ARCHITECTURES
         .into_iter()
-        .filter(|architecture| *architecture != REPORTED)
+        .filter(|architecture| extent == Extent::Covering || *architecture != REPORTED)
         .map(|architecture| {
             let taken = files
                 .iter()

@@ -223,6 +223,23 @@ impl Device for Cpu {
         launch: &Launch,
         params: &K::Params,
     ) -> Result<Duration, Error> {
+        // SAFETY: the caller promises it.
+        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params)) }
+    }
+}
+
+impl Cpu {
+    /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
+    /// does in a block, and `entry` the kernel's name.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    unsafe fn launch_work(
+        &self,
+        launch: &Launch,
+        entry: &'static str,
+        work: &(dyn Fn(&CpuLane<'_>) + Sync),
+    ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
         let wanted = if launch.cooperative {
             launch.blocks
@@ -257,7 +274,7 @@ impl Device for Cpu {
             grid: launch.blocks,
             flag,
             probe: launch.probe,
-            kernel: &|lane| K::run_on_cpu(lane, params),
+            kernel: work,
             panic: Mutex::new(None),
             gate: RwLock::new(false),
         };
@@ -277,10 +294,7 @@ impl Device for Cpu {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
         {
-            Some(message) => Err(Error::Panicked {
-                entry: K::ENTRY,
-                message,
-            }),
+            Some(message) => Err(Error::Panicked { entry, message }),
             None => Ok(time),
         }
     }
