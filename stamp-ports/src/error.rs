@@ -78,9 +78,21 @@ pub enum Error {
         /// What is wrong with them.
         what: String,
     },
+    /// A history that could not be recorded or judged.
+    #[error(transparent)]
+    History(verify::error::Error),
     /// Standard output that could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
+}
+
+impl From<verify::error::Error> for Error {
+    fn from(error: verify::error::Error) -> Self {
+        match error {
+            verify::error::Error::Host(error) => Self::Host(error),
+            other => Self::History(other),
+        }
+    }
 }
 
 /// The host's text, with the options that help where they are known.
@@ -156,6 +168,7 @@ impl Error {
             | Self::File { .. }
             | Self::WrongTables { .. }
             | Self::Output(_) => 1,
+            Self::History(error) => error.status(),
             _ => 2,
         }
     }

@@ -10,6 +10,7 @@
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
 //! | [`nw`] | `nw` and `bench nw`: alignments of sequences |
+//! | [`record`] | recorded histories of the workloads |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`against`] | `bench against`: this program beside one of an earlier commit |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
@@ -37,6 +38,7 @@ pub mod out_file;
 pub mod output;
 pub mod paper;
 pub mod points;
+pub mod record;
 pub mod report;
 pub mod soak;
 pub mod store;

@@ -124,6 +124,23 @@ pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
     Ok(found)
 }
 
+/// Reads names of algorithms, which `optimized` is none of.
+///
+/// # Errors
+/// Those of [`parse_variants`], and `optimized`.
+pub fn parse_algorithms(text: &str) -> Result<Vec<Variant>> {
+    if text == "all" {
+        return Ok(Variant::ALL.to_vec());
+    }
+    let algorithm = |asked| match asked {
+        AskedVariant::Algorithm(algorithm) => Ok(algorithm),
+        AskedVariant::Optimized => Err(Error::Usage(
+            "optimized is hv-sorting or tbv-sorting: give one of them".into(),
+        )),
+    };
+    parse_variants(text)?.into_iter().map(algorithm).collect()
+}
+
 /// Says that the time of a variant's phases cannot be taken.
 pub fn no_profile_of(variant: AskedVariant) -> Error {
     Error::Usage(format!(

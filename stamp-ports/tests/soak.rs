@@ -9,14 +9,7 @@ use std::path::Path;
 
 fn soak(out: &Path, more: &[&str]) -> (Option<i32>, String) {
     let out = out.to_str().expect("a path");
-    let mut arguments = vec![
-        "soak",
-        "--device",
-        "cpu",
-        "--minutes",
-        "0.03",
-        "--no-histories",
-    ];
+    let mut arguments = vec!["soak", "--device", "cpu", "--minutes", "0.03"];
     arguments.extend(["--out", out]);
     arguments.extend(more);
     let output = stamp(&arguments);
@@ -87,22 +80,4 @@ fn a_state_that_is_none_is_refused_and_left_as_it_is() {
         );
         assert_eq!(fs::read_to_string(&file).expect("a file"), content);
     }
-}
-
-#[test]
-fn without_the_program_that_judges_histories_the_user_is_told() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().to_str().expect("a path");
-    let arguments = [
-        "soak",
-        "--minutes",
-        "0.01",
-        "--verify",
-        "no-such-program",
-        "--out",
-        out,
-    ];
-    let output = stamp(&arguments);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("no-such-program"));
 }

@@ -3,10 +3,8 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
-use crate::commands::{self, IsolationArgs};
-use crate::record::input;
-use clap::{Arg, Args, Parser, Subcommand};
-use stamp_ports::workloads::options::WorkloadArgs;
+use crate::commands;
+use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -26,8 +24,7 @@ Examples:
   verify check run.history                   judge a recorded history
   verify fuzz --variant all --minutes 5      random programs, simulated
   verify mutants                             is every seeded defect caught?
-  verify record --workload ra --variant all --device cuda \\
-      --transactions 10M --check             record on a GPU, and judge
+  stamp record ra --device cuda              record a workload, and judge it
 
 Exit status: 0 if all is well, 1 if something is in violation or a device
 failed, 2 if the command line or a file cannot be used.",
@@ -78,32 +75,20 @@ Example:
   verify replay --page page.html 'hv-sorting!no-e5 3x1 own u32 init=0,0 : r0 r1 / w0=1 / w1=1 \\
       : sim:w1,random,weak50,seed=0x2a'")]
     Replay(ReplayArgs),
-    /// Record a workload on a device, and judge or keep the histories
-    #[command(after_help = "\
-Without --out the histories are judged, with it they are kept; --check does
-both. Each result is verified besides. Large numbers of transactions take
-several runs, each with another seed. On the CPU, generated inputs are smaller
-than the defaults say: genome -g 2K -s 32 -n 16K, labyrinth -x 64 -y 64 -z 3
--n 64, kmeans --points 4K --dims 15 --centres 16.
+    /// Recording a workload is a command of `stamp`
+    #[command(hide = true)]
+    Record(MovedArgs),
+    /// Judging results is a command of `stamp`
+    #[command(hide = true)]
+    Isolation(MovedArgs),
+}
 
-Examples:
-  verify record --workload all
-  verify record --workload ra --variant all --transactions 100K
-  verify record --workload ht --device cuda --transactions 10M --check
-  verify record --workload labyrinth --input random-x32-y32-z3-n96.txt
-  verify record --workload ra --words 64 --transactions 1K --out histories")]
-    Record(Box<RecordArgs>),
-    /// Judge a recorded run of each result of `stamp bench paper`
-    #[command(after_help = "\
-Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
-kernel that records, with as many transactions as the buffers hold; the verdict
-and that number are written into the document. The program, its kernels and the
-device must be those that measured it. After --for the same command goes on.
-
-Examples:
-  verify isolation results
-  verify isolation results --workload ra,ht --for 480")]
-    Isolation(IsolationArgs),
+/// The arguments of a command that has moved to `stamp`.
+#[derive(Args, Debug)]
+pub struct MovedArgs {
+    /// Whatever it took
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
 }
 
 /// The arguments of `verify check`.
@@ -187,105 +172,6 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Several workloads in one argument.
-pub type WorkloadList = std::vec::Vec<&'static str>;
-
-/// The help of the workloads' parameters, where a recording has other defaults
-/// than a measurement.
-fn of_a_recording(arg: Arg) -> Arg {
-    let help = match arg.get_id().as_str() {
-        "transactions" => "Transactions of each variant, at least [default: 100K, in labyrinth 1K]",
-        "words" => "Words of the array [default: 1M]",
-        "n" => {
-            "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
-             kmeans: fewest clusters, each number up to -m is run [default: as -m]"
-        }
-        "points" => "Points to generate [default: 4K]",
-        "passes_max" => "Stop after so many passes in any case [default: 8]",
-        "seed" => "Seed of the data of the first run, and of the others' seeds",
-        _ => return arg,
-    };
-    arg.help(help)
-}
-
-/// The arguments of `verify record`.
-#[derive(Args, Debug)]
-#[command(mut_args(of_a_recording))]
-pub struct RecordArgs {
-    /// A workload (`stamp list` names them), several separated by commas, or all
-    #[arg(long, value_name = "W", value_parser = input::parse_names)]
-    pub workload: WorkloadList,
-    /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
-    pub variant: VariantList,
-    /// cpu, cuda or cuda:N
-    #[arg(long, value_name = "NAME", value_parser = parse_device, default_value = "cpu")]
-    pub device: DeviceName,
-    /// Instead of the variants, ra with this seeded defect, or all that have a
-    /// kernel, until it shows (GPU only)
-    #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
-    pub mutant: Option<String>,
-    /// With --mutant: run each defect a second time, with delays at the fences
-    #[arg(long, requires = "mutant")]
-    pub delays: bool,
-    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, 66 of kmeans,
-    /// and 1 of cgl and vbv but for labyrinth]
-    #[arg(long, value_name = "B", value_parser = parse_count_32)]
-    pub blocks: Option<u32>,
-    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl,
-    /// labyrinth and kmeans, 64 of vbv]
-    #[arg(long, value_name = "T", value_parser = parse_count_32)]
-    pub threads: Option<u32>,
-    /// Version locks, a power of two
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub locks: u64,
-    /// Bytes that share a version lock, a power of two
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
-    pub stripe_bytes: u64,
-    /// Attempts at each transaction that there is room to record, at first
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
-    pub attempts: u64,
-    /// Bytes of all recording buffers; longer runs take more launches
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1G")]
-    pub buffer_bytes: u64,
-    /// Keep the histories in this directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Judge the histories although they are kept
-    #[arg(long)]
-    pub check: bool,
-    /// Show the first history with a violation as a page
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    /// Print JSON, one object a variant
-    #[arg(long)]
-    pub json: bool,
-    /// The workload's parameters.
-    #[command(flatten)]
-    pub input: WorkloadArgs,
-}
-
-/// What `--device` names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DeviceName {
-    /// The CPU.
-    Cpu,
-    /// The GPU of a number.
-    Cuda(usize),
-}
-
-fn parse_device(text: &str) -> Result<DeviceName, String> {
-    match text {
-        "cpu" => Ok(DeviceName::Cpu),
-        "cuda" => Ok(DeviceName::Cuda(0)),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|n| n.parse().ok())
-            .map(DeviceName::Cuda)
-            .ok_or_else(|| format!("unknown device {text:?}: known are cpu, cuda and cuda:N")),
-    }
-}
-
 /// Digits, with underscores, then optionally K, M or G (powers of 1024); or
 /// `0x` and hexadecimal digits; or `2^n`.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
@@ -336,24 +222,6 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
         .filter(|&minutes: &f64| minutes > 0.0)
         .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
         .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 2.5"))
-}
-
-fn parse_device_mutant(text: &str) -> Result<String, String> {
-    if text == "all"
-        || crate::record::RA_MUTANTS
-            .iter()
-            .any(|(m, _)| m.name() == text)
-    {
-        return Ok(text.to_owned());
-    }
-    let known: Vec<&str> = crate::record::RA_MUTANTS
-        .iter()
-        .map(|(m, _)| m.name())
-        .collect();
-    Err(format!(
-        "there is no kernel with the defect {text:?}: give all, or one of {}",
-        known.join(", ")
-    ))
 }
 
 /// Reads `all`, or names of variants separated by commas.
@@ -425,7 +293,7 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent_and_its_help_fits_80_columns() {
         Cli::command().debug_assert();
-        for name in ["", "check", "fuzz", "mutants", "replay", "record"] {
+        for name in ["", "check", "fuzz", "mutants", "replay"] {
             let mut arguments = vec!["verify"];
             arguments.extend((!name.is_empty()).then_some(name));
             arguments.push("--help");
@@ -446,13 +314,6 @@ mod tests {
             (&["fuzz", "--threads", "0"], "\"0\""),
             (&["fuzz", "--version-bits", "2..8"], "\"2..8\""),
             (&["fuzz", "--version-bits", "8..3"], "\"8..3\""),
-            (&["record", "--workload", "rx"], "\"rx\": did you mean ra?"),
-            (&["record", "--workload", "ra,"], "\"\""),
-            (
-                &["record", "--workload", "ra", "--device", "gpu"],
-                "\"gpu\"",
-            ),
-            (&["record", "--workload", "ra", "--words", "5T"], "\"5T\""),
             (&["check"], "FILE"),
             (&["chek"], "chek"),
         ] {

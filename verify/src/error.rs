@@ -78,13 +78,8 @@ pub enum Error {
     /// The device, or a launch.
     #[error(transparent)]
     Host(#[from] stm_core::host::Error),
-    /// A workload's options or its input.
-    #[cfg(feature = "cli")]
-    #[error(transparent)]
-    Workload(stamp_ports::Error),
 }
 
-#[cfg(feature = "cli")]
 impl Error {
     /// The exit status: 1 if a device or a launch failed, 2 if what was given cannot be used.
     pub const fn status(&self) -> u8 {
@@ -100,18 +95,7 @@ impl Error {
                 | Host::BadPtx { .. },
             )
             | Self::Record { .. } => 1,
-            Self::Workload(error) => error.status(),
             _ => 2,
-        }
-    }
-}
-
-#[cfg(feature = "cli")]
-impl From<stamp_ports::Error> for Error {
-    fn from(error: stamp_ports::Error) -> Self {
-        match error {
-            stamp_ports::Error::Host(error) => Self::Host(error),
-            other => Self::Workload(other),
         }
     }
 }

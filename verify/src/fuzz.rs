@@ -8,6 +8,7 @@
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
+use crate::rng::draw;
 use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
@@ -18,7 +19,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use stm_kernels::draw::draw;
 
 /// What a fuzzing run does, and when it ends.
 #[derive(Clone, Debug)]

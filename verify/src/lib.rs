@@ -68,7 +68,6 @@
 | [`program`] | random and directed transaction programs on the simulator |
 | [`mutants`] | the gate: every seeded defect is caught |
 | [`fuzz`] | random programs until the time is over |
-| [`record`](mod@record) | the workloads recorded on any device |
 | [`cli`], [`commands`] | the program `verify` |"
 )]
 
@@ -89,8 +88,6 @@ pub mod opacity;
 pub mod page;
 #[cfg(feature = "cli")]
 pub mod program;
-#[cfg(feature = "cli")]
-pub mod record;
 pub mod recording;
 pub mod rng;
 pub mod sim;

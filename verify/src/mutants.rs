@@ -14,13 +14,13 @@
 use crate::fuzz::random_case;
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
+use crate::rng::draw;
 use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use stm_kernels::draw::draw;
 
 /// The number of cases that a mutant may survive.
 pub const BUDGET: u64 = 20_000;

@@ -19,6 +19,11 @@ fn hash(seed: u64, stream: u32) -> u64 {
     SplitMix64::seed_from_u64(state.wrapping_sub(0x9E37_79B9_7F4A_7C15)).next_u64()
 }
 
+/// Draw `k` of number `i` of a seed, by the kernels' hash (`stm_kernels::draw`).
+pub fn draw(seed: u64, i: u64, k: u32) -> u64 {
+    hash(seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)), k)
+}
+
 /// A generator and the draws that programs and schedules are made of.
 #[derive(Clone, Debug)]
 pub struct Rng(SplitMix64);
@@ -96,12 +101,15 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "cli")]
     #[test]
     fn a_stream_draws_bit_for_bit_the_hash_of_its_seed() {
         for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
             for stream in 0..6 {
                 let start = stm_kernels::draw::draw(seed, 0, stream);
+                assert_eq!(
+                    draw(seed, 7, stream),
+                    stm_kernels::draw::draw(seed, 7, stream)
+                );
                 let mut rng = Rng::of_stream(seed, stream);
                 for n in 1..=1000 {
                     assert_eq!(rng.bits(), stm_kernels::draw::draw(start, n, 0));

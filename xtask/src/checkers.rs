@@ -32,14 +32,6 @@ const DENY: &str = "deny --all-features check";
 /// The packages that a user depends on.
 const PACKAGES: [&str; 4] = ["stm-core", "stm-core-macros", "stm-core-build", "verify"];
 
-/// Those of them that are built from their packages alone. Of `verify` the step
-/// `library` builds what a crate with kernels of its own has.
-const BUILT: [&str; 3] = ["stm-core", "stm-core-macros", "stm-core-build"];
-
-/// The packages that the program `verify` needs besides, which only the features
-/// of that program bring.
-const OF_THE_PROGRAM: [&str; 2] = ["stm-kernels", "stamp-ports"];
-
 /// The largest size of a package for the registry, in bytes.
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
@@ -79,20 +71,14 @@ pub(crate) fn deny(tree: &Tree) -> Result<(), Error> {
     run(tree, command, &format!("cargo {DENY}"))
 }
 
-/// Makes the packages that a user depends on, and those of the program `verify`;
-/// builds the ones of the runtime from their packages alone, and checks that each
-/// has what a reader of the registry looks for.
+/// Makes the packages that a user depends on, builds each from its package alone, and checks
+/// that it has what a reader of the registry looks for.
 pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
-    let make = |option: &str, packages: &[&str]| {
-        let mut command = clean(Command::new("cargo"));
-        command.args(["package", "--quiet", "--allow-dirty", option]);
-        command.args(packages.iter().flat_map(|name| ["--package", name]));
-        command.env("CARGO_TARGET_DIR", &tree.target);
-        run(tree, command, "cargo package")
-    };
-    let all: Vec<&str> = PACKAGES.iter().chain(&OF_THE_PROGRAM).copied().collect();
-    make("--no-verify", &all)?;
-    make("--all-features", &BUILT)?;
+    let mut command = clean(Command::new("cargo"));
+    command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
+    command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
+    command.env("CARGO_TARGET_DIR", &tree.target);
+    run(tree, command, "cargo package")?;
     let folder = tree.target.join("package");
     let mut wrong = String::new();
     for name in PACKAGES {

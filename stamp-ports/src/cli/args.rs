@@ -130,9 +130,8 @@ Examples:
     /// Run mixed workloads and faults for long, and check everything
     #[command(after_help = "\
 Random workloads, launches and options, each result verified; time limits, full
-sets and bad indices, after each of which the memory must be whole; histories
-that the program verify records and judges; a few memories that live as long as
-the session. A line a minute. DIR/soak.json is written whole every minute, and
+sets and bad indices, after each of which the memory must be whole; recorded
+histories, which are judged; a few memories that live as long as the session. A line a minute. DIR/soak.json is written whole every minute, and
 --resume goes on from it; DIR/soak.txt is the log.
 
 Exit status: 0 if nothing was wrong, in this session and before, else 1.
@@ -141,6 +140,12 @@ Examples:
   stamp soak --minutes 10 --out soak
   stamp soak --minutes 10 --resume soak/soak.json --out soak")]
     Soak(SoakArgs),
+    /// Record a workload on a device, and judge or keep the histories
+    #[command(allow_negative_numbers = true, after_help = super::record::HELP)]
+    Record(Box<super::record::RecordArgs>),
+    /// Judge a recorded run of each result of `bench paper`
+    #[command(after_help = super::isolation::HELP)]
+    Isolation(super::isolation::IsolationArgs),
     /// Write a page and figures about what `bench paper`, `sync` or `nw` measured
     #[command(after_help = "\
 Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
@@ -197,11 +202,8 @@ pub struct SoakArgs {
     /// Go on with the soak whose state this file is
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// The program that judges histories [default: verify beside this one]
-    #[arg(long, value_name = "FILE")]
-    pub verify: Option<PathBuf>,
-    /// Judge no histories
-    #[arg(long, conflicts_with = "verify")]
+    /// Record and judge no histories
+    #[arg(long)]
     pub no_histories: bool,
     /// The folder of soak.json and soak.txt, made if it is not there
     #[arg(long, value_name = "DIR")]

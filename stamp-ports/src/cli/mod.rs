@@ -9,6 +9,7 @@
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
+//! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
 //! | `faults`, `soak` | `faults` and `soak` |
 
@@ -19,6 +20,7 @@ mod demonstration;
 mod faults;
 mod floor;
 mod generate;
+pub mod isolation;
 mod list;
 pub mod machine;
 pub mod memory_args;
@@ -27,6 +29,7 @@ pub mod nw;
 mod nw_bench;
 pub mod one_line;
 mod paper;
+pub mod record;
 mod rows;
 mod run;
 mod soak;
@@ -85,6 +88,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => faults::faults(args),
         Some(Command::Soak(args)) => soak::soak(args),
+        Some(Command::Record(args)) => record::record_command(args),
+        Some(Command::Isolation(args)) => isolation::isolation(args),
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),

@@ -11,7 +11,6 @@ pub(super) fn soak(args: &SoakArgs) -> Result<bool> {
         seed: args.seed,
         device: args.device,
         resume: args.resume.clone(),
-        verify: args.verify.clone(),
         no_histories: args.no_histories,
         out: args.out.clone(),
     })

@@ -103,7 +103,7 @@ pub struct Speedup {
     /// What the verification covers: `final state`, or `final state and isolation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verifies: Option<String>,
-    /// What `verify isolation` found in a recorded run of the same launch.
+    /// What `stamp isolation` found in a recorded run of the same launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
     /// What is wrong, if it is not verified.

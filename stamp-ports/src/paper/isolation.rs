@@ -1,4 +1,4 @@
-//! The verdict of `verify isolation` on a recorded run of a result.
+//! The verdict of `stamp isolation` on a recorded run of a result.
 
 use crate::numbers::count;
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,8 @@
 //! In each step, one of a few memories that live as long as the session runs
 //! more transactions, whose totals are checked. Then a step makes one of three
 //! things: a run of a workload that is verified; a time limit, a full set or a
-//! bad index, after which the memory must be whole; or a recording that the
-//! program `verify` judges.
+//! bad index, after which the memory must be whole; or a recording whose
+//! histories are judged.
 
 mod state;
 mod step;
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use state::State;
 use std::fs;
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use step::Bench;
 use stm_core::host::Device;
@@ -37,8 +37,6 @@ pub struct Plan {
     pub device: Choice,
     /// The state of the soak that goes on.
     pub resume: Option<PathBuf>,
-    /// The program that judges histories; by default `verify` beside this one.
-    pub verify: Option<PathBuf>,
     /// Whether there are to be no histories.
     pub no_histories: bool,
     /// The folder of the state and the log.
@@ -54,7 +52,6 @@ const LINE_EVERY: Duration = Duration::from_mins(1);
 /// A device that cannot be opened, a state that cannot be gone on with, or a
 /// file that cannot be written.
 pub fn soak(plan: &Plan) -> Result<bool> {
-    let verify = program(plan)?;
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
         writeln!(
@@ -69,7 +66,7 @@ pub fn soak(plan: &Plan) -> Result<bool> {
     })?;
     state.sessions += 1;
     state.write(&plan.out)?;
-    let mut bench = Bench::new(&device, verify.as_deref())?;
+    let mut bench = Bench::new(&device, !plan.no_histories)?;
     let (start, before) = (Instant::now(), state.seconds);
     let mut next_line = LINE_EVERY;
     while start.elapsed() < plan.length {
@@ -129,32 +126,4 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
         }
         _ => Ok(state),
     }
-}
-
-/// Returns the program that judges histories.
-fn program(plan: &Plan) -> Result<Option<PathBuf>> {
-    if plan.no_histories {
-        return Ok(None);
-    }
-    if let Some(path) = &plan.verify {
-        return if path.is_file() {
-            Ok(Some(path.clone()))
-        } else {
-            Err(Error::Usage(format!(
-                "--verify {}: there is no such program",
-                path.display()
-            )))
-        };
-    }
-    let beside = std::env::current_exe()?;
-    let beside = beside.parent().unwrap_or(Path::new("."));
-    let path = beside.join(format!("verify{}", std::env::consts::EXE_SUFFIX));
-    if path.is_file() {
-        return Ok(Some(path));
-    }
-    Err(Error::Usage(format!(
-        "histories are judged by the program verify, which is not in {}: build it, name it by \
-         --verify, or give --no-histories",
-        beside.display()
-    )))
 }

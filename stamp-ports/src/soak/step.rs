@@ -6,15 +6,17 @@ use crate::error::Error;
 use crate::faults::memory::{Load, Memory, WORDS};
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
+use crate::record::{Settings, record};
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, WORKLOADS};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
 use stm_kernels::draw::{below, draw};
+use verify::error::Error as Unjudged;
+use verify::opacity;
 
 /// The draws of a step.
 pub(super) struct Chance {
@@ -54,8 +56,8 @@ pub(super) struct Bench<'a> {
     pub(super) device: &'a AnyDevice,
     /// Memories that live as long as a session.
     pub(super) service: Vec<Memory>,
-    /// The program that records and judges histories, if there is one.
-    pub(super) verify: Option<&'a Path>,
+    /// Whether histories are recorded and judged.
+    pub(super) histories: bool,
 }
 
 /// What a step found wrong, on one line.
@@ -76,10 +78,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// The device's errors.
-    pub(super) fn new(
-        device: &'a AnyDevice,
-        verify: Option<&'a Path>,
-    ) -> Result<Self, host::Error> {
+    pub(super) fn new(device: &'a AnyDevice, histories: bool) -> Result<Self, host::Error> {
         let shape = match device.kind() {
             DeviceKind::Cpu => (2, 2),
             DeviceKind::Cuda => (device.limits().processors, 128),
@@ -90,7 +89,7 @@ impl<'a> Bench<'a> {
         Ok(Self {
             device,
             service,
-            verify,
+            histories,
         })
     }
 
@@ -302,69 +301,66 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Lets `verify` record a run and judge its histories.
+    /// Records a run and judges its histories.
     fn record(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
-        let Some(verify) = self.verify else {
+        if !self.histories {
             return Ok(());
-        };
+        }
         let (name, _) = chance.one_of(WORKLOADS);
         let variant = chance.one_of(&ALGORITHMS);
-        let transactions = chance.size(500, 4000).to_string();
-        let seed = chance.below(1 << 30).to_string();
-        let device = self.device.id();
-        let arguments = [
-            "record",
-            "--workload",
-            name,
-            "--variant",
-            variant.name(),
-            "--device",
-            &device,
-            "--transactions",
-            &transactions,
-            "--seed",
-            &seed,
-            "--buffer-bytes",
-            "1G",
-        ];
+        let transactions = chance.size(500, 4000);
+        let seed = u64::from(chance.below(1 << 30));
+        let kind = self.device.kind();
         // Few lanes, each with room for as many attempts as contention may cost.
-        let blocks = (1 + chance.below(16)).to_string();
-        let few = ["--blocks", &blocks, "--threads", "32"];
-        let on_gpu = matches!(self.device.kind(), DeviceKind::Cuda);
-        let arguments: Vec<&str> = arguments
-            .into_iter()
-            .chain(few.into_iter().filter(|_| on_gpu))
-            .collect();
-        let called = format!("{} {}", verify.display(), arguments.join(" "));
-        let output = Command::new(verify)
-            .args(&arguments)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("{called}: {error}"))?;
-        if output.status.success() {
-            state.histories += 1;
-            return Ok(());
-        }
-        let errors = String::from_utf8_lossy(&output.stderr);
-        if errors.contains("is not built") {
+        let (blocks, threads) = match kind {
+            DeviceKind::Cpu => (2, 2),
+            DeviceKind::Cuda => (1 + chance.below(16), 32),
+        };
+        let what = format!("record {name} {variant} {blocks}x{threads}, seed {seed}");
+        let settings = Settings {
+            transactions,
+            runs_max: None,
+            blocks,
+            threads,
+            locks: 1 << 20,
+            stripe_bytes: 4,
+            retry_limits: RetryLimits::default(),
+            seed,
+            attempts: 4,
+            buffer_bytes: 1 << 30,
+            time_limit: Some(Duration::from_mins(10)),
+        };
+        let input = AnyInput::sized(name, Occasion::Recording(kind));
+        let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
+        let mut violations = 0;
+        let recorded = record(self.device, variant, &input.into(), &settings, |history| {
+            violations += opacity::check(&history)?.violations_total;
+            Ok(ControlFlow::Continue(()))
+        });
+        match recorded {
+            Ok(row) => match row.wrong_state {
+                None if violations == 0 => state.histories += 1,
+                None => return Err(format!("{what}: {violations} attempts are not opaque")),
+                Some(wrong) => return Err(format!("{what}: {wrong}")),
+            },
             // The kernels that record are built on demand.
-            self.verify = None;
-            state
-                .lines
-                .push(format!("no histories on {device}: {}", errors.trim()));
-            return Ok(());
+            Err(error @ Error::Host(host::Error::PtxNotBuilt { .. })) => {
+                self.histories = false;
+                let device = self.device.id();
+                state
+                    .lines
+                    .push(format!("no histories on {device}: {error}"));
+            }
+            Err(error @ Error::History(Unjudged::BufferFull { .. })) => {
+                state
+                    .lines
+                    .push(format!("no room for a history: {what}: {error}"));
+            }
+            Err(error) => return Err(format!("{what}: {error}")),
         }
-        if errors.contains(NO_ROOM) {
-            let line = format!("no room for a history: {called}: {}", errors.trim());
-            state.lines.push(line);
-            return Ok(());
-        }
-        Err(format!("{called}: {}: {}", output.status, errors.trim()))
+        Ok(())
     }
 }
-
-/// What `verify` says of a run that made more attempts than its buffers hold.
-const NO_ROOM: &str = "its history buffer is full";
 
 #[cfg(test)]
 mod tests {
@@ -391,7 +387,7 @@ mod tests {
     fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
         let cpu = AnyDevice::cpu();
         let mut state = State::new(cpu.id(), cpu.name(), 1);
-        let mut bench = Bench::new(&cpu, None).unwrap();
+        let mut bench = Bench::new(&cpu, false).unwrap();
         for step in 0..3 {
             bench.step(&mut state, step).unwrap();
         }

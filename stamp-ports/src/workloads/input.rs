@@ -18,7 +18,7 @@ pub enum Occasion {
     Floor(DeviceKind),
     /// `bench paper --quick`: small.
     Quick,
-    /// `verify record`: the records of a run fit a buffer, and its checker fits
+    /// `stamp record`: the records of a run fit a buffer, and its checker fits
     /// the host.
     Recording(DeviceKind),
 }

@@ -30,8 +30,8 @@ use words::Words;
 
 /// How an attempt ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
-#[cfg_attr(feature = "cli", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
@@ -142,7 +142,7 @@ pub(crate) mod kind {
 
 /// What was run, as free text that is shown and not interpreted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Header {
     /// The algorithm.
     pub variant: String,

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The verdict on a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Verdict {
     /// What was run.
     pub history: Header,
@@ -30,7 +30,7 @@ impl Verdict {
 
 /// What a history holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counts {
     /// Attempts in all: the four that follow.
     pub attempts: u64,
@@ -50,7 +50,7 @@ pub struct Counts {
 
 /// Where the words' initial values came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct InitialUse {
     /// Words whose value the history gives.
     pub given: u64,
@@ -62,7 +62,7 @@ pub struct InitialUse {
 
 /// An attempt that saw no state that existed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Violation {
     /// The attempt.
     pub attempt: AttemptRef,
@@ -76,7 +76,7 @@ pub struct Violation {
 
 /// Names an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct AttemptRef {
     /// Index in the history, from 0.
     pub attempt: usize,
@@ -90,8 +90,8 @@ pub struct AttemptRef {
 
 /// What is wrong with an attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
-#[cfg_attr(feature = "cli", serde(tag = "kind", rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 pub enum Finding {
     /// The reads listed hold together at no point where the attempt may stand.
     /// Without any one of them, the others do.
@@ -118,7 +118,7 @@ pub enum Finding {
 
 /// Clock values from `from` to `to`, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Interval {
     /// The first.
     pub from: u64,
@@ -128,7 +128,7 @@ pub struct Interval {
 
 /// A read, and when memory held its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ReadEvidence {
     /// Index among the attempt's events, from 0.
     pub event: u32,
@@ -152,7 +152,7 @@ pub struct ReadEvidence {
 
 /// A stretch during which memory held a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Held {
     /// When.
     pub points: Interval,
@@ -164,7 +164,7 @@ pub struct Held {
 
 /// A commit's write of a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CommitRef {
     /// The version.
     pub version: u64,

@@ -4,17 +4,17 @@
 use super::recording::{BufferFull, Recording};
 use super::settings::{Row, Settings, Sink};
 use crate::error::Error;
-use crate::history::records::Records;
-use crate::history::{Header, InitialMemory, Rest};
-use stamp_ports::workloads::launcher::Launcher;
-use stamp_ports::workloads::prepared::Prepared;
-use stamp_ports::workloads::workload::Sizes;
+use crate::workloads::launcher::Launcher;
+use crate::workloads::prepared::Prepared;
+use crate::workloads::workload::Sizes;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_kernels::draw::draw;
+use verify::history::records::Records;
+use verify::history::{Header, InitialMemory, Rest};
 
 /// How a run ended.
 pub(super) enum Ended {
@@ -235,11 +235,11 @@ impl<'a, D: Device> Session<'a, D> {
         match self.plan(workload, shape) {
             // The same transactions again, in a larger buffer; or fewer.
             Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
-            _ => Err(Error::BufferFull {
+            _ => Err(Error::History(verify::error::Error::BufferFull {
                 lane: full.lane,
                 needed: full.needed,
                 words_per_lane: room,
-            }),
+            })),
         }
     }
 

@@ -1,11 +1,11 @@
 //! How to record, and what a recording comes to.
 
 use crate::error::Error;
-use crate::history::History;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
+use verify::history::History;
 
 /// How to record.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! transactional memory, the accounts notice.
 
 use crate::driven::{Setup, simulations};
+use stamp_ports::record::{Settings, record_made};
 use stamp_ports::workloads::vacation::Vacation;
 use std::ops::ControlFlow;
 use stm_core::RetryLimits;
@@ -12,7 +13,6 @@ use stm_core::host::{Cpu, StmConfig};
 use stm_core::observe::Mutant;
 use verify::history::InitialMemory;
 use verify::opacity;
-use verify::record::{Settings, record_made};
 use verify::sim::{Sim, SimConfig};
 
 const TRANSACTIONS: u64 = 120;

@@ -2,11 +2,11 @@
 
 use super::settings::{Row, Sink};
 use crate::error::Error;
-use crate::history::records::Records;
-use crate::history::{Header, InitialMemory};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::host::{Device, Statistics};
+use verify::history::records::Records;
+use verify::history::{Header, InitialMemory};
 
 /// A launch whose records did not fit: the lane that needed the most words, and
 /// how many.
@@ -80,14 +80,14 @@ impl<'a, 's, D: Device> Recording<'a, 's, D> {
         let kernel = std::mem::take(&mut self.kernel);
         let history = match recorded {
             Ok(history) => history,
-            Err(Error::BufferFull { lane, needed, .. }) => {
+            Err(verify::error::Error::BufferFull { lane, needed, .. }) => {
                 self.row.repeated += 1;
                 if self.full.as_ref().is_none_or(|full| full.needed < needed) {
                     self.full = Some(BufferFull { lane, needed });
                 }
                 return Ok(ControlFlow::Continue(()));
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         let row = &mut *self.row;
         row.histories += 1;

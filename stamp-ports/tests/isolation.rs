@@ -1,4 +1,4 @@
-//! `verify isolation`: verdicts in a document of `stamp bench paper`, and what is refused.
+//! `stamp isolation`: verdicts in a document of `stamp bench paper`, and what is refused.
 
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::paper::document::{FILE_NAME, Paper};
@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::Command;
 
 fn isolation(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_verify"))
+    let output = Command::new(env!("CARGO_BIN_EXE_stamp"))
         .arg("isolation")
         .arg(folder)
         .args(more)
         .output()
-        .expect("verify starts");
+        .expect("stamp starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     (
         output.status.code(),
@@ -43,7 +43,7 @@ fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused()
     };
     paper(&AnyDevice::cpu(), &spec, "stamp bench paper").expect("it is measured");
     let before = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");
-    let (status, said, _) = isolation(folder.path(), &["--for", "0"]);
+    let (status, said, _) = isolation(folder.path(), &["--for", "0.000000001"]);
     assert_eq!(status, Some(0), "{said}");
     let after = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");
     assert_eq!(before, after);

@@ -4,15 +4,14 @@
 use super::input::Input;
 use super::session::Session;
 use super::settings::{Row, Settings};
-use crate::error::Error;
-use crate::history::History;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::workloads::AnyWorkload;
+use crate::workloads::launcher::{Launched, Launcher};
+use crate::workloads::prepared::Prepared;
+use crate::workloads::ra::{Ra, RaData};
+use crate::workloads::workload::{Sizes, Workload};
 use serde_json::Value;
-use stamp_ports::devices::AnyDevice;
-use stamp_ports::workloads::AnyWorkload;
-use stamp_ports::workloads::launcher::{Launched, Launcher};
-use stamp_ports::workloads::prepared::Prepared;
-use stamp_ports::workloads::ra::{Ra, RaData};
-use stamp_ports::workloads::workload::{Sizes, Workload};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::View;
@@ -22,9 +21,7 @@ use stm_core::memory::WordAddress;
 use stm_core::observe::Mutant;
 use stm_core::observe::Observation;
 use stm_kernels::mutants::RaMutant;
-
-/// What `stamp_ports` returns.
-type Result<T, E = stamp_ports::Error> = std::result::Result<T, E>;
+use verify::history::History;
 
 /// How a defective kernel is compiled and launched.
 #[derive(Clone, Copy)]
@@ -161,7 +158,7 @@ pub fn record_mutant(
     session.until_enough(|session, seed| {
         let AnyWorkload::Ra(ra) = input.make(seed)? else {
             return Err(Error::Usage(
-                "seeded defects on a device run ra: give --workload ra".into(),
+                "seeded defects on a device run ra: record it alone".into(),
             ));
         };
         let prepare = |transactions| {

@@ -1,30 +1,11 @@
 //! What to record: a workload's input, sized so that a run's records fit a
 //! buffer, and its checker the host.
 
+use crate::devices::DeviceKind;
 use crate::error::Error;
-use stamp_ports::devices::DeviceKind;
-use stamp_ports::workloads::input::Occasion;
-use stamp_ports::workloads::options::WorkloadArgs;
-use stamp_ports::workloads::{AnyInput, AnyWorkload, parse_names as parse};
-
-/// What the default sizes suit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Size {
-    /// A few threads.
-    Cpu,
-    /// Thousands of threads.
-    Gpu,
-}
-
-impl Size {
-    /// The occasion that inputs are sized for.
-    pub const fn occasion(self) -> Occasion {
-        Occasion::Recording(match self {
-            Self::Cpu => DeviceKind::Cpu,
-            Self::Gpu => DeviceKind::Cuda,
-        })
-    }
-}
+use crate::workloads::input::Occasion;
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::{AnyInput, AnyWorkload};
 
 /// Transactions of each variant, if the caller says nothing.
 pub const TRANSACTIONS: u64 = 100 << 10;
@@ -37,14 +18,6 @@ pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
 #[derive(Clone, Debug)]
 pub struct Input(AnyInput);
 
-/// Reads names of workloads separated by commas, or `all`.
-///
-/// # Errors
-/// [`Error::Usage`], for a name that is none.
-pub fn parse_names(text: &str) -> Result<Vec<&'static str>, Error> {
-    Ok(parse(text)?)
-}
-
 impl From<AnyInput> for Input {
     fn from(input: AnyInput) -> Self {
         Self(input)
@@ -52,15 +25,15 @@ impl From<AnyInput> for Input {
 }
 
 impl Input {
-    /// The input of a workload: what `args` does not say is as the size has it.
+    /// The input of a workload: what `args` does not say suits the kind of device.
     ///
     /// # Errors
     /// Options that contradict each other.
-    pub fn new(name: &str, args: &WorkloadArgs, size: Size) -> Result<Self, Error> {
+    pub fn new(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<Self, Error> {
         let mut args = args.clone();
         // A caller's transactions are those of all runs together.
         args.take_transactions();
-        Ok(Self(args.input(name, size.occasion())?))
+        Ok(Self(args.input(name, Occasion::Recording(device))?))
     }
 
     /// The workload's name.
@@ -83,7 +56,7 @@ impl Input {
     /// # Errors
     /// A file that cannot be read, or sizes from which nothing can be drawn.
     pub fn make(&self, seed: u64) -> Result<AnyWorkload, Error> {
-        Ok(self.0.make(seed)?)
+        self.0.make(seed)
     }
 }
 
@@ -98,18 +71,17 @@ pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), 
     args.take_transactions();
     // One command line may serve both of these.
     let both = ["ra", "ht"];
-    let checked = match names {
+    match names {
         [name] if both.contains(name) => args.check(&both, false),
         _ => args.check(names, names.len() > 1),
-    };
-    Ok(checked?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::labyrinth::Grid;
     use clap::{Args, Command, FromArgMatches};
-    use stamp_ports::workloads::labyrinth::Grid;
 
     fn args(options: &[&str]) -> WorkloadArgs {
         let command = WorkloadArgs::augment_args(Command::new("record"));
@@ -119,27 +91,19 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_or_refused_with_the_nearest() {
-        assert!(parse_names("all").unwrap().len() > 6);
-        assert_eq!(parse_names("kmeans, ra").unwrap(), ["kmeans", "ra"]);
-        let error = parse_names("kmean").unwrap_err().to_string();
-        assert!(error.contains("\"kmean\"") && error.contains("did you mean kmeans?"));
-    }
-
-    #[test]
     fn what_is_given_is_kept_and_the_rest_fits_the_device() {
-        let genome = |size| {
-            let input = Input::new("genome", &args(&["-g", "99"]), size).unwrap();
+        let genome = |kind| {
+            let input = Input::new("genome", &args(&["-g", "99"]), kind).unwrap();
             match input.0 {
                 AnyInput::Genome(genome) => genome,
                 other => panic!("{other:?}"),
             }
         };
-        let (small, large) = (genome(Size::Cpu), genome(Size::Gpu));
+        let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        let of_file = Input::new("labyrinth", &args(&["-i", "maze.txt"]), Size::Cpu).unwrap();
+        let of_file = Input::new("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
         match of_file.0 {
             AnyInput::Labyrinth(labyrinth) => {
                 assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));

@@ -1,4 +1,4 @@
-//! The command `verify isolation`: judges one recorded run of each result of Figure 2 in a
+//! The command `isolation`: judges one recorded run of each result of Figure 2 in a
 //! document of `stamp bench paper`, and writes the verdicts into it.
 //!
 //! A run has the launch of the result, and as many transactions as its records fit the buffers.
@@ -6,47 +6,56 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use super::say;
-use crate::cli::{WorkloadList, parse_count};
-use crate::error::Error;
-use crate::opacity;
-use crate::record::input::{self, Input};
-use crate::record::{self, Row, Settings};
+use super::name_list::NameList;
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::numbers::{parse_count, parse_seconds};
+use crate::out_file::OutFile;
+use crate::paper::document::{FILE_NAME, FORMAT, Paper, Speedup};
+use crate::paper::isolation::Isolation;
+use crate::paper::pieces::Piece;
+use crate::paper::plan::Plan;
+use crate::record::input::Input;
+use crate::record::{Row, Settings, record};
+use crate::workloads::input::Occasion;
+use crate::workloads::{AnyInput, parse_names};
 use clap::Args;
-use stamp_ports::devices::{AnyDevice, DeviceKind};
-use stamp_ports::head::Head;
-use stamp_ports::out_file::OutFile;
-use stamp_ports::paper::document::{FILE_NAME, FORMAT, Paper, Speedup};
-use stamp_ports::paper::isolation::Isolation;
-use stamp_ports::paper::pieces::Piece;
-use stamp_ports::paper::plan::Plan;
-use stamp_ports::workloads::AnyInput;
-use stamp_ports::workloads::input::Occasion;
+use std::io::{Write, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cuda, StmConfig};
+use verify::error::Error as Unjudged;
+use verify::opacity;
 
-/// The arguments of `verify isolation`.
+/// What the help ends with.
+pub(super) const HELP: &str = "\
+Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
+kernel that records, with as many transactions as the buffers hold; the verdict
+and that number are written into the document. The program, its kernels and the
+device must be those that measured it. After --for the same command goes on.
+
+Examples:
+  stamp isolation results
+  stamp isolation results --workload ra,ht --for 480";
+
+/// The options of `isolation`.
 #[derive(Args, Debug)]
 pub struct IsolationArgs {
     /// The folder of paper.json
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// A workload (`stamp list` names them), several separated by commas, or all
-    #[arg(long, value_name = "W", value_parser = input::parse_names, default_value = "all")]
-    pub workload: WorkloadList,
+    #[arg(long, value_name = "W", value_parser = parse_names, default_value = "all")]
+    pub workload: NameList,
     /// Begin no further run after so many seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
     /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub buffer_bytes: Option<u64>,
-}
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    parse_count(text).map(Duration::from_secs)
 }
 
 /// Bytes of all recording buffers, unless the caller says otherwise.
@@ -61,12 +70,12 @@ const fn buffer_bytes(kind: DeviceKind) -> u64 {
 const LIMIT: Duration = Duration::from_mins(2);
 
 /// Judges what the document lacks. Returns whether all of its verdicts are good.
-pub(super) fn isolation(args: &IsolationArgs) -> Result<bool, Error> {
+pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
     let path = args.folder.join(FILE_NAME);
     let mut paper = read(&path)?;
     let device = device_of(&path, &paper.head.device.id)?;
-    let command = format!("verify isolation {}", last_of(&args.folder));
+    let command = format!("stamp isolation {}", last_of(&args.folder));
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
@@ -98,12 +107,13 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool, Error> {
             break;
         };
         let verdict = judging.judge(&result)?;
-        say(format_args!(
+        writeln!(
+            stdout(),
             "{} {}: {}",
             result.workload,
             result.resolved,
             verdict.told()
-        ));
+        )?;
         let same = |s: &&mut Speedup| {
             (&s.workload, &s.resolved, s.blocks, s.threads)
                 == (
@@ -131,18 +141,19 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool, Error> {
     };
     let (opaque, judged) = (of(|v| v.opaque == Some(true)), of(|v| v.opaque.is_some()));
     let all = of(|_| true);
-    say(format_args!(
+    writeln!(
+        stdout(),
         "{} of {} results have a verdict: {opaque} are opaque, {} are not, {} could not be judged",
         all,
         paper.speedups.len(),
         judged - opaque,
         all - judged
-    ));
+    )?;
     Ok(opaque == judged)
 }
 
 /// Reads the document.
-fn read(path: &Path) -> Result<Paper, Error> {
+fn read(path: &Path) -> Result<Paper> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::Usage(format!(
             "cannot read {}: {error}: give the folder that `stamp bench paper --out` wrote",
@@ -153,7 +164,7 @@ fn read(path: &Path) -> Result<Paper, Error> {
 }
 
 /// The device that a document names.
-fn device_of(path: &Path, id: &str) -> Result<AnyDevice, Error> {
+fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
     if id == "cpu" {
         return Ok(AnyDevice::cpu());
     }
@@ -183,7 +194,7 @@ struct Judging<'d> {
 
 impl Judging<'_> {
     /// Records and judges a run of a result. What the run itself cannot do is in the verdict.
-    fn judge(&self, result: &Speedup) -> Result<Isolation, Error> {
+    fn judge(&self, result: &Speedup) -> Result<Isolation> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
         let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
             return Err(Error::Usage(format!(
@@ -193,7 +204,7 @@ impl Judging<'_> {
             )));
         };
         match self.record(variant, &Input::from(input), result) {
-            Err(Error::BufferFull { .. }) => {}
+            Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
         let small = Occasion::Recording(self.device.kind());
@@ -206,12 +217,7 @@ impl Judging<'_> {
         Ok(verdict)
     }
 
-    fn record(
-        &self,
-        variant: Variant,
-        input: &Input,
-        result: &Speedup,
-    ) -> Result<Isolation, Error> {
+    fn record(&self, variant: Variant, input: &Input, result: &Speedup) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),
@@ -226,7 +232,7 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
         };
         let mut violations = 0;
-        let row: Row = record::record(self.device, variant, input, &settings, |history| {
+        let row: Row = record(self.device, variant, input, &settings, |history| {
             violations += opacity::check(&history)?.violations_total;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -246,16 +252,15 @@ impl Judging<'_> {
 }
 
 /// The verdict where a run could not be made, if another one still can.
-fn or_note(found: Result<Isolation, Error>) -> Result<Isolation, Error> {
+fn or_note(found: Result<Isolation>) -> Result<Isolation> {
     use stm_core::host::Error as Host;
     match found {
         Err(
-            error @ (Error::BufferFull { .. }
+            error @ (Error::History(Unjudged::BufferFull { .. } | Unjudged::TooLarge { .. })
             | Error::Usage(_)
-            | Error::TooLarge { .. }
             | Error::Host(Host::Timeout { .. } | Host::OutOfMemory { .. })),
         ) => Ok(Isolation::not_judged(error.to_string())),
-        Err(error @ Error::Impossible { .. }) => Ok(Isolation {
+        Err(error @ Error::History(Unjudged::Impossible { .. })) => Ok(Isolation {
             opaque: Some(false),
             ..Isolation::not_judged(error.to_string())
         }),

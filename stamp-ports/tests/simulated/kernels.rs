@@ -1,6 +1,7 @@
 //! The workloads' own kernels on the simulator: recorded, judged, and their
 //! final state compared with what the transactions must leave.
 
+use stamp_ports::record::{Settings, record_made};
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
@@ -8,7 +9,6 @@ use std::ops::ControlFlow;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use verify::opacity;
-use verify::record::{Settings, record_made};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 const SCHEDULES: [Schedule; 5] = [

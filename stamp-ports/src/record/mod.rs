@@ -14,7 +14,7 @@
 //! A run of several launches is one history, as the clock goes on from launch
 //! to launch, unless the host changes the transactions' words between them:
 //! then each launch is one. Where every history starts is known from the
-//! workload ([`stamp_ports::workloads::workload::Workload::initial`]).
+//! workload ([`crate::workloads::workload::Workload::initial`]).
 //!
 //! # A full buffer
 //! A lane's buffer has room for [`Settings::attempts`] attempts at each of its
@@ -32,21 +32,21 @@ pub use defects::record_mutant;
 pub use settings::{Row, Settings};
 pub use stm_kernels::mutants::RA_MUTANTS;
 
+use crate::devices::AnyDevice;
 use crate::error::Error;
-use crate::history::History;
+use crate::workloads::prepared::prepare;
+use crate::workloads::workload::Workload;
 use input::Input;
 use session::Session;
-use stamp_ports::devices::AnyDevice;
-use stamp_ports::workloads::prepared::prepare;
-use stamp_ports::workloads::workload::Workload;
 use std::ops::ControlFlow;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
+use verify::history::History;
 
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
 /// # Errors
-/// Those of the input, the device or a launch; [`Error::BufferFull`] if the
+/// Those of the input, the device or a launch; [`verify::error::Error::BufferFull`] if the
 /// records of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink`
 /// returns.
 pub fn record(
@@ -59,7 +59,7 @@ pub fn record(
     let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
         let workload = input.make(seed)?;
-        let prepare = |transactions| Ok(workload.prepare(device, seed, transactions)?);
+        let prepare = |transactions| workload.prepare(device, seed, transactions);
         session.run(workload.sizes(), seed, &prepare, &mut sink)
     })
 }
@@ -79,7 +79,7 @@ pub fn record_made<D: Device, W: Workload>(
     let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
         let workload = make(seed)?;
-        let data = |transactions| Ok(prepare(&workload, device, seed, transactions)?);
+        let data = |transactions| prepare(&workload, device, seed, transactions);
         session.run(&workload, seed, &data, &mut sink)
     })
 }

@@ -1,0 +1,422 @@
+//! The command `record`: workloads recorded on a device, and their histories judged or kept.
+
+use super::console::open;
+use super::name_list::NameList;
+use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
+use crate::error::{Error, Result};
+use crate::numbers::{parse_count, parse_count_32};
+use crate::record::input::{Input, check_options};
+use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
+use crate::variants::parse_algorithms;
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::parse_names;
+use clap::{Arg, Args};
+use std::io::{Write, stderr, stdout};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use stm_core::algorithm::Variant;
+use stm_core::host::{Device, StmConfig};
+use stm_core::observe::Mutant;
+use verify::history::History;
+use verify::named::Names;
+use verify::opacity::{self, report::Verdict};
+use verify::page::Page;
+
+/// What the help ends with.
+pub(super) const HELP: &str = "\
+Without --out the histories are judged, with it they are kept, for `verify
+check`; --check does both. Each result is verified besides. Large numbers of
+transactions take several runs, each with another seed. On the CPU, generated
+inputs are smaller than the defaults say: genome -g 2K -s 32 -n 16K, labyrinth
+-x 64 -y 64 -z 3 -n 64, kmeans --points 4K --dims 15 --centres 16.
+
+Examples:
+  stamp record all
+  stamp record ra --transactions 100K
+  stamp record ht --device cuda --transactions 10M --check
+  stamp record labyrinth --input random-x32-y32-z3-n96.txt
+  stamp record ra --words 64 --transactions 1K --out histories";
+
+/// Several algorithms in one argument.
+pub type AlgorithmList = std::vec::Vec<Variant>;
+
+/// The help of the workloads' parameters, where a recording has other defaults
+/// than a measurement.
+fn of_a_recording(arg: Arg) -> Arg {
+    let help = match arg.get_id().as_str() {
+        "transactions" => "Transactions of each variant, at least [default: 100K, in labyrinth 1K]",
+        "words" => "Words of the array [default: 1M]",
+        "n" => {
+            "labyrinth: paths to route [default: 512]; genome: segments drawn [default: 64K]; \
+             kmeans: fewest clusters, each number up to -m is run [default: as -m]"
+        }
+        "points" => "Points to generate [default: 4K]",
+        "passes_max" => "Stop after so many passes in any case [default: 8]",
+        "seed" => "Seed of the data of the first run, and of the others' seeds",
+        _ => return arg,
+    };
+    arg.help(help)
+}
+
+/// The arguments of `record`.
+#[derive(Args, Debug)]
+#[command(mut_args(of_a_recording))]
+pub struct RecordArgs {
+    /// A workload (`stamp list` names them), several separated by commas, or all
+    #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
+    pub workload: NameList,
+    /// A variant, several separated by commas, or all
+    #[arg(long, value_name = "NAME", value_parser = parse_algorithms, default_value = "all")]
+    pub variant: AlgorithmList,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "cpu")]
+    pub device: Choice,
+    /// Instead of the variants, ra with this seeded defect, or all that have a
+    /// kernel, until it shows (GPU only)
+    #[arg(long, value_name = "NAME", value_parser = parse_device_mutant)]
+    pub mutant: Option<String>,
+    /// With --mutant: run each defect a second time, with delays at the fences
+    #[arg(long, requires = "mutant")]
+    pub delays: bool,
+    /// Blocks of a launch [default: 2 on the CPU; on a GPU 132, 66 of kmeans,
+    /// and 1 of cgl and vbv but for labyrinth]
+    #[arg(long, value_name = "B", value_parser = parse_count_32)]
+    pub blocks: Option<u32>,
+    /// Threads of a block [default: 2 on the CPU; on a GPU 256, 32 of cgl,
+    /// labyrinth and kmeans, 64 of vbv]
+    #[arg(long, value_name = "T", value_parser = parse_count_32)]
+    pub threads: Option<u32>,
+    /// Version locks, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
+    pub locks: u64,
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// Attempts at each transaction that there is room to record, at first
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub attempts: u64,
+    /// Bytes of all recording buffers; longer runs take more launches
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1G")]
+    pub buffer_bytes: u64,
+    /// Keep the histories in this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Judge the histories although they are kept
+    #[arg(long)]
+    pub check: bool,
+    /// Show the first history with a violation as a page
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Print JSON, one object a variant
+    #[arg(long)]
+    pub json: bool,
+    /// The workload's parameters.
+    #[command(flatten)]
+    pub input: WorkloadArgs,
+}
+
+fn parse_device_mutant(text: &str) -> Result<String, String> {
+    if text == "all" || RA_MUTANTS.iter().any(|(m, _)| m.name() == text) {
+        return Ok(text.to_owned());
+    }
+    let known: Vec<&str> = RA_MUTANTS.iter().map(|(m, _)| m.name()).collect();
+    Err(format!(
+        "there is no kernel with the defect {text:?}: give all, or one of {}",
+        known.join(", ")
+    ))
+}
+
+/// Records workloads and judges or keeps their histories. Returns whether all of them are right.
+pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
+    if let Some(which) = &args.mutant {
+        let (Choice::Cuda(_) | Choice::CudaNarrow(_)) = args.device else {
+            return Err(Error::Usage(
+                "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`"
+                    .into(),
+            ));
+        };
+        return record_mutants(&open(args.device)?, args, which);
+    }
+    let device = open(args.device)?;
+    record_on(&device, args)
+}
+
+/// Prints a line.
+fn say(text: impl std::fmt::Display) -> Result<()> {
+    Ok(writeln!(stdout(), "{text}")?)
+}
+
+/// Blocks and threads, if the caller does not say.
+fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u32) {
+    match (kind, workload, variant) {
+        (DeviceKind::Cpu, ..) => (2, 2),
+        // A thread of each block records, and the others have buffers too.
+        (DeviceKind::Cuda, "labyrinth", _) => (132, 32),
+        // One lock is fastest with a warp or two, and retries least.
+        (DeviceKind::Cuda, _, Variant::Cgl) => (1, 32),
+        (DeviceKind::Cuda, _, Variant::Vbv) => (1, 64),
+        // Few rows, and each transaction writes all of one.
+        (DeviceKind::Cuda, "kmeans", _) => (66, 32),
+        (DeviceKind::Cuda, ..) => (132, 256),
+    }
+}
+
+fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
+    Settings {
+        runs_max: None,
+        transactions: args
+            .input
+            .shared
+            .transactions
+            .unwrap_or(input.transactions()),
+        blocks: args.blocks.unwrap_or(shape.0),
+        threads: args.threads.unwrap_or(shape.1),
+        locks: args.locks,
+        stripe_bytes: args.stripe_bytes,
+        retry_limits: StmConfig::default().retry_limits,
+        seed: args.input.shared.seed,
+        attempts: args.attempts,
+        buffer_bytes: args.buffer_bytes,
+        time_limit: Some(Duration::from_mins(10)),
+    }
+}
+
+/// The verdicts about the histories of one variant.
+#[derive(Default)]
+struct Judged {
+    checked: u64,
+    violations: u64,
+    time: Duration,
+    first: Option<Verdict>,
+}
+
+fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
+    let kind = device.kind();
+    check_options(&args.workload, &args.input)?;
+    if args.input.shared.transactions == Some(0) || args.attempts == 0 {
+        return Err(Error::Usage(
+            "--transactions and --attempts must be 1 or more".into(),
+        ));
+    }
+    if let Some(dir) = &args.out {
+        std::fs::create_dir_all(dir).map_err(|source| Error::File {
+            path: dir.clone(),
+            source,
+        })?;
+    }
+    let mut right = true;
+    for name in &args.workload {
+        let input = Input::new(name, &args.input, kind)?;
+        if !args.json {
+            say(format_args!("{name} on {}", device.name()))?;
+            say(format_args!(
+                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>11}{:>10}{:>9}{:>9}",
+                "variant",
+                "launch",
+                "transactions",
+                "attempts",
+                "aborted",
+                "histories",
+                "violations",
+                "kernel s",
+                "check s",
+                "all s"
+            ))?;
+        }
+        for &variant in &args.variant {
+            let settings = settings(args, &input, default_shape(kind, name, variant));
+            right &= record_variant(device, args, variant, &input, &settings)?;
+        }
+    }
+    Ok(right)
+}
+
+fn record_variant(
+    device: &AnyDevice,
+    args: &RecordArgs,
+    variant: Variant,
+    input: &Input,
+    settings: &Settings,
+) -> Result<bool> {
+    let judge = args.check || args.page.is_some() || args.out.is_none();
+    let mut judged = Judged::default();
+    let mut number = 0;
+    let row = record(device, variant, input, settings, |history: History| {
+        if let Some(dir) = &args.out {
+            history.save(&dir.join(format!("{}-{variant}-{number}.history", input.name())))?;
+            number += 1;
+        }
+        if judge {
+            let before = judged.violations;
+            judged.judge(&history)?;
+            if let (0, 1.., Some(page)) = (before, judged.violations, &args.page) {
+                page_of(page, &history, judged.first.as_ref())?;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    show(args, input.name(), &row, &judged)?;
+    Ok(judged.violations == 0 && row.wrong_state.is_none())
+}
+
+/// Runs kernels with seeded defects on a device: which of them does the
+/// hardware show, and how soon? True if each ended as it may: a defect that no
+/// run showed is reported, and is no failure of ours.
+fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool> {
+    let [name] = args.workload[..] else {
+        return Err(Error::Usage(
+            "seeded defects on a device run ra: record it alone".into(),
+        ));
+    };
+    check_options(&[name], &args.input)?;
+    let input = Input::new(name, &args.input, DeviceKind::Cuda)?;
+    let settings = settings(args, &input, (132, 256));
+    say(format_args!(
+        "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
+        "defect", "launch", "transactions", "attempts", "kernel s", "found"
+    ))?;
+    let wanted = |m: &Mutant| which == "all" || which == m.name();
+    let both = [false, true];
+    let delays = &both[..=usize::from(args.delays)];
+    for &(mutant, _) in RA_MUTANTS.iter().filter(|(m, _)| wanted(m)) {
+        for &delayed in delays {
+            say(record_defect(device, mutant, delayed, &input, &settings)?)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Runs one kernel with a seeded defect until the defect shows, and returns its
+/// line of the table.
+fn record_defect(
+    device: &AnyDevice,
+    mutant: Mutant,
+    delayed: bool,
+    input: &Input,
+    settings: &Settings,
+) -> Result<String> {
+    let mut judged = Judged::default();
+    let mut impossible = None;
+    let row = record_mutant(device, mutant, delayed, input, settings, |history| {
+        match judged.judge(&history) {
+            Err(Error::History(error @ verify::error::Error::Impossible { .. })) => {
+                impossible = Some(error.to_string());
+            }
+            other => other?,
+        }
+        let found = impossible.is_some() || judged.violations != 0;
+        Ok(if found {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    });
+    let name = format!("{}{}", mutant.name(), if delayed { "+delays" } else { "" });
+    let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
+        format!(
+            "{name:<32}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
+            format!("{}x{}", settings.blocks, settings.threads),
+        )
+    };
+    match row {
+        Ok(row) => {
+            let found = match (&impossible, &row.wrong_state, judged.violations) {
+                (Some(what), ..) => format!("impossible: {what}"),
+                (_, Some(what), _) => format!("wrong state: {what}"),
+                (.., 0) => "nothing".to_owned(),
+                (.., n) => format!("{n} attempts not opaque"),
+            };
+            let kernel = row.kernel.as_secs_f64();
+            Ok(line(row.transactions, row.attempts, kernel, &found))
+        }
+        // What the launch's own checks found.
+        Err(Error::Host(error)) => Ok(line(0, 0, 0.0, &error.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a page of a history, whose words have no names.
+fn page_of(file: &Path, history: &History, verdict: Option<&Verdict>) -> Result<()> {
+    let page = Page {
+        history,
+        names: &Names::default(),
+        verdict,
+        finding: None,
+        replay: None,
+    };
+    Ok(page.write(file)?)
+}
+
+impl Judged {
+    /// Judges one more history.
+    fn judge(&mut self, history: &History) -> Result<()> {
+        let start = Instant::now();
+        let verdict = opacity::check(history)?;
+        self.time += start.elapsed();
+        self.checked += verdict.counts.attempts;
+        self.violations += verdict.violations_total;
+        if !verdict.is_opaque() {
+            self.first.get_or_insert(verdict);
+        }
+        Ok(())
+    }
+}
+
+fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result<()> {
+    let violations = if judged.checked == 0 {
+        "-".to_owned()
+    } else {
+        judged.violations.to_string()
+    };
+    if args.json {
+        say(serde_json::json!({
+            "workload": workload,
+            "variant": row.variant.name(),
+            "blocks": row.blocks,
+            "threads": row.threads,
+            "transactions": row.transactions,
+            "attempts": row.attempts,
+            "aborted": row.aborted,
+            "runs": row.runs,
+            "launches": row.histories,
+            "launches_repeated": row.repeated,
+            "attempts_checked": judged.checked,
+            "violations": judged.violations,
+            "wrong_state": row.wrong_state,
+            "kernel_seconds": row.kernel.as_secs_f64(),
+            "check_seconds": judged.time.as_secs_f64(),
+            "seconds": row.wall.as_secs_f64(),
+            "first_violation": judged.first,
+        }))?;
+        return Ok(());
+    }
+    say(format_args!(
+        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
+        row.variant.name(),
+        format!("{}x{}", row.blocks, row.threads),
+        row.transactions,
+        row.attempts,
+        row.aborted,
+        row.histories,
+        row.kernel.as_secs_f64(),
+        judged.time.as_secs_f64(),
+        row.wall.as_secs_f64(),
+    ))?;
+    if row.repeated != 0 {
+        let _ = writeln!(
+            stderr(),
+            "note: {}: {} histories were recorded again, as their buffers were full: \
+             a larger --attempts avoids that",
+            row.variant,
+            row.repeated
+        );
+    }
+    if let Some(what) = &row.wrong_state {
+        say(format_args!("WRONG STATE: {what}"))?;
+    }
+    if let Some(verdict) = &judged.first {
+        say(verdict.to_string().trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! `stamp record`: exit status, one-line errors, histories that are kept and judged.
+
+mod common;
+
+use common::{stamp, text};
+use std::fs;
+use stm_core::algorithm::Variant;
+
+#[test]
+fn bad_input_gives_one_line_and_status_2() {
+    for (arguments, part) in [
+        (
+            &["record", "ra", "--transactions", "0"][..],
+            "--transactions",
+        ),
+        (
+            &["record", "ra", "--reads", "4", "--writes", "16"],
+            "--writes 16",
+        ),
+        (&["record", "ra", "--locks", "3"], "3 locks"),
+        (&["record", "ra", "--buffer-bytes", "64"], "needs"),
+        (&["record", "bank", "--words", "4"], "--words 4"),
+        (&["record", "all", "-n", "9"], "-n 9"),
+        (&["record", "kmeans", "-m", "9", "--points", "4"], "-m 9"),
+        (
+            &["record", "labyrinth", "-i", "no-such-maze"],
+            "no-such-maze",
+        ),
+        (&["record", "genome", "--buffer-bytes", "100"], "needs"),
+        (
+            // Room for a few of the points of a pass, and never for all.
+            &["record", "kmeans", "--buffer-bytes", "100K"],
+            "is full",
+        ),
+        (&["record", "rx"], "\"rx\": did you mean ra?"),
+        (&["record", "ra,"], "\"\""),
+        (&["record", "ra", "--device", "gpu"], "\"gpu\""),
+        (&["record", "ra", "--variant", "optimized"], "optimized is"),
+        (&["record", "ra", "--mutant", "no-e9"], "\"no-e9\""),
+        (&["record", "ra", "--mutant", "all"], "--device cuda"),
+    ] {
+        let output = stamp(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(part), "{arguments:?}: {error}");
+        assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn recorded_histories_are_kept_and_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    for workload in ["ra", "ht"] {
+        let output = stamp(&[
+            "record",
+            workload,
+            "--variant",
+            "all",
+            "--transactions",
+            "4K",
+            "--words",
+            "256",
+            "--buckets",
+            "64",
+            "--out",
+            out,
+            "--check",
+            "--json",
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let rows = text(&output.stdout);
+        assert_eq!(rows.lines().count(), Variant::ALL.len(), "{rows}");
+        for row in rows.lines() {
+            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+            assert_eq!(row["transactions"], 4096, "{row}");
+            assert_eq!(row["violations"], 0, "{row}");
+            assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
+        }
+    }
+    let files: Vec<String> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(files.len(), 16);
+    for file in &files {
+        let verdict = verify::opacity::check_file(file.as_ref()).unwrap();
+        assert!(verdict.is_opaque(), "{file}");
+    }
+}
+
+/// The rows that `record --json` prints.
+fn recorded(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let output = stamp(&[&["record", "--json"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rows = text(&output.stdout);
+    let rows = rows.lines().map(serde_json::from_str);
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn every_workload_is_opaque_and_verified_with_every_variant() {
+    let rows = recorded(&["all", "--transactions", "200"]);
+    let expected = stamp_ports::workloads::WORKLOADS.len() * Variant::ALL.len();
+    assert_eq!(rows.len(), expected);
+    for row in rows {
+        assert!(row["transactions"].as_u64() >= Some(200), "{row}");
+        assert_eq!(row["violations"], 0, "{row}");
+        assert_eq!(row["wrong_state"], serde_json::Value::Null, "{row}");
+        assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
+        // Each pass of k-means is a history.
+        let histories = row["launches"].as_u64().unwrap();
+        let runs = row["runs"].as_u64().unwrap();
+        assert_eq!(row["workload"] == "kmeans", histories > runs, "{row}");
+    }
+}
+
+#[test]
+fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
+    // A lane commits a thousand points, with room for a thousand attempts.
+    let repeated = (1..20).any(|seed| {
+        let rows = recorded(&[
+            "kmeans",
+            "--variant",
+            "hv-sorting",
+            "--attempts",
+            "1",
+            "--centres",
+            "2",
+            "--seed",
+            &seed.to_string(),
+            "--transactions",
+            "1",
+        ]);
+        assert_eq!(rows[0]["violations"], 0, "{rows:?}");
+        assert_eq!(rows[0]["runs"], 1, "{rows:?}");
+        rows[0]["launches_repeated"].as_u64() > Some(0)
+    });
+    assert!(repeated, "no attempt of any run aborted");
+}
