@@ -5,14 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs `bench sync` on the CPU with these arguments, and keeps nothing of the machine but
-/// in `folder`.
+/// Runs `bench sync` on the CPU with these arguments.
 fn sync(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_stamp"))
         .args(["bench", "sync", "--quick", "--out"])
         .arg(folder.join("out"))
         .args(arguments)
-        .env("XDG_CACHE_HOME", folder)
         .output()
         .expect("stamp starts")
 }

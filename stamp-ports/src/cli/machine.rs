@@ -2,15 +2,14 @@
 
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
-use crate::error::Result;
-use crate::measure::machine::cache::Place;
+use crate::error::{Error, Result};
 use crate::measure::machine::document::{GridTimes, Measurement, Rate, choices};
 use crate::measure::machine::measure;
 use crate::measure::progress::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
 use clap::Args;
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stdout};
 use stm_core::host::machine::{Abstraction, Column};
 
 /// The options of `device`.
@@ -19,47 +18,33 @@ pub struct DeviceArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Measure one device: its memory, its barriers, and which synchronisation suits it;
-    /// the result is kept for the device and its driver
+    /// Measure one device: its memory, its barriers, and which synchronisation suits it
     #[arg(long)]
     pub measure: bool,
     /// The device to measure: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "NAME", value_parser = parse_choice, requires = "measure")]
     pub device: Option<Choice>,
-    /// Measure again, whatever was kept
-    #[arg(long, requires = "measure")]
+    /// What meant to measure again, when results were kept
+    #[arg(long, hide = true)]
     pub fresh: bool,
 }
 
-/// Measures a device, or reads what was kept of the last time, and prints it.
+/// Measures a device, and prints what was found.
 pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
-    let device = open(args.device.unwrap_or(Choice::Auto))?;
-    let place = Place::of(&device);
-    let kept = place.as_ref().filter(|_| !args.fresh).and_then(Place::read);
-    let was_kept = kept.is_some();
-    let measurement = match kept {
-        Some(measurement) => measurement,
-        None => measure(&device, &Progress::new())?,
-    };
-    if let Some(place) = place.as_ref().filter(|_| !was_kept)
-        && let Err(error) = place.write(&measurement)
-    {
-        // It is right all the same, and made again the next time.
-        let path = place.path().display();
-        let _ = writeln!(
-            stderr(),
-            "note: the measurement is not kept in {path}: {error}"
-        );
+    if args.fresh {
+        return Err(Error::Usage(
+            "--fresh: results are no longer kept, so that `stamp device --measure` always \
+             measures; leave the option out"
+                .into(),
+        ));
     }
+    let device = open(args.device.unwrap_or(Choice::Auto))?;
+    let measurement = measure(&device, &Progress::new())?;
     let mut out = stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", measurement.document(was_kept))?;
-        return Ok(true);
-    }
-    write!(out, "{}", text(&measurement))?;
-    if let Some(place) = place.filter(|_| was_kept) {
-        let path = place.path().display();
-        writeln!(out, "\nKept in {path}; --fresh measures again.")?;
+        writeln!(out, "{:#}", measurement.document())?;
+    } else {
+        write!(out, "{}", text(&measurement))?;
     }
     Ok(true)
 }

@@ -81,7 +81,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::List(args)) => list::list(*args),
-        Some(Command::Device(args)) if args.measure => machine::machine(args),
+        Some(Command::Device(args)) if args.measure || args.fresh => machine::machine(args),
         Some(Command::Device(args)) => list::device(args),
         Some(Command::Generate(args)) => generate::generate(&args.workload),
         Some(Command::Nw(args)) => nw::nw(args),

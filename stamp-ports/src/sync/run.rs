@@ -10,8 +10,6 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine;
-use crate::measure::machine::cache::Place;
-use crate::measure::machine::document::Measurement;
 use crate::points::{self, Meter};
 use crate::store::{Store, published};
 use std::path::PathBuf;
@@ -97,7 +95,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     let meter = Meter::new(wanted.len());
     if here(MACHINE) && store.document.machine.is_none() && time_left() {
         match machine::measure(device, &meter.progress) {
-            Ok(found) => keep(device, &mut store.document, found),
+            Ok(found) => store.document.machine = Some(found),
             Err(error) => store
                 .document
                 .head
@@ -129,17 +127,6 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             .all(|asked| points.iter().any(|p| p.answers(asked)));
     store.save()?;
     Ok(store)
-}
-
-/// Keeps a measurement of the memory in the document, and for launches to come.
-fn keep(device: &AnyDevice, document: &mut Bench, found: Measurement) {
-    if let Some(place) = Place::of(device)
-        && let Err(error) = place.write(&found)
-    {
-        // It is in the document, and is measured again where it is needed.
-        tracing::warn!("the measurement is not kept: {error}");
-    }
-    document.machine = Some(found);
 }
 
 const fn effort(spec: &SyncSpec) -> Effort {

@@ -1,4 +1,4 @@
-//! A measurement as it is printed and kept.
+//! A measurement as it is printed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use stm_core::sync::barrier::Kind;
 use stm_core::sync::chosen::Kind as MutexKind;
 use stm_core::sync::semaphore::Kind as SemaphoreKind;
 
-/// The number of this form; a file of another one is not read.
+/// The number of this form.
 pub const SCHEMA: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
@@ -235,11 +235,10 @@ impl Measurement {
 
     /// Returns the document that `stamp device --measure --json` prints: the measurement
     /// and what follows from it.
-    pub fn document(&self, kept: bool) -> serde_json::Value {
+    pub fn document(&self) -> serde_json::Value {
         let abstraction = self.abstraction();
         let choice = self.choice();
         serde_json::json!({
-            "kept": kept,
             "measurement": self,
             "abstraction": abstraction.as_ref().map(AbstractionForm::of),
             "choice": choice.as_ref().map(choice_form),

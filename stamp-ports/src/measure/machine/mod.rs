@@ -6,12 +6,10 @@
 //! | --- | --- |
 //! | `sizes` | how much is measured on which device |
 //! | `benchmarks`, `rates`, `barriers`, `mutexes`, `semaphores` | the five measurements |
-//! | `document` | what is printed as JSON, and kept |
-//! | `cache` | the file that keeps it for a device and its driver |
+//! | `document` | what is printed as JSON, and stands in documents of `bench sync` |
 
 mod barriers;
 mod benchmarks;
-pub mod cache;
 pub mod document;
 mod mutexes;
 mod rates;
@@ -24,7 +22,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::progress::Progress;
 use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Defaults, Device};
+use stm_core::host::{self, Device};
 
 /// Measures a device.
 ///
@@ -65,17 +63,6 @@ pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> 
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
     rates::measure(device, &if quick { sizes.quick() } else { sizes }, &say)
-}
-
-/// Returns what suits a device, by what was kept of its last measurement; without one, by
-/// the kind of the device.
-pub fn defaults(device: &AnyDevice) -> Defaults {
-    let kept = cache::Place::of(device).and_then(|place| place.read());
-    let choice = kept.and_then(|measurement| measurement.choice());
-    choice.map_or_else(
-        || Defaults::of_device_kind(device),
-        |choice| Defaults::of(&choice),
-    )
 }
 
 /// Returns what may change the speed of a device without changing its name: the newest

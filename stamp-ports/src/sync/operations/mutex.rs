@@ -5,11 +5,10 @@
 use super::{Effort, Run, Size, TIMES, ask, blocks, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::measure::machine;
 use crate::sync::document::{Asked, Point};
 use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
-use stm_core::host::{Buffer, Combiners, Device, Error, Launch, Locks};
+use stm_core::host::{Buffer, Combiners, Defaults, Device, Error, Launch, Locks};
 use stm_core::sync::series::IN_A_ROW;
 use stm_core::sync::{
     Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas,
@@ -20,7 +19,7 @@ use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, 
 /// The name of this part.
 pub(super) const PART: &str = "mutex";
 
-/// The mutex that suits the machine, several sections of a thread in a row.
+/// The mutex that suits the kind of device, several sections of a thread in a row.
 const DEFAULT: &str = "default";
 /// The same, acquired for each section.
 const DEFAULT_SINGLE: &str = "default-single";
@@ -79,7 +78,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let point = runs.point(asked, 1, None);
     Ok(match asked.implementation.as_str() {
         DEFAULT | DEFAULT_SINGLE if point.verified => {
-            let kind = machine::defaults(device).mutex().name();
+            let kind = Defaults::of_device_kind(device).mutex().name();
             let most = if asked.implementation == DEFAULT {
                 IN_A_ROW
             } else {
@@ -131,18 +130,18 @@ where
     made_on(device, asked, sections, &locks, 1)
 }
 
-/// Makes sections on the mutex that suits the machine, which a thread keeps for some of
+/// Makes sections on the mutex that suits the device, which a thread keeps for some of
 /// its sections in a row.
 fn default(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
     let users = users(&shape(asked));
-    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users, "the mutex")?;
     made_on(device, asked, sections, &locks, IN_A_ROW)
 }
 
 /// The same, acquired for each section.
 fn default_single(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
     let users = users(&shape(asked));
-    let locks = machine::defaults(device).mutexes(device, 1, users, "the mutex")?;
+    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users, "the mutex")?;
     made_on(device, asked, sections, &locks, 1)
 }
 

@@ -41,7 +41,7 @@ fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
         let asked: Asked = serde_json::from_str(&text).expect("what was asked");
         let point = measure(&device, &asked, Effort::Quick).expect("a measurement");
         assert!(point.verified, "{point:?}");
-        // What suits the machine is said, and nothing else is to be.
+        // What suits the device is said, and nothing else is to be.
         let is_default = asked.implementation.starts_with("default");
         assert_eq!(point.note.is_some(), is_default, "{point:?}");
         assert!(point.per_s > 0.0 && point.ms_min > 0.0, "{point:?}");
