@@ -3,14 +3,15 @@
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::measure::machine::document::{GridTimes, Measurement, Rate, choices};
+use crate::measure::machine::abstraction::{Abstraction, Column};
+use crate::measure::machine::document::{GridTimes, Measurement};
 use crate::measure::machine::measure;
 use crate::measure::progress::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
 use clap::Args;
 use std::io::{Write, stdout};
-use stm_core::host::machine::{Abstraction, Column};
+use stm_core::sync::chosen::Kind as MutexKind;
 
 /// The options of `device`.
 #[derive(Args, Debug, Clone, Copy)]
@@ -18,7 +19,7 @@ pub struct DeviceArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Measure one device: its memory, its barriers, and which synchronisation suits it
+    /// Measure one device: its memory, barriers, mutexes and semaphores
     #[arg(long)]
     pub measure: bool,
     /// The device to measure: auto, cpu, cuda or cuda:N [default: auto]
@@ -59,44 +60,37 @@ fn text(measurement: &Measurement) -> String {
         digits3(measurement.seconds),
         measurement.sizes
     )];
-    let mut section = |title: String, rows: &[Vec<String>], left| {
+    let mut section = |title: String, rows: &[Vec<String>]| {
         lines.push(String::new());
         lines.push(title);
-        lines.extend(
-            align(rows, left, false)
-                .iter()
-                .map(|line| format!("  {line}")),
-        );
+        let rows = align(rows, 1, false);
+        lines.extend(rows.iter().map(|line| format!("  {line}")));
     };
     for grid in &measurement.grids {
         let title = format!(
             "Memory, ms: {} blocks ({}), {} accesses of one thread each",
             grid.times_ns.blocks, grid.why, grid.accesses
         );
-        section(title, &times(grid), 1);
+        section(title, &times(grid));
     }
     let abstraction = measurement.abstraction();
     if let Some(abstraction) = &abstraction {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
-        section(title, &ratios(abstraction), 1);
+        section(title, &ratios(abstraction));
     }
-    section("Random accesses a second".into(), &rates(measurement), 1);
-    section(
-        "Barriers across blocks, us a wait".into(),
-        &barriers(measurement),
-        1,
-    );
-    section(
-        "Sections on one mutex a second (blocks), and the most of a block over the fewest".into(),
-        &mutexes(measurement),
-        1,
-    );
-    let semaphores_of = semaphores(measurement);
-    section(
-        "Entries into a semaphore a second".into(),
-        &semaphores_of,
-        1,
-    );
+    let tables = [
+        ("Random accesses a second", rates(measurement)),
+        ("Barriers across blocks, us a wait", barriers(measurement)),
+        (
+            "Sections on one mutex a second (the most of a block over the fewest); the fastest \
+             that serves in order",
+            mutexes(measurement),
+        ),
+        ("Entries into a semaphore a second", semaphores(measurement)),
+    ];
+    for (title, rows) in tables {
+        section(title.into(), &rows);
+    }
     if let Some(abstraction) = &abstraction {
         lines.push(String::new());
         let held = if abstraction.lines_held() {
@@ -105,11 +99,6 @@ fn text(measurement: &Measurement) -> String {
             "do not hold"
         };
         lines.push(format!("Atomics that wait in a queue {held} their line."));
-    }
-    if let Some(choice) = measurement.choice() {
-        for (what, chosen, reason) in choices(&choice) {
-            lines.push(format!("{what}: {chosen}, because {reason}."));
-        }
     }
     lines.join("\n") + "\n"
 }
@@ -185,107 +174,200 @@ fn ratios(abstraction: &Abstraction) -> Vec<Vec<String>> {
     ]
 }
 
+/// One figure of a table.
+struct Cell {
+    row: String,
+    column: String,
+    text: String,
+    /// The speed by which it may be the fastest of its column.
+    speed: Option<f64>,
+}
+
+/// Returns the table of these cells, rows and columns in the order in which they first come,
+/// and below them the name of the fastest row of each column, if any has a speed.
+fn table(corner: &str, cells: &[Cell]) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![corner.to_owned()]];
+    let mut fastest: Vec<Option<&Cell>> = Vec::new();
+    for cell in cells {
+        let columns = &mut rows[0];
+        let known = columns.iter().skip(1).position(|c| *c == cell.column);
+        let column = known.unwrap_or_else(|| {
+            columns.push(cell.column.clone());
+            fastest.push(None);
+            fastest.len() - 1
+        });
+        let speed = fastest[column].and_then(|best| best.speed);
+        if cell.speed > speed {
+            fastest[column] = Some(cell);
+        }
+        match rows.iter_mut().skip(1).find(|row| row[0] == cell.row) {
+            Some(row) => row.push(cell.text.clone()),
+            None => rows.push(vec![cell.row.clone(), cell.text.clone()]),
+        }
+    }
+    if fastest.iter().any(Option::is_some) {
+        let names = fastest.iter().map(|f| f.map_or("", |cell| &cell.row));
+        let last = std::iter::once("fastest").chain(names);
+        rows.push(last.map(str::to_owned).collect());
+    }
+    rows
+}
+
 /// A row for each access, and a column for each size.
 fn rates(measurement: &Measurement) -> Vec<Vec<String>> {
-    let mut sizes: Vec<u64> = measurement.rates.iter().map(|rate| rate.bytes).collect();
-    sizes.dedup();
-    let mut header = vec![String::new()];
-    header.extend(sizes.iter().map(|&size| bytes(size)));
-    let mut table = vec![header];
-    for rate in measurement
-        .rates
-        .iter()
-        .filter(|r| Some(&r.bytes) == sizes.first())
-    {
-        let mut row = vec![format!("{} of {} bits", rate.operation, rate.bits)];
-        let same = |r: &&Rate| (&r.operation, r.bits) == (&rate.operation, rate.bits);
-        row.extend(
-            measurement
-                .rates
-                .iter()
-                .filter(same)
-                .map(|r| short(r.per_s)),
-        );
-        table.push(row);
-    }
-    table
+    let cells = measurement.rates.iter().map(|rate| Cell {
+        row: format!("{} of {} bits", rate.operation, rate.bits),
+        column: bytes(rate.bytes),
+        text: short(rate.per_s),
+        speed: None,
+    });
+    table("", &cells.collect::<Vec<_>>())
 }
 
 /// A row for each algorithm, and a column for each number of blocks.
 fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
-    let fastest = measurement.fastest_barriers();
-    let mut header = vec!["blocks x threads".to_owned()];
-    header.extend(
-        fastest
-            .iter()
-            .map(|b| format!("{}x{}", b.blocks, b.threads)),
-    );
-    let mut table = vec![header];
-    let first = fastest.first().map(|b| b.blocks);
-    for barrier in measurement
-        .barriers
-        .iter()
-        .filter(|b| Some(b.blocks) == first)
-    {
-        let mut row = vec![barrier.algorithm.clone()];
-        let same = measurement
-            .barriers
-            .iter()
-            .filter(|b| b.algorithm == barrier.algorithm);
-        row.extend(same.map(|b| digits3(b.ns * 1e-3)));
-        table.push(row);
-    }
-    let mut last = vec!["fastest".to_owned()];
-    last.extend(fastest.iter().map(|b| b.algorithm.clone()));
-    table.push(last);
-    table
+    let cells = measurement.barriers.iter().map(|barrier| Cell {
+        row: barrier.algorithm.clone(),
+        column: format!("{}x{}", barrier.blocks, barrier.threads),
+        text: digits3(barrier.ns * 1e-3),
+        speed: Some(1.0 / barrier.ns),
+    });
+    table("blocks x threads", &cells.collect::<Vec<_>>())
 }
 
-/// A row for each kind, and two columns for each number of blocks.
+/// A row for each kind, and a column for each number of blocks.
 fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
-    let all = &measurement.mutexes;
-    let Some(first) = all.first() else {
-        return Vec::new();
-    };
-    let mut header = vec!["blocks".to_owned()];
-    for mutex in all.iter().filter(|m| m.algorithm == first.algorithm) {
-        header.extend([mutex.blocks.to_string(), "most/fewest".into()]);
-    }
-    let mut table = vec![header];
-    for row in all.iter().filter(|m| m.blocks == first.blocks) {
-        let mut cells = vec![row.algorithm.clone()];
-        for mutex in all.iter().filter(|m| m.algorithm == row.algorithm) {
-            let ratio = mutex.most_to_fewest();
-            let fair = if ratio.is_finite() {
-                format!("{ratio:.2}")
-            } else {
-                "none for some".into()
-            };
-            cells.extend([short(mutex.per_s), fair]);
+    let cells = measurement.mutexes.iter().map(|mutex| {
+        let ratio = mutex.most_to_fewest();
+        let fair = if ratio.is_finite() {
+            format!("{ratio:.2}")
+        } else {
+            "none for some".into()
+        };
+        let in_order = MutexKind::from_name(&mutex.algorithm).is_some_and(MutexKind::is_fair);
+        Cell {
+            row: mutex.algorithm.clone(),
+            column: mutex.blocks.to_string(),
+            text: format!("{} ({fair})", short(mutex.per_s)),
+            speed: in_order.then_some(mutex.per_s),
         }
-        table.push(cells);
-    }
-    table
+    });
+    table("blocks", &cells.collect::<Vec<_>>())
 }
 
 /// A row for each algorithm, and a column for each number of blocks and each count.
 fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
-    let all = &measurement.semaphores;
-    let Some(first) = all.first() else {
-        return Vec::new();
-    };
-    let mut header = vec!["blocks, count".to_owned()];
-    let columns = all.iter().filter(|s| s.algorithm == first.algorithm);
-    header.extend(columns.map(|s| format!("{}, {}", s.blocks, s.count)));
-    let mut table = vec![header];
-    let rows = all
-        .iter()
-        .filter(|s| (s.blocks, s.count) == (first.blocks, first.count));
-    for row in rows {
-        let mut cells = vec![row.algorithm.clone()];
-        let same = all.iter().filter(|s| s.algorithm == row.algorithm);
-        cells.extend(same.map(|s| short(s.per_s)));
-        table.push(cells);
+    let cells = measurement.semaphores.iter().map(|semaphore| Cell {
+        row: semaphore.algorithm.clone(),
+        column: format!("{}, {}", semaphore.blocks, semaphore.count),
+        text: short(semaphore.per_s),
+        speed: Some(semaphore.per_s),
+    });
+    table("blocks, count", &cells.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::machine::abstraction::tests::FERMI;
+    use crate::measure::machine::document::{Barrier, Mutex, Rate, SCHEMA, Semaphore};
+
+    /// Figures of which every one is another.
+    fn measurement() -> Measurement {
+        let barrier = |blocks, algorithm: &str, ns| Barrier {
+            blocks,
+            threads: 128,
+            algorithm: algorithm.into(),
+            ns,
+        };
+        let mutex = |algorithm: &str, per_s, fewest| Mutex {
+            blocks: 8,
+            algorithm: algorithm.into(),
+            per_s,
+            most: 10,
+            fewest,
+        };
+        let rate = |bytes, operation: &str, per_s| Rate {
+            bytes,
+            operation: operation.into(),
+            bits: 64,
+            threads: 4,
+            per_s,
+        };
+        let semaphore = |algorithm: &str, count, per_s| Semaphore {
+            blocks: 8,
+            threads: 1,
+            count,
+            algorithm: algorithm.into(),
+            per_s,
+        };
+        Measurement {
+            schema: SCHEMA,
+            version: "0.1.0".into(),
+            device: "cuda:0".into(),
+            name: "a made-up GPU".into(),
+            driver: "13.0".into(),
+            unix_time: 0,
+            seconds: 1.0,
+            sizes: "made up".into(),
+            grids: vec![GridTimes {
+                why: "Fermi".into(),
+                threads: 128,
+                accesses: 1000,
+                times_ns: FERMI,
+            }],
+            rates: vec![
+                rate(4 << 20, "load", 5e9),
+                rate(4 << 20, "swap", 4e9),
+                rate(1 << 30, "load", 3e9),
+                rate(1 << 30, "swap", 2e9),
+            ],
+            barriers: vec![
+                barrier(8, "counted", 1000.0),
+                barrier(8, "led", 2000.0),
+                barrier(64, "counted", 4000.0),
+                barrier(64, "led", 3000.0),
+            ],
+            mutexes: vec![
+                mutex("tas", 9e6, 0),
+                mutex("mcs2", 6e6, 10),
+                mutex("fetch-add", 7e6, 5),
+            ],
+            semaphores: vec![
+                semaphore("sleeping", 1, 1e6),
+                semaphore("tickets", 1, 2e6),
+                semaphore("sleeping", 120, 4e6),
+                semaphore("tickets", 120, 3e6),
+            ],
+        }
     }
-    table
+
+    #[test]
+    fn every_figure_has_its_row_and_column_and_the_fastest_are_named() {
+        let shown = text(&measurement());
+        let rows: Vec<Vec<&str>> = (shown.lines())
+            .map(|line| line.split("  ").map(str::trim).filter(|c| !c.is_empty()))
+            .map(Iterator::collect)
+            .collect();
+        for row in [
+            &["volatile after an atomic, contended", "2.98", "4.71"][..],
+            &["4.00 MiB", "1.00 GiB"],
+            &["load of 64 bits", "5.00G", "3.00G"],
+            &["swap of 64 bits", "4.00G", "2.00G"],
+            &["blocks x threads", "8x128", "64x128"],
+            &["counted", "1.00", "4.00"],
+            &["led", "2.00", "3.00"],
+            &["fastest", "counted", "led"],
+            &["tas", "9.00M (none for some)"],
+            &["fetch-add", "7.00M (2.00)"],
+            // A lock without an order is not among them.
+            &["fastest", "fetch-add"],
+            &["blocks, count", "8, 1", "8, 120"],
+            &["tickets", "2.00M", "3.00M"],
+            &["fastest", "tickets", "sleeping"],
+            &["Atomics that wait in a queue hold their line."],
+        ] {
+            assert!(rows.iter().any(|r| r == row), "{shown} lacks {row:?}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub struct Bench {
     /// The points.
     #[serde(default)]
     pub points: Vec<Point>,
-    /// What the memory of the machine does, of which defaults are chosen.
+    /// What the memory of the machine does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Measurement>,
 }

@@ -1,22 +1,20 @@
-//! The locks, barriers and semaphores that suit a machine.
+//! The locks, barriers and semaphores that suit a kind of device.
 
 use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
 use crate::host::grid_barrier::GridBarrier;
 use crate::host::locks::Locks;
-use crate::host::machine::Choice;
 use crate::host::semaphores::Semaphores;
 use crate::sync::barrier::{BLOCKS_MAX, Kind as BarrierKind};
 use crate::sync::chosen::Kind as MutexKind;
 use crate::sync::semaphore::Kind as SemaphoreKind;
 use crate::sync::{Barrier, Mutex, Semaphore, Stop};
-use std::vec;
-use std::vec::Vec;
 
-/// Which mutex, barrier and semaphore suit a machine, and what makes them.
+/// Which mutex, barrier and semaphore suit a kind of device, and what makes them.
 ///
 /// Kernels take them as `TLocks<Mutex>`, `TBarrier<Barrier>` and `TSemaphores<Semaphore>`
-/// ([`crate::sync`]), whatever was chosen.
+/// ([`crate::sync`]), whatever was chosen. [`Locks::chosen`], [`GridBarrier::chosen`] and
+/// [`Semaphores::chosen`] make those of another kind, for the same kernels.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -42,7 +40,6 @@ use std::vec::Vec;
 /// # fn main() -> Result<(), stm_core::host::Error> {
 /// let device = Cpu::new();
 /// let mut stm = Stm::on(&device)?;
-/// // Or `Defaults::of(&choice)`, with what was measured of this machine.
 /// let defaults = Defaults::of_device_kind(&device);
 /// let mutexes = defaults.mutexes(&device, 1, 8, "the mutex")?;
 /// let data = Buffer::zeroed(&device, 1, "data")?;
@@ -52,52 +49,69 @@ use std::vec::Vec;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// # What they rest on
+///
+/// Those of a GPU are what one run on an NVIDIA H200 found (`docs/results/h200/sync.json`,
+/// 23 November 2026, commit 91b59d5), and a guess for other GPUs; `stamp device --measure` and
+/// `stamp bench sync` measure yours. Rates are in millions a second. The first row of each
+/// group is the default.
+///
+/// | sections on one mutex, a thread in each of so many blocks | 8 | 32 | 132 | 528 |
+/// | --- | --- | --- | --- | --- |
+/// | `ticket` | 1.248 | 1.276 | 1.371 | 1.291 |
+/// | `anderson`, which takes memory for each user | 1.303 | 1.301 | 1.322 | 1.301 |
+/// | `mcs` | 1.059 | 1.112 | 1.051 | 1.040 |
+/// | `fetch-add` | 0.976 | 1.027 | 1.073 | 1.035 |
+/// | `tas-backoff`, which serves blocks in no order | 1.256 | 1.489 | 1.774 | 1.292 |
+///
+/// | waits at a barrier, 128 threads in each of so many blocks | 132 | 264 | 528 | 1,056 |
+/// | --- | --- | --- | --- | --- |
+/// | `counted`, up to 528 blocks | 1.054 | 0.924 | 0.807 | 0.458 |
+/// | `grouped`, from there on | 0.654 | 0.657 | 0.644 | 0.567 |
+/// | `led` | 0.613 | 0.610 | 0.590 | 0.513 |
+/// | `tree` | 0.499 | 0.504 | 0.476 | 0.470 |
+///
+/// | entries into a semaphore: blocks of one thread, count | 132, 1 | 132, 10 | 132, 120 | 528, 1 | 528, 10 | 528, 120 |
+/// | --- | --- | --- | --- | --- | --- | --- |
+/// | `tickets` | 1.246 | 11.59 | 91.55 | 1.066 | 9.995 | 110.4 |
+/// | `sleeping` | 0.992 | 9.328 | 103.1 | 0.857 | 8.011 | 88.62 |
+/// | `spin-backoff` | 0.848 | 0.886 | 0.886 | 0.811 | 0.872 | 0.872 |
+///
+/// Those of a CPU were the fastest on two cores, in a run that was not recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Defaults {
     mutex: MutexKind,
     /// The barrier up to each number of blocks, in ascending order.
-    barriers: Vec<(u32, BarrierKind)>,
-    semaphore_low: SemaphoreKind,
-    semaphore_high: SemaphoreKind,
+    barriers: &'static [(u32, BarrierKind)],
+    semaphore: SemaphoreKind,
 }
 
-/// The 32-bit words of a line.
-const LINE_WORDS: u32 = 32;
-
 impl Defaults {
-    /// Takes what was chosen from a measurement of the machine.
-    pub fn of(choice: &Choice) -> Self {
-        let mut barriers = choice.barriers.clone();
-        if barriers.is_empty() {
-            barriers.push((BLOCKS_MAX, choice.barrier));
-        }
-        Self {
-            mutex: choice.mutex,
-            barriers,
-            semaphore_low: choice.semaphore_low,
-            semaphore_high: choice.semaphore_high,
-        }
-    }
+    /// What suits a CPU.
+    pub const CPU: Self = Self {
+        mutex: MutexKind::FetchAdd,
+        barriers: &[(BLOCKS_MAX, BarrierKind::Counted)],
+        semaphore: SemaphoreKind::Tickets,
+    };
 
-    /// Takes what was the fastest on an NVIDIA H200 for a GPU, and what was on two cores for
-    /// a CPU. It is a guess for all other machines: [`Self::of`] is the way if there is a
-    /// measurement.
+    /// What suits a GPU that is programmed by CUDA.
+    pub const CUDA: Self = Self {
+        mutex: MutexKind::Ticket,
+        barriers: &[
+            (528, BarrierKind::Counted),
+            (BLOCKS_MAX, BarrierKind::Grouped),
+        ],
+        semaphore: SemaphoreKind::Tickets,
+    };
+
+    /// Returns what suits a device: [`Self::CUDA`] if its threads run in warps, else
+    /// [`Self::CPU`].
     pub fn of_device_kind(device: &impl Device) -> Self {
-        let is_gpu = device.limits().warp_width > 1;
-        let barriers = if is_gpu {
-            vec![(264, BarrierKind::Counted), (BLOCKS_MAX, BarrierKind::Led)]
+        if device.limits().warp_width > 1 {
+            Self::CUDA
         } else {
-            vec![(BLOCKS_MAX, BarrierKind::Counted)]
-        };
-        Self {
-            mutex: if is_gpu {
-                MutexKind::Ticket
-            } else {
-                MutexKind::FetchAdd
-            },
-            barriers,
-            semaphore_low: SemaphoreKind::Tickets,
-            semaphore_high: SemaphoreKind::Tickets,
+            Self::CPU
         }
     }
 
@@ -113,19 +127,13 @@ impl Defaults {
             .map_or(BarrierKind::Counted, |&(_, kind)| kind)
     }
 
-    /// Returns the algorithm of semaphores with this count that so many threads enter at a
-    /// time: with room for half of them, most find it at once.
-    pub const fn semaphore_of(&self, count: u32, threads: u64) -> SemaphoreKind {
-        if count as u64 * 2 >= threads {
-            self.semaphore_high
-        } else {
-            self.semaphore_low
-        }
+    /// Returns the algorithm of the semaphores.
+    pub const fn semaphore(&self) -> SemaphoreKind {
+        self.semaphore
     }
 
     /// Makes `count` mutexes for `users` threads, each on a line of its own; `what` names
-    /// them in an error. Several of a kind that has a word for each user, which was chosen as
-    /// one of it is the fastest, would take too much memory; ticket locks take their place.
+    /// them in an error.
     ///
     /// # Errors
     /// Those of [`Locks::new`].
@@ -136,14 +144,7 @@ impl Defaults {
         users: u64,
         what: &'static str,
     ) -> Result<Locks<D, Mutex>, Error> {
-        let most = users.min(u64::from(u32::MAX)) as u32;
-        let small = self.mutex.lock_words(most) <= LINE_WORDS;
-        let kind = if count == 1 || small {
-            self.mutex
-        } else {
-            MutexKind::Ticket
-        };
-        Locks::chosen(device, kind, count, users, what)
+        Locks::chosen(device, self.mutex, count, users, what)
     }
 
     /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`.
@@ -159,8 +160,8 @@ impl Defaults {
         GridBarrier::chosen(device, self.barrier_of(launch.blocks), launch, stop)
     }
 
-    /// Makes `len` semaphores with room for `count` threads each, for launches of which
-    /// `threads` enter at a time; their waits look at the flag `stop`.
+    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the
+    /// flag `stop`.
     ///
     /// # Errors
     /// Those of [`Semaphores::new`].
@@ -168,10 +169,9 @@ impl Defaults {
         &self,
         device: &D,
         len: usize,
-        (count, threads): (u32, u64),
+        count: u32,
         stop: Stop,
     ) -> Result<Semaphores<D, Semaphore>, Error> {
-        let kind = self.semaphore_of(count, threads);
-        Semaphores::chosen(device, kind, len, count, stop)
+        Semaphores::chosen(device, self.semaphore, len, count, stop)
     }
 }

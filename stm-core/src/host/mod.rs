@@ -17,7 +17,7 @@
 //! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
-//! | [`Defaults`] | the mutexes, barriers and semaphores that suit the [machine] |
+//! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -73,7 +73,6 @@ mod grid_barrier;
 mod in_order;
 mod inspect;
 mod locks;
-pub mod machine;
 mod parameters;
 mod pool;
 mod pool_names;

@@ -5,7 +5,7 @@ use super::{Anderson, FetchAdd, Mcs2, Tas, TasBackoff, TicketHandoff};
 use crate::lane::Lane;
 use crate::sync::sealed::Sealed;
 
-/// A lock whose kind the host chooses at launch, from what it has measured of the machine
+/// A lock whose kind the host chooses at launch, by name or by what suits the device
 /// (`Locks::chosen`, `Defaults::mutexes`). Each step costs one branch, the same for all
 /// threads, and its code has every kind. It takes the words of the kind that was chosen.
 ///

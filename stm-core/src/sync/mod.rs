@@ -27,7 +27,7 @@
 //! semaphore or a channel looks
 //! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
 //! (`host::Watchdog`); locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that
-//! suit the machine, as the host has measured it (`host::Defaults`).
+//! suit the kind of device, by a recorded measurement (`host::Defaults`).
 //!
 //! ```
 //! use std::time::Duration;
@@ -156,15 +156,15 @@ pub use wait::{Stop, Stopped};
 pub use walk::Step;
 pub use watch::{Checked, Timeout};
 
-/// The kind of lock that suits the machine: `TLocks<Mutex>` in a kernel, made by the host's
-/// `Defaults::mutexes`. It is first come, first served, if the machine has such a lock that
-/// serves all blocks alike.
+/// The kind of lock that suits the kind of device: `TLocks<Mutex>` in a kernel, made by the
+/// host's `Defaults::mutexes`. It is first come, first served, so that it serves all blocks
+/// alike.
 pub type Mutex = Chosen;
 
-/// The algorithm of the barrier that suits the machine: `TBarrier<Barrier>` in a kernel, made
+/// The algorithm of the barrier that suits the device: `TBarrier<Barrier>` in a kernel, made
 /// by the host's `Defaults::barrier`.
 pub type Barrier = barrier::Chosen;
 
-/// The algorithm of semaphores that suits the machine: `TSemaphores<Semaphore>` in a kernel,
+/// The algorithm of semaphores that suits the device: `TSemaphores<Semaphore>` in a kernel,
 /// made by the host's `Defaults::semaphores`.
 pub type Semaphore = semaphore::Chosen;

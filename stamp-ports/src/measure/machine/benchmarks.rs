@@ -1,12 +1,12 @@
 //! The twelve memory benchmarks of Stuart and Owens 2011 (section 3).
 
+use super::abstraction::{Benchmarks, Column, Pair};
 use super::document::GridTimes;
 use super::sizes::{Grid, Sizes};
 use super::{median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::time::Duration;
-use stm_core::host::machine::{Benchmarks, Column, Pair};
 use stm_core::host::{Buffer, Device, Launch};
 use stm_core::observe::Observation;
 use stm_kernels::machine::{Accesses, AccessesParams, Operation};

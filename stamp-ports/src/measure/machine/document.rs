@@ -1,56 +1,11 @@
 //! A measurement as it is printed.
 
+use super::abstraction::{Abstraction, Benchmarks};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use stm_core::host::machine::{
-    Abstraction, Benchmarks, Choice, Column, MeasuredMutex, Pair, Ratios, choose,
-};
-use stm_core::sync::barrier::Kind;
-use stm_core::sync::chosen::Kind as MutexKind;
-use stm_core::sync::semaphore::Kind as SemaphoreKind;
+use serde_json::json;
 
 /// The number of this form.
 pub const SCHEMA: u32 = 2;
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Pair")]
-struct PairForm {
-    contended: f64,
-    uncontended: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Column")]
-struct ColumnForm {
-    #[serde(with = "PairForm")]
-    volatile: Pair,
-    #[serde(with = "PairForm")]
-    atomic: Pair,
-    #[serde(with = "PairForm")]
-    after_atomic: Pair,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Benchmarks")]
-struct BenchmarksForm {
-    blocks: u32,
-    #[serde(with = "ColumnForm")]
-    reads: Column,
-    #[serde(with = "ColumnForm")]
-    writes: Column,
-}
-
-#[derive(Serialize)]
-#[serde(remote = "Ratios")]
-struct RatiosForm {
-    volatile: f64,
-    atomic: f64,
-    after_atomic: f64,
-    #[serde(with = "PairForm")]
-    atomic_to_volatile: Pair,
-    #[serde(with = "PairForm")]
-    after_atomic_to_volatile: Pair,
-}
 
 /// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -63,7 +18,6 @@ pub struct GridTimes {
     pub accesses: u32,
     /// The blocks, and the times of all accesses in nanoseconds, without that of a launch
     /// which makes none.
-    #[serde(with = "BenchmarksForm")]
     pub times_ns: Benchmarks,
 }
 
@@ -170,56 +124,6 @@ impl Measurement {
         Abstraction::of(&self.grids.last()?.times_ns)
     }
 
-    /// Returns what suits the device with as many blocks as its abstraction has, by the
-    /// abstraction, and by the barriers, mutexes and semaphores measured.
-    pub fn choice(&self) -> Option<Choice> {
-        let mut choice = choose(&self.abstraction()?);
-        let mut barriers: BTreeMap<u32, Vec<(Kind, f64)>> = BTreeMap::new();
-        for barrier in &self.barriers {
-            if let Some(kind) = Kind::from_name(&barrier.algorithm) {
-                let times = barriers.entry(barrier.blocks).or_default();
-                times.push((kind, barrier.ns));
-            }
-        }
-        for (blocks, times) in barriers {
-            choice = choice.with_measured_barriers(blocks, &times);
-        }
-        let [low, high] = self.semaphore_times();
-        let choice = choice.with_measured_mutexes(&self.measured_mutexes());
-        Some(choice.with_measured_semaphores(&low, &high))
-    }
-
-    /// Returns the time of a section on each mutex with the most blocks, and how unfair it was
-    /// with the number of blocks at which it was the most so.
-    fn measured_mutexes(&self) -> Vec<MeasuredMutex> {
-        let blocks = self.mutexes.iter().map(|m| m.blocks).max();
-        let most = self.mutexes.iter().filter(|m| Some(m.blocks) == blocks);
-        most.filter_map(|mutex| {
-            let same = |m: &&Mutex| m.algorithm == mutex.algorithm;
-            let ratios = self.mutexes.iter().filter(same).map(Mutex::most_to_fewest);
-            Some(MeasuredMutex {
-                kind: MutexKind::from_name(&mutex.algorithm)?,
-                time: 1.0 / mutex.per_s,
-                most_to_fewest: ratios.fold(1.0, f64::max),
-            })
-        })
-        .collect()
-    }
-
-    /// Returns the times of an entry with the most blocks, at the lowest count and at the
-    /// highest.
-    fn semaphore_times(&self) -> [Vec<(SemaphoreKind, f64)>; 2] {
-        let blocks = self.semaphores.iter().map(|s| s.blocks).max();
-        let most = || self.semaphores.iter().filter(|s| Some(s.blocks) == blocks);
-        let counts = || most().map(|s| s.count);
-        [counts().min(), counts().max()].map(|count| {
-            let same = most().filter(|s| Some(s.count) == count);
-            let times =
-                same.filter_map(|s| Some((SemaphoreKind::from_name(&s.algorithm)?, 1.0 / s.per_s)));
-            times.collect()
-        })
-    }
-
     /// Returns the fastest barrier that was measured for each number of blocks.
     pub fn fastest_barriers(&self) -> Vec<&Barrier> {
         let mut fastest: Vec<&Barrier> = Vec::new();
@@ -236,57 +140,16 @@ impl Measurement {
     /// Returns the document that `stamp device --measure --json` prints: the measurement
     /// and what follows from it.
     pub fn document(&self) -> serde_json::Value {
-        let abstraction = self.abstraction();
-        let choice = self.choice();
-        serde_json::json!({
+        let abstraction = self.abstraction().map(|abstraction| {
+            let mut form = json!(abstraction);
+            form["lines_held"] = json!(abstraction.lines_held());
+            form["atomic_to_poll"] = json!(abstraction.atomic_to_poll());
+            form
+        });
+        json!({
             "measurement": self,
-            "abstraction": abstraction.as_ref().map(AbstractionForm::of),
-            "choice": choice.as_ref().map(choice_form),
+            "abstraction": abstraction,
             "fastest_barriers": self.fastest_barriers(),
         })
     }
-}
-
-#[derive(Serialize)]
-struct AbstractionForm {
-    blocks: u32,
-    #[serde(with = "RatiosForm")]
-    reads: Ratios,
-    #[serde(with = "RatiosForm")]
-    writes: Ratios,
-    write_to_read: f64,
-    lines_held: bool,
-    atomic_to_poll: f64,
-}
-
-impl AbstractionForm {
-    fn of(abstraction: &Abstraction) -> Self {
-        Self {
-            blocks: abstraction.blocks,
-            reads: abstraction.reads,
-            writes: abstraction.writes,
-            write_to_read: abstraction.write_to_read,
-            lines_held: abstraction.lines_held(),
-            atomic_to_poll: abstraction.atomic_to_poll(),
-        }
-    }
-}
-
-/// Returns the four choices, each with its reason, in the order of a table.
-pub fn choices(choice: &Choice) -> [(&'static str, &'static str, &str); 4] {
-    let [barrier, mutex, low, high] = &choice.reasons;
-    [
-        ("barrier", choice.barrier.name(), barrier),
-        ("mutex", choice.mutex.name(), mutex),
-        ("semaphore, low count", choice.semaphore_low.name(), low),
-        ("semaphore, high count", choice.semaphore_high.name(), high),
-    ]
-}
-
-fn choice_form(choice: &Choice) -> serde_json::Value {
-    let forms = choices(choice).map(|(what, chosen, reason)| {
-        let name = what.replace(", ", "_").replace(" count", "");
-        (name, serde_json::json!({"is": chosen, "reason": reason}))
-    });
-    serde_json::Value::Object(forms.into_iter().collect())
 }

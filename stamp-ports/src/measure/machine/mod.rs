@@ -1,13 +1,15 @@
 //! The measurement of a machine: the twelve memory benchmarks of Stuart and Owens 2011,
 //! the rates of random accesses, and the times of barriers, mutexes and semaphores. `stamp device --measure`
-//! prints it with the abstraction and the choice that follow (`stm_core::host::machine`).
+//! prints it with the abstraction that follows.
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `sizes` | how much is measured on which device |
 //! | `benchmarks`, `rates`, `barriers`, `mutexes`, `semaphores` | the five measurements |
+//! | `abstraction` | the ratios of the memory benchmarks |
 //! | `document` | what is printed as JSON, and stands in documents of `bench sync` |
 
+pub mod abstraction;
 mod barriers;
 mod benchmarks;
 pub mod document;

@@ -5,13 +5,13 @@ use super::data::{Data, SECTIONS, over};
 use super::figures::time;
 use super::shape::{At, Shape};
 use super::targets::Target;
+use crate::measure::machine::abstraction::{Abstraction, Ratios};
 use crate::numbers::short;
 use crate::report::claims::Verdict;
 use crate::report::tables::table;
 use crate::report::view::times;
 use crate::sync::document::Point;
 use maud::{Markup, html};
-use stm_core::host::machine::{Abstraction, Ratios};
 
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";

@@ -4,8 +4,8 @@ use super::{Counted, Grouped, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
 use crate::lane::Lane;
 use crate::sync::sealed::Sealed;
 
-/// A barrier whose algorithm the host chooses at launch, from what it has measured
-/// of the machine. Each wait costs one branch, the same for all threads, and its code
+/// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`,
+/// `Defaults::barrier`). Each wait costs one branch, the same for all threads, and its code
 /// has every algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen;

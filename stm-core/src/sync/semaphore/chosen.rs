@@ -4,8 +4,8 @@ use super::{Gate, Sleeping, Spin, SpinBackoff, Tickets, Waiting};
 use crate::lane::Lane;
 use crate::sync::sealed::Sealed;
 
-/// Semaphores whose algorithm the host chooses at launch, from what it has measured of the
-/// machine. Each operation costs one branch, the same for all threads.
+/// Semaphores whose algorithm the host chooses at launch (`Semaphores::chosen`,
+/// `Defaults::semaphores`). Each operation costs one branch, the same for all threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen;
 

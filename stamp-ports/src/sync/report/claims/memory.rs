@@ -6,10 +6,11 @@
 
 use super::Stated;
 use super::cases::{Cases, Finding, fastest, more};
+use super::choice::choose;
+use crate::measure::machine::abstraction::{Abstraction, Ratios};
 use crate::report::claims::Verdict;
 use crate::sync::report::data::{BARRIER, MUTEX, SEMAPHORE, over, smallest};
 use crate::sync::report::shape::{At, Then};
-use stm_core::host::machine::{Abstraction, Ratios, choose};
 use stm_core::sync::barrier::Kind;
 
 pub(super) const CLAIMS: [Stated; 8] = [

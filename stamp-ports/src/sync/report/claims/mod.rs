@@ -17,9 +17,11 @@
 //! | `cases` | verdicts from cases |
 //! | `counter`, `table`, `list` | Grote's claims |
 //! | `memory`, `operations`, `semaphores` | those of Stuart and Owens |
+//! | `choice` | what suits a machine by ratios of memory accesses, as they predict it |
 //! | `sections` | those of Gattani and Anickode |
 
 pub mod cases;
+mod choice;
 mod coarse;
 mod counter;
 mod list;

@@ -3,11 +3,12 @@
 use super::super::looks;
 use crate::devices::{Description, Gpu};
 use crate::head::Head;
+use crate::measure::machine::abstraction::Benchmarks;
+use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
 use crate::sync::bench::{Bench, FORMAT};
 use crate::sync::document::Point;
 use std::collections::BTreeMap;
-use stm_core::host::machine::{Benchmarks, Column, Pair};
 
 /// A point with a time, which is right.
 pub(in crate::sync::report) fn point(
@@ -293,27 +294,11 @@ fn sections(all: &mut Vec<Point>) {
 
 /// Fermi's times of Table 1, as if they were ours.
 fn machine() -> Measurement {
-    let pair = |contended, uncontended| Pair {
-        contended,
-        uncontended,
-    };
     let grid = |blocks| GridTimes {
         why: "made up".into(),
         threads: 32,
         accesses: 1000,
-        times_ns: Benchmarks {
-            blocks,
-            reads: Column {
-                volatile: pair(0.494, 0.043),
-                atomic: pair(1.479, 0.437),
-                after_atomic: pair(1.473, 0.125),
-            },
-            writes: Column {
-                volatile: pair(0.175, 0.029),
-                atomic: pair(1.470, 0.312),
-                after_atomic: pair(0.824, 0.050),
-            },
-        },
+        times_ns: Benchmarks { blocks, ..FERMI },
     };
     Measurement {
         schema: SCHEMA,

@@ -1,0 +1,229 @@
+//! The machine abstraction of Stuart and Owens 2011: what twelve benchmarks of a
+//! machine's memory say about it.
+//!
+//! In each benchmark one thread of each block makes the same accesses. They are
+//! *contended* if all go to one word, else each thread has a word with 256 bytes of its
+//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile
+//! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
+//! line. The times themselves do not matter, but their ratios do (section 3 there).
+
+use serde::{Deserialize, Serialize};
+
+/// The times of one kind of access, contended and not. The unit is the same for all times
+/// of a machine.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Pair {
+    /// All threads access one word.
+    pub contended: f64,
+    /// Each thread accesses a word of its own.
+    pub uncontended: f64,
+}
+
+impl Pair {
+    /// Returns how many times as long the contended accesses take.
+    pub fn ratio(&self) -> f64 {
+        self.contended / self.uncontended
+    }
+
+    /// Returns both times over those of another kind.
+    fn over(&self, other: &Self) -> Self {
+        Self {
+            contended: self.contended / other.contended,
+            uncontended: self.uncontended / other.uncontended,
+        }
+    }
+
+    fn is_positive(&self) -> bool {
+        let positive = |time: f64| time.is_finite() && time > 0.0;
+        positive(self.contended) && positive(self.uncontended)
+    }
+}
+
+/// The six times of reads, or those of writes.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Column {
+    /// Loads or stores.
+    pub volatile: Pair,
+    /// Atomics.
+    pub atomic: Pair,
+    /// Loads or stores after one atomic.
+    pub after_atomic: Pair,
+}
+
+/// The times of the twelve benchmarks.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Benchmarks {
+    /// The number of blocks, of which one thread each makes accesses.
+    pub blocks: u32,
+    /// Reads.
+    pub reads: Column,
+    /// Writes.
+    pub writes: Column,
+}
+
+/// The ratios of reads, or those of writes.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Ratios {
+    /// Volatile accesses, contended over not contended.
+    pub volatile: f64,
+    /// The same of atomics.
+    pub atomic: f64,
+    /// The same of volatile accesses after an atomic.
+    pub after_atomic: f64,
+    /// Atomics over volatile accesses.
+    pub atomic_to_volatile: Pair,
+    /// Volatile accesses after an atomic over those without.
+    pub after_atomic_to_volatile: Pair,
+}
+
+impl Ratios {
+    fn of(column: &Column) -> Self {
+        Self {
+            volatile: column.volatile.ratio(),
+            atomic: column.atomic.ratio(),
+            after_atomic: column.after_atomic.ratio(),
+            atomic_to_volatile: column.atomic.over(&column.volatile),
+            after_atomic_to_volatile: column.after_atomic.over(&column.volatile),
+        }
+    }
+}
+
+/// The abstraction of a machine: ratios of times (Stuart and Owens 2011, section 4 and
+/// tables 2 and 3).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Abstraction {
+    /// The number of blocks of the benchmarks.
+    pub blocks: u32,
+    /// The ratios of reads.
+    pub reads: Ratios,
+    /// The ratios of writes.
+    pub writes: Ratios,
+    /// Volatile writes without contention over such reads.
+    pub write_to_read: f64,
+}
+
+/// From which ratio on a load is said to be held up by atomics before it, or a load to be
+/// enough cheaper than an atomic for a thread to sleep.
+pub(crate) const TWICE: f64 = 2.0;
+
+impl Abstraction {
+    /// Makes the abstraction of measured times, or returns `None` if there are no blocks
+    /// or a time is not a positive number.
+    pub fn of(benchmarks: &Benchmarks) -> Option<Self> {
+        let Benchmarks {
+            blocks,
+            reads,
+            writes,
+        } = benchmarks;
+        let columns = [reads, writes].into_iter();
+        let mut pairs = columns.flat_map(|c| [c.volatile, c.atomic, c.after_atomic]);
+        if *blocks == 0 || !pairs.all(|pair| pair.is_positive()) {
+            return None;
+        }
+        Some(Self {
+            blocks: *blocks,
+            reads: Ratios::of(reads),
+            writes: Ratios::of(writes),
+            write_to_read: writes.volatile.uncontended / reads.volatile.uncontended,
+        })
+    }
+
+    /// Returns whether atomics that wait in a queue hold their line: contended loads take
+    /// at least twice as long after an atomic.
+    pub fn lines_held(&self) -> bool {
+        self.reads.after_atomic_to_volatile.contended >= TWICE
+    }
+
+    /// Returns how many times as long as a load a thread waits for an atomic read, both of
+    /// a word that others change by atomics.
+    pub fn atomic_to_poll(&self) -> f64 {
+        let reads = &self.reads;
+        reads.atomic_to_volatile.contended / reads.after_atomic_to_volatile.contended
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    //! The paper's figures, and what follows from them.
+
+    use super::*;
+
+    /// Makes a column of the rows of table 1 in Stuart and Owens 2011.
+    const fn column(ms: [f64; 6]) -> Column {
+        Column {
+            volatile: Pair {
+                contended: ms[0],
+                uncontended: ms[1],
+            },
+            atomic: Pair {
+                contended: ms[2],
+                uncontended: ms[3],
+            },
+            after_atomic: Pair {
+                contended: ms[4],
+                uncontended: ms[5],
+            },
+        }
+    }
+
+    /// Table 1, at 30 multiprocessors with 8 blocks each.
+    pub(crate) const TESLA: Benchmarks = Benchmarks {
+        blocks: 240,
+        reads: column([0.848, 0.590, 78.407, 0.845, 0.923, 0.601]),
+        writes: column([0.829, 0.226, 78.404, 0.991, 0.915, 0.228]),
+    };
+
+    /// Table 1, at 16 multiprocessors with 8 blocks each.
+    pub(crate) const FERMI: Benchmarks = Benchmarks {
+        blocks: 128,
+        reads: column([0.494, 0.043, 1.479, 0.437, 1.473, 0.125]),
+        writes: column([0.175, 0.029, 1.470, 0.312, 0.824, 0.050]),
+    };
+
+    fn close(found: f64, printed: f64) {
+        // The paper rounds most figures and cuts some.
+        assert!((found - printed).abs() < 0.0101, "{found} for {printed}");
+    }
+
+    #[test]
+    fn the_ratios_of_the_papers_times_are_those_of_its_tables_2_and_3() {
+        let table = |ratios: &Ratios, of_table_2: [f64; 3], of_table_3: [f64; 4]| {
+            close(ratios.volatile, of_table_2[0]);
+            close(ratios.atomic, of_table_2[1]);
+            close(ratios.after_atomic, of_table_2[2]);
+            close(ratios.atomic_to_volatile.contended, of_table_3[0]);
+            close(ratios.atomic_to_volatile.uncontended, of_table_3[1]);
+            close(ratios.after_atomic_to_volatile.contended, of_table_3[2]);
+            close(ratios.after_atomic_to_volatile.uncontended, of_table_3[3]);
+        };
+        let tesla = Abstraction::of(&TESLA).unwrap();
+        table(&tesla.reads, [1.44, 92.79, 1.54], [92.46, 1.43, 1.08, 1.02]);
+        table(
+            &tesla.writes,
+            [3.67, 79.12, 4.01],
+            [94.57, 4.38, 1.10, 1.01],
+        );
+        let fermi = Abstraction::of(&FERMI).unwrap();
+        table(
+            &fermi.reads,
+            [11.49, 3.38, 11.78],
+            [2.99, 10.16, 2.98, 2.91],
+        );
+        table(
+            &fermi.writes,
+            [6.03, 4.71, 16.48],
+            [8.40, 10.76, 4.71, 1.72],
+        );
+        assert!(!tesla.lines_held() && fermi.lines_held());
+    }
+
+    #[test]
+    fn times_that_are_none_make_no_abstraction() {
+        assert_eq!(Abstraction::of(&Benchmarks { blocks: 0, ..FERMI }), None);
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut benchmarks = FERMI;
+            benchmarks.writes.after_atomic.contended = bad;
+            assert_eq!(Abstraction::of(&benchmarks), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The choice of barrier, mutex and semaphore by ratios of memory accesses (Stuart and Owens
+//! 2011, section 4). It is judged by the claim S-T6, and chooses nothing of what is run.
+//!
+//! [`choose`] knows no machine by name. It adds up what the accesses of an algorithm cost,
+//! in units of a volatile load without contention:
+//!
+//! - **Mutex**, and a **semaphore of low count**. Whoever waits either repeats an atomic
+//!   (spinning) or draws a ticket by one atomic and then repeats a load (sleeping). Both
+//!   disturb the holder by their polls, a load by as much as it costs while atomics are
+//!   queued at the same line. To sleep takes at least two accesses, the ticket and a load
+//!   that finds the turn, where a thread that spins comes in by one. So sleeping pays if
+//!   such a load costs less than half of an atomic. If it does not, what counts is the
+//!   number of accesses alone, and backoff is what reduces it.
+//! - **Semaphore of high count**. There is nearly always room. Then a sleeping semaphore
+//!   takes one atomic to enter and one to leave, and nobody waits. A spinning one takes an
+//!   atomic and a store for each, and others cannot do either in between. So sleeping
+//!   needs fewer accesses whatever they cost.
+//! - **Barrier**. Every algorithm of [`stm_core::sync::barrier`] is a chain of accesses, and the
+//!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
+//!   as there are enough threads in the leading block to look at all of them together.
+
+use crate::measure::machine::abstraction::{Abstraction, Column, Pair, Ratios, TWICE};
+use stm_core::sync::barrier::Kind;
+use stm_core::sync::chosen::Kind as MutexKind;
+use stm_core::sync::semaphore::Kind as SemaphoreKind;
+
+/// What suits a machine, by its abstraction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Choice {
+    /// The barrier across as many blocks as the abstraction is of.
+    pub(super) barrier: Kind,
+    /// The mutex.
+    pub(super) mutex: MutexKind,
+    /// The semaphore of a count that few threads fill.
+    pub(super) semaphore_low: SemaphoreKind,
+    /// The semaphore of a count that nearly all find room in.
+    pub(super) semaphore_high: SemaphoreKind,
+}
+
+/// Chooses for a machine. The module's documentation has the rule.
+pub(super) fn choose(machine: &Abstraction) -> Choice {
+    let cost = |&kind: &Kind| barrier_cost(machine, kind);
+    let cheapest = (Kind::ALL.iter().copied()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let (mutex, semaphore_low) = if machine.atomic_to_poll() > TWICE {
+        (MutexKind::FetchAdd, SemaphoreKind::Sleeping)
+    } else {
+        (MutexKind::TasBackoff, SemaphoreKind::SpinBackoff)
+    };
+    Choice {
+        barrier: cheapest.unwrap_or(Kind::Counted),
+        mutex,
+        semaphore_low,
+        semaphore_high: SemaphoreKind::Sleeping,
+    }
+}
+
+/// Returns the cost of a barrier in volatile loads without contention: the sum over
+/// the accesses that follow one another.
+fn barrier_cost(machine: &Abstraction, kind: Kind) -> f64 {
+    let reads = costs(&machine.reads, 1.0);
+    let writes = costs(&machine.writes, machine.write_to_read);
+    let blocks = f64::from(machine.blocks);
+    let groups = f64::from(kind.groups(machine.blocks));
+    match kind {
+        // All add to a word and all poll it, twice.
+        Kind::TwoStage => 2.0 * (writes.atomic.contended + reads.after_atomic.contended),
+        // A flag is set and seen, twice, each by one thread.
+        Kind::XiaoFeng => 2.0 * (writes.volatile.uncontended + reads.volatile.uncontended),
+        // The group adds, the groups add, all poll a flag that was stored.
+        Kind::Tree => {
+            spread(&writes.atomic, groups)
+                + spread(&writes.atomic, blocks / groups)
+                + writes.volatile.uncontended
+                + reads.volatile.contended
+        }
+        // All add, and poll.
+        Kind::Counted => writes.atomic.contended + reads.after_atomic.contended,
+        // The groups add, and they add to a word that all poll.
+        Kind::Grouped => {
+            spread(&writes.atomic, groups)
+                + spread(&writes.atomic, blocks / groups)
+                + reads.after_atomic.contended
+        }
+        // The groups add, one thread polls and stores, the group polls.
+        Kind::Led => {
+            spread(&writes.atomic, groups)
+                + reads.after_atomic.uncontended
+                + writes.volatile.uncontended
+                + spread(&reads.volatile, groups)
+        }
+    }
+}
+
+/// Returns the costs, given that of a volatile access without contention.
+fn costs(ratios: &Ratios, uncontended: f64) -> Column {
+    let volatile = Pair {
+        contended: uncontended * ratios.volatile,
+        uncontended,
+    };
+    let times = |by: &Pair| Pair {
+        contended: volatile.contended * by.contended,
+        uncontended: volatile.uncontended * by.uncontended,
+    };
+    Column {
+        volatile,
+        atomic: times(&ratios.atomic_to_volatile),
+        after_atomic: times(&ratios.after_atomic_to_volatile),
+    }
+}
+
+/// Returns the cost of an access if the threads are divided among `lines` lines.
+fn spread(pair: &Pair, lines: f64) -> f64 {
+    (pair.contended / lines).max(pair.uncontended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::machine::abstraction::Benchmarks;
+    use crate::measure::machine::abstraction::tests::{FERMI, TESLA};
+
+    #[test]
+    fn the_choices_for_tesla_and_fermi_are_those_of_the_papers_table_5() {
+        let chosen = |benchmarks| {
+            let choice = choose(&Abstraction::of(benchmarks).unwrap());
+            (
+                choice.barrier,
+                choice.mutex,
+                choice.semaphore_low,
+                choice.semaphore_high,
+            )
+        };
+        let tesla = (
+            Kind::XiaoFeng,
+            MutexKind::FetchAdd,
+            SemaphoreKind::Sleeping,
+            SemaphoreKind::Sleeping,
+        );
+        let fermi = (
+            Kind::XiaoFeng,
+            MutexKind::TasBackoff,
+            SemaphoreKind::SpinBackoff,
+            SemaphoreKind::Sleeping,
+        );
+        assert_eq!(chosen(&TESLA), tesla);
+        assert_eq!(chosen(&FERMI), fermi);
+    }
+
+    /// The same times with every one of a column multiplied.
+    fn scaled(benchmarks: &Benchmarks, by: f64) -> Benchmarks {
+        let pair = |p: Pair| Pair {
+            contended: p.contended * by,
+            uncontended: p.uncontended * by,
+        };
+        let column = |c: Column| Column {
+            volatile: pair(c.volatile),
+            atomic: pair(c.atomic),
+            after_atomic: pair(c.after_atomic),
+        };
+        Benchmarks {
+            blocks: benchmarks.blocks,
+            reads: column(benchmarks.reads),
+            writes: column(benchmarks.writes),
+        }
+    }
+
+    #[test]
+    fn the_choice_depends_on_ratios_alone_and_follows_them() {
+        for benchmarks in [TESLA, FERMI] {
+            let one = choose(&Abstraction::of(&benchmarks).unwrap());
+            let many = choose(&Abstraction::of(&scaled(&benchmarks, 1e3)).unwrap());
+            assert_eq!(one, many);
+        }
+        // A Tesla whose atomics were as fast as its loads would better spin.
+        let mut fast = TESLA;
+        fast.reads.atomic = fast.reads.after_atomic;
+        let choice = choose(&Abstraction::of(&fast).unwrap());
+        assert_eq!(choice.mutex, MutexKind::TasBackoff);
+        // A machine with free atomics and slow stores would better count.
+        let mut counts = FERMI;
+        counts.writes.volatile.uncontended = 9.0;
+        counts.writes.volatile.contended = 9.0;
+        counts.writes.atomic = Pair {
+            contended: 0.01,
+            uncontended: 0.01,
+        };
+        counts.reads.after_atomic = counts.reads.volatile;
+        let choice = choose(&Abstraction::of(&counts).unwrap());
+        assert!(
+            matches!(choice.barrier, Kind::Counted | Kind::Grouped),
+            "{choice:?}"
+        );
+    }
+}
