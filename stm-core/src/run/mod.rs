@@ -8,6 +8,7 @@
 //! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
+//! | `update` | `update_each`, the loop of static updates |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `conclude` | one attempt inside its loop, and what follows from its result |
@@ -24,4 +25,5 @@ pub(crate) mod single;
 pub(crate) mod step;
 pub(crate) mod team;
 pub(crate) mod throttle;
+mod update;
 pub(crate) mod wait;

@@ -32,6 +32,41 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+/// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
+/// first, and those that have succeeded commit together.
+pub(crate) trait Work<L: Lane, A: Algorithm> {
+    /// What an attempt returns.
+    type Result;
+
+    /// Forgets what an earlier round left, so that nothing of it stays in registers.
+    #[inline(always)]
+    fn begin_round(&mut self) {}
+
+    /// Makes the attempt up to its commit.
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
+
+    /// Commits. The lanes `together` call it together.
+    #[inline(always)]
+    fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
+        A::commit(tx, together)
+    }
+}
+
+/// The work of a closure.
+pub(crate) struct Body<F>(pub(crate) F);
+
+impl<L: Lane, A: Algorithm, R, F> Work<L, A> for Body<F>
+where
+    F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+{
+    type Result = R;
+
+    #[inline(always)]
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<R> {
+        (self.0)(tx, i)
+    }
+}
+
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads
     /// of the launch. Every thread of the launch calls it with the same range.
@@ -57,8 +92,8 @@ impl<A: Algorithm> StmRef<A> {
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
         G: FnMut(u64),
     {
-        let step = Step::FREE;
-        self.rounds(lane, range, step, body, |_, ()| {}, |_, _| {}, then);
+        let (step, work) = (Step::FREE, Body(body));
+        self.rounds(lane, range, step, work, |_, ()| {}, |_, _| {}, then);
     }
 
     /// Does [`Self::for_each`] with transactions that have results: after the
@@ -100,8 +135,8 @@ impl<A: Algorithm> StmRef<A> {
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
     {
-        let step = Step::FREE;
-        self.rounds(lane, range, step, body, committed, aborted, |_| {});
+        let (step, work) = (Step::FREE, Body(body));
+        self.rounds(lane, range, step, work, committed, aborted, |_| {});
     }
 
     /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
@@ -110,17 +145,17 @@ impl<A: Algorithm> StmRef<A> {
     // of their own.
     #[allow(clippy::too_many_lines, clippy::too_many_arguments)]
     #[inline(always)]
-    pub(crate) fn rounds<L: Lane, R, F, G, H, E>(
+    pub(crate) fn rounds<L: Lane, R, W, G, H, E>(
         &self,
         lane: &L,
         range: Range<u64>,
         step: Step,
-        mut body: F,
+        mut work_of: W,
         mut committed: G,
         mut aborted: H,
         mut ended: E,
     ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        W: Work<L, A, Result = R>,
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
         E: FnMut(u64),
@@ -219,12 +254,13 @@ impl<A: Algorithm> StmRef<A> {
                 let mut rest = working;
                 while rest != 0 {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        end =
-                            Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                        end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
+                            .map(|v| value = Some(v));
                         if end.is_ok() {
                             tx.end_actions_early();
                             // SAFETY: the mask names the lane alone.
-                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
+                            let me = unsafe { WarpCrew::of(lane.lane_bit()) };
+                            end = work_of.commit(&mut tx, me);
                         }
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                     }
@@ -235,8 +271,10 @@ impl<A: Algorithm> StmRef<A> {
                     tx.spent(Phase::Locks);
                 }
             } else {
+                work_of.begin_round();
                 if go {
-                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                    end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
+                        .map(|v| value = Some(v));
                 }
                 let ready = warp.vote(lane, end.is_ok());
                 step.commits(lane);
@@ -245,7 +283,7 @@ impl<A: Algorithm> StmRef<A> {
                     tx.end_actions_early();
                     // SAFETY: the lanes that are ready continue from here
                     // together.
-                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
+                    end = work_of.commit(&mut tx, unsafe { WarpCrew::of(ready) });
                 }
                 if A::SCHEDULED {
                     // All lanes meet again, however their attempts ended.

@@ -1,0 +1,179 @@
+//! The loop of static updates.
+
+use crate::algorithm::contract::{Algorithm, Owned};
+use crate::array::view::View;
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::probe::Event;
+use crate::run::single::Work;
+use crate::run::step::Step;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::each::each;
+use crate::tx::stm_ref::StmRef;
+use core::marker::PhantomData;
+use core::ops::Range;
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs a static update for each number in `range`, spread over all threads of the launch: a
+    /// transaction whose words are known before the first is read. It is the simplest form of a
+    /// transaction and the fastest.
+    ///
+    /// Update `i` reads the elements `at(i)` of `array` together, passes them to `change`, and
+    /// writes what that returns to the first `W` of them; the others are only read. With `None` it
+    /// writes nothing. `change` is called anew after a conflict, and always with values that
+    /// existed at one time; it holds the elements meanwhile, so it should do nothing but compute. An
+    /// element may be named twice; the last value is the one that stays then.
+    ///
+    /// At most 32 elements. An index past the end ends the launch with
+    /// [`Error::OutOfRange`](crate::host::Error::OutOfRange).
+    ///
+    /// The literature calls this a static transaction (Shavit and Touitou 1995) or a multi-word
+    /// compare-and-swap (Harris, Fraser and Pratt 2002).
+    ///
+    /// ```
+    /// use stm_core::prelude::*;
+    ///
+    /// /// Payments between accounts.
+    /// #[kernel]
+    /// pub fn pay<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
+    /// ) {
+    ///     stm.update_each(lane, 0..payments, accounts, |i| [i % 100, 100 + i % 7], |_, [a, b]| {
+    ///         (a != 0).then(|| [a - 1, b + 1])
+    ///     });
+    /// }
+    /// # fn main() {}
+    /// ```
+    #[inline(always)]
+    pub fn update_each<L: Lane, T: Element, const N: usize, const W: usize>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        array: &A::Array<T>,
+        at: impl FnMut(u64) -> [u64; N],
+        change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
+    ) {
+        const {
+            assert!(N <= 32, "update_each takes at most 32 elements");
+            assert!(
+                W <= N,
+                "update_each writes the first of the elements that it reads"
+            );
+        }
+        let work = Update {
+            array: *array,
+            at,
+            change,
+            words: [WordAddress::from_bits(0); N],
+            owned: Owned::none(),
+            new: [T::from_bits64(0); W],
+            algorithm: PhantomData::<A>,
+        };
+        self.rounds(lane, range, Step::FREE, work, |_, ()| {}, |_, _| {}, |_| {});
+    }
+}
+
+/// The work of a static update.
+struct Update<A, V, T, I, F, const N: usize, const W: usize> {
+    array: V,
+    at: I,
+    change: F,
+    words: [WordAddress; N],
+    owned: Owned<T, N>,
+    new: [T; W],
+    algorithm: PhantomData<A>,
+}
+
+impl<L, A, T, I, F, const N: usize, const W: usize> Work<L, A>
+    for Update<A, A::Array<T>, T, I, F, N, W>
+where
+    L: Lane,
+    A: Algorithm,
+    T: Element,
+    I: FnMut(u64) -> [u64; N],
+    F: FnMut(u64, [T; N]) -> Option<[T; W]>,
+{
+    type Result = ();
+
+    #[inline(always)]
+    fn begin_round(&mut self) {
+        self.words = [WordAddress::from_bits(0); N];
+        self.owned = Owned::none();
+        self.new = [T::from_bits64(0); W];
+    }
+
+    // All indices are constants, as in `Tx::read_many`.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
+        let at = (self.at)(i);
+        if !A::OWNS {
+            let old = tx.read_many(&self.array, at)?;
+            let Some(new) = (self.change)(i, old) else {
+                return Ok(());
+            };
+            each!(k < W, {
+                tx.write(&self.array, at[k], new[k])?;
+            });
+            return Ok(());
+        }
+        let len = self.array.len();
+        let mut past = N;
+        each!(k < N, {
+            if at[k] >= len {
+                past = k;
+            }
+        });
+        if past < N {
+            let mut index = 0;
+            each!(k < N, {
+                if past == k {
+                    index = at[k];
+                }
+            });
+            tx.within(index, len)?;
+        }
+        each!(k < N, {
+            self.words[k] = self.array.word(at[k]);
+        });
+        let (owned, end) = A::own_many::<L, T, N, W>(tx, self.words);
+        self.owned = owned;
+        let mut changed = false;
+        if end.is_ok() {
+            each!(k < N, {
+                tx.observe(|_| Event::Read(self.words[k], self.owned.values[k].to_bits64()));
+            });
+            if let Some(new) = (self.change)(i, self.owned.values) {
+                self.new = new;
+                changed = true;
+            }
+        }
+        A::disown_many(tx, self.words, &self.owned, !changed);
+        end?;
+        if changed {
+            A::will_update::<L>(tx, W as u32);
+            each!(k < W, {
+                tx.observe(|_| Event::Write(self.words[k], self.new[k].to_bits64()));
+            });
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
+        if !A::OWNS {
+            return A::commit(tx, together);
+        }
+        // A lane whose closure wrote nothing has given its words back.
+        let writes = A::wrote(tx);
+        let writers = together.vote(tx.lane, writes);
+        if writes {
+            // SAFETY: the lanes that voted so continue from here together.
+            let writers = unsafe { WarpCrew::of(writers) };
+            A::update_many(tx, self.words, &self.owned, self.new, writers);
+        }
+        Ok(())
+    }
+}
