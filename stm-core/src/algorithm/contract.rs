@@ -240,14 +240,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ) {
     }
 
-    /// Stores new values of the first `W` words and gives all of them back, at one version. The
-    /// lanes `together` call it together.
+    /// Stores new values of the first `W` words, if there are any, and gives all of them back, at one
+    /// version. The lanes `together` call it together.
     #[inline(always)]
     fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
         _owned: &Owned<T, N>,
-        _new: [T; W],
+        _new: Option<[T; W]>,
         _together: WarpCrew,
     ) {
     }

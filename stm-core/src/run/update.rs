@@ -9,7 +9,7 @@ use crate::run::single::Work;
 use crate::run::step::Step;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
-use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::crew::WarpCrew;
 use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
 use core::marker::PhantomData;
@@ -69,9 +69,23 @@ impl<A: Algorithm> StmRef<A> {
             words: [WordAddress::from_bits(0); N],
             owned: Owned::none(),
             new: [T::from_bits64(0); W],
+            unchanged: false,
             algorithm: PhantomData::<A>,
         };
         self.rounds(lane, range, Step::FREE, work, |_, ()| {}, |_, _| {}, |_| {});
+    }
+}
+
+/// Words that a closure holds: if it panics, on a machine that unwinds, they are given back.
+struct Held<'h, 'a, L: Lane, A: Algorithm, T: Element, const N: usize> {
+    tx: &'h Tx<'a, L, A>,
+    words: &'h [WordAddress; N],
+    owned: &'h Owned<T, N>,
+}
+
+impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L, A, T, N> {
+    fn drop(&mut self) {
+        A::disown_many(self.tx, *self.words, self.owned, true);
     }
 }
 
@@ -83,6 +97,9 @@ struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     words: [WordAddress; N],
     owned: Owned<T, N>,
     new: [T; W],
+    /// Whether `change` has returned no values. A closure that always returns some leaves a constant
+    /// here.
+    unchanged: bool,
     algorithm: PhantomData<A>,
 }
 
@@ -102,6 +119,7 @@ where
         self.words = [WordAddress::from_bits(0); N];
         self.owned = Owned::none();
         self.new = [T::from_bits64(0); W];
+        self.unchanged = false;
     }
 
     // All indices are constants, as in `Tx::read_many`.
@@ -140,19 +158,25 @@ where
         });
         let (owned, end) = A::own_many::<L, T, N, W>(tx, self.words);
         self.owned = owned;
-        let mut changed = false;
         if end.is_ok() {
             each!(k < N, {
                 tx.observe(|_| Event::Read(self.words[k], self.owned.values[k].to_bits64()));
             });
-            if let Some(new) = (self.change)(i, self.owned.values) {
-                self.new = new;
-                changed = true;
+            let held = Held {
+                tx: &*tx,
+                words: &self.words,
+                owned: &self.owned,
+            };
+            let new = (self.change)(i, self.owned.values);
+            core::mem::forget(held);
+            match new {
+                Some(new) => self.new = new,
+                None => self.unchanged = true,
             }
         }
-        A::disown_many(tx, self.words, &self.owned, !changed);
-        end?;
-        if changed {
+        A::disown_many(tx, self.words, &self.owned, end.is_err());
+        tx.checked(end)?;
+        if !self.unchanged {
             A::will_update::<L>(tx, W as u32);
             each!(k < W, {
                 tx.observe(|_| Event::Write(self.words[k], self.new[k].to_bits64()));
@@ -166,14 +190,8 @@ where
         if !A::OWNS {
             return A::commit(tx, together);
         }
-        // A lane whose closure wrote nothing has given its words back.
-        let writes = A::wrote(tx);
-        let writers = together.vote(tx.lane, writes);
-        if writes {
-            // SAFETY: the lanes that voted so continue from here together.
-            let writers = unsafe { WarpCrew::of(writers) };
-            A::update_many(tx, self.words, &self.owned, self.new, writers);
-        }
+        let new = (!self.unchanged).then_some(self.new);
+        A::update_many(tx, self.words, &self.owned, new, together);
         Ok(())
     }
 }

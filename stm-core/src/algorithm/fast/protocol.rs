@@ -407,7 +407,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         owned: &Owned<T, N>,
-        new: [T; W],
+        new: Option<[T; W]>,
         together: WarpCrew,
     ) {
         Self::update(tx, words, owned, new, together);

@@ -148,16 +148,19 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         });
     }
 
-    /// Stores new values of the first `W` words at a new version, and gives all words back.
+    /// Stores new values of the first `W` words at a new version, and gives all words back. An update
+    /// that changes nothing advances the clock as well: it may have seen a version that the clock has not
+    /// reached yet as far as this lane can see, and its next attempt must not begin before that.
     #[inline(always)]
     pub(crate) fn update<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         owned: &Owned<T, N>,
-        new: [T; W],
+        new: Option<[T; W]>,
         together: WarpCrew,
     ) {
         let lane = tx.lane;
+        let (changed, new) = new.map_or((false, [T::from_bits64(0); W]), |new| (true, new));
         // ORDER(F3): the locks of all lanes before the clock. Pairs with F1 and with F4 of later
         // versions.
         if !Mutant::NoF3.on(lane) {
@@ -173,7 +176,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let pair = Self::is_pair(lane, apart, words[0]);
         if apart && !pair {
             each!(k < W, {
-                if owned.held >> k & 1 != 0 {
+                if changed && owned.held >> k & 1 != 0 {
                     // SAFETY: the value of an owned word of an element in range. Relaxed: F5
                     // follows.
                     unsafe { S::value(words[k]).store(lane, new[k].to_bits64()) };
@@ -185,7 +188,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         each!(k < N, {
             let word = S::version_word(map, words[k]);
             let mine = owned.held >> k & 1 != 0;
-            let (seen, value) = if k < W {
+            let (seen, value) = if k < W && changed {
                 let value = new[k].to_bits64();
                 let seen = if apart {
                     S::unlocked(version)
@@ -258,7 +261,7 @@ fn twins<T: Element, const N: usize>(
         // The last value that is written is the one that stays.
         let written = same & written;
         let stays = if written == 0 { same } else { written };
-        held = held & !same | 1 << stays.ilog2();
+        held = held & !same | 1 << stays.checked_ilog2().unwrap_or(0);
     }
     each!(k < N, {
         owned.seen[k] = seen[k];
