@@ -78,7 +78,7 @@ impl<A: Algorithm, T: Small, const N: usize, const W: usize> Kernel for Both<A, 
                 let [from, to] = at::<2>(seed, i, len);
                 let old = [tx.read(&p.words, from)?, tx.read(&p.words, to)?];
                 tx.write(&p.words, from, new(seed, i, 0, old))?;
-                if i % 3 != 0 {
+                if !i.is_multiple_of(3) {
                     tx.write(&p.words, to, new(seed, i, 1, old))?;
                 }
                 Ok(())
@@ -92,7 +92,7 @@ impl<A: Algorithm, T: Small, const N: usize, const W: usize> Kernel for Both<A, 
             |i| at::<N>(seed, n + i, len),
             |i, old: [T; N]| {
                 let i = n + i;
-                (i % 5 != 0).then(|| std::array::from_fn::<T, W, _>(|k| new(seed, i, k, old)))
+                (!i.is_multiple_of(5)).then(|| std::array::from_fn::<T, W, _>(|k| new(seed, i, k, old)))
             },
         );
         dynamic(2 * n);

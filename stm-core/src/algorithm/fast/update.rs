@@ -50,8 +50,24 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
                 // follows, and a packed word is everything there is to see.
-                owned.seen[k] = unsafe { lane.fetch_or_relaxed_64(word, bit) };
+                owned.seen[k] = unsafe {
+                    if Mutant::UpdateReadBefore.on(lane) {
+                        lane.load_relaxed_64(word)
+                    } else {
+                        lane.fetch_or_relaxed_64(word, bit)
+                    }
+                };
             });
+            if Mutant::UpdateReadBefore.on(lane) {
+                each!(k < N, {
+                    let word = S::version_word(S::map(tx.stm), words[k]);
+                    // SAFETY: as above.
+                    let now = unsafe { lane.fetch_or_relaxed_64(word, bit) };
+                    if S::is_locked(now) {
+                        owned.seen[k] = now;
+                    }
+                });
+            }
             each!(k < N, {
                 lost |= u32::from(S::is_locked(owned.seen[k])) << k;
             });
@@ -69,7 +85,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         }
         if lost != 0 {
-            lost = twins(words, lost, mask(W), &mut owned);
+            lost = twins(lane, words, lost, mask(W), &mut owned);
+        }
+        if Mutant::UpdateLostKept.on(lane) {
+            lost = 0;
         }
         owned.held &= !lost;
         if lost == 0 {
@@ -135,7 +154,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         each!(k < N, {
             let word = S::version_word(S::map(tx.stm), words[k]);
-            let mine = on && owned.held >> k & 1 != 0;
+            let mine = on && owned.held >> k & 1 != 0 && !Mutant::UpdateNotGivenBack.on(lane);
             // SAFETY: an owned word is of an element in range. Relaxed: as in `restore_batch`.
             unsafe {
                 if pair {
@@ -226,7 +245,8 @@ const fn mask(n: usize) -> u32 {
 /// Its arrays are copies in memory, so that the update's own stay in registers.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
-fn twins<T: Element, const N: usize>(
+fn twins<L: Lane, T: Element, const N: usize>(
+    lane: &L,
     words: [WordAddress; N],
     lost: u32,
     written: u32,
@@ -260,8 +280,15 @@ fn twins<T: Element, const N: usize>(
         }
         // The last value that is written is the one that stays.
         let written = same & written;
-        let stays = if written == 0 { same } else { written };
-        held = held & !same | 1 << stays.checked_ilog2().unwrap_or(0);
+        let stays = if written == 0 || Mutant::UpdateReadStays.on(lane) {
+            same
+        } else {
+            written
+        };
+        if !Mutant::UpdateStoredTwice.on(lane) {
+            held &= !same;
+        }
+        held |= 1 << stays.checked_ilog2().unwrap_or(0);
     }
     each!(k < N, {
         owned.seen[k] = seen[k];
