@@ -31,6 +31,7 @@ pub mod fasta;
 pub mod input;
 pub mod matrix;
 pub mod pairs;
+pub mod pass;
 pub mod report;
 pub mod scorer;
 pub mod scoring;
