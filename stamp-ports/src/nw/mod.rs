@@ -17,7 +17,6 @@
 //! | `pairs` | pairs of sequences, read and checked |
 //! | `cigar` | an alignment in short, and for people |
 //! | `bench` | `stamp bench nw` |
-//! | `report` | the page about its document |
 
 pub mod align;
 pub mod alphabet;
@@ -32,6 +31,5 @@ pub mod input;
 pub mod matrix;
 pub mod pairs;
 pub mod pass;
-pub mod report;
 pub mod scorer;
 pub mod scoring;
