@@ -103,8 +103,11 @@ const HOST: [Step; 12] = [
 
 /// The steps for the GPU. Each of them keeps one core busy, so they run beside the
 /// others.
-const DEVICE: [Step; 7] = [
-    Step::new("ptx", build::check).needs(lacks_compiler),
+const DEVICE: [Step; 8] = [
+    Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
+    Step::new("ptx-all", build::check)
+        .needs(lacks_compiler)
+        .long(),
     Step::new("ptxas", |tree| {
         assembled(tree, ptxas::Extent::Covering)?;
         sizes::check(tree)

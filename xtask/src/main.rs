@@ -2,6 +2,7 @@
 
 mod book;
 mod build;
+mod built_from;
 mod checkers;
 mod ci;
 mod circles;
@@ -41,7 +42,7 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             left out and named, or with --strict a failure. The
                             steps: fmt docs circles clippy library doc test fuzz
                             ptx ptxas example; with --all also fuzz-long paper
-                            sync floor ptxas-all observed examples package
+                            sync floor ptx-all ptxas-all observed examples package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
