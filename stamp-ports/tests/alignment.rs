@@ -4,7 +4,8 @@
 use stamp_ports::nw::dataflow::Dataflow;
 use stamp_ports::nw::diagonals::{Cut, Diagonals, TileKernel};
 use stamp_ports::nw::matrix::Matrix;
-use stamp_ports::nw::scorer::{Host, Pass, Scorer};
+use stamp_ports::nw::pass::Pass;
+use stamp_ports::nw::scorer::{Host, Scorer};
 use stamp_ports::nw::scoring::{Gap, Scoring};
 use stm_core::host::{Cpu, Device};
 use stm_kernels::draw::{below, draw};

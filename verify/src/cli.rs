@@ -3,12 +3,9 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
-use crate::commands;
 use clap::{Args, Parser, Subcommand};
-use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -251,7 +248,7 @@ fn parse_mutant(text: &str) -> Result<Mutant, String> {
 }
 
 /// Clap's error as one line: its first paragraph, without the usage.
-fn one_line(error: &clap::Error) -> String {
+pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let parts: Vec<&str> = text
         .lines()
@@ -261,28 +258,6 @@ fn one_line(error: &clap::Error) -> String {
         .map(|line| line.trim_start_matches("error: "))
         .collect();
     format!("{} (try `verify --help`)", parts.join(" "))
-}
-
-/// Runs the program with these arguments, the first of which is its name.
-pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => commands::execute(&cli.command),
-        Err(error) if !error.use_stderr() => {
-            // Help and version. If standard output is gone, nobody reads it.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
-        Err(error)
-            if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
-        {
-            eprintln!("verify: no command given (try `verify --help`)");
-            ExitCode::from(2)
-        }
-        Err(error) => {
-            eprintln!("verify: {}", one_line(&error));
-            ExitCode::from(2)
-        }
-    }
 }
 
 #[cfg(test)]

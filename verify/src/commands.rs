@@ -2,17 +2,41 @@
 
 mod page;
 
-use crate::cli::{CheckArgs, Command, FuzzArgs, MutantsArgs, ReplayArgs};
+use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
 use crate::error::Error;
 use crate::fuzz;
 use crate::history::History;
 use crate::mutants;
 use crate::opacity;
 use crate::program::{Case, run, shrink::shrink};
+use clap::Parser;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 use stm_core::observe::Mutant;
+
+/// Runs the program with these arguments, the first of which is its name.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => execute(&cli.command),
+        Err(error) if !error.use_stderr() => {
+            // Help and version. If standard output is gone, nobody reads it.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        Err(error)
+            if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            eprintln!("verify: no command given (try `verify --help`)");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("verify: {}", one_line(&error));
+            ExitCode::from(2)
+        }
+    }
+}
 
 /// Runs a command; the exit status.
 pub fn execute(command: &Command) -> ExitCode {

@@ -1,5 +1,6 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
+use crate::built_from;
 use crate::command::cargo;
 use crate::error::Error;
 use crate::{Tree, ptxas};
@@ -94,6 +95,9 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
         hold_to_rules(&files)?;
         println!("{} files in {}", files.len(), dir.display());
     }
+    if set == Set::Silent {
+        built_from::write(tree)?;
+    }
     Ok(())
 }
 
@@ -160,6 +164,17 @@ fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
             version(here)
         )
     })
+}
+
+/// The step of CI: [`check`], unless nothing has changed since the committed files were written
+/// that they are built from, and neither have they.
+pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
+    if built_from::is_current(tree)? {
+        println!("the committed PTX is of these sources, and not built again");
+        return Ok(());
+    }
+    println!("the sources have changed since the committed PTX was written");
+    check(tree)
 }
 
 /// `cargo xtask ptx --check`: the committed files are what the sources give.

@@ -42,29 +42,14 @@ impl Step {
     }
 }
 
-/// The steps on the host, in the order in which they are soonest known.
-const HOST: [Step; 12] = [
+/// The steps that wait for each other.
+const STEPS: [Step; 9] = [
     Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     })
     .needs(|tree| component(tree, "fmt", "rustfmt")),
     Step::new("docs", docs::check),
     Step::new("circles", circles::check),
-    Step::new("clippy", |tree| {
-        let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
-        cargo(tree, command, &[])
-    })
-    .needs(|tree| component(tree, "clippy", "clippy")),
-    // What a crate with kernels of its own depends on: `verify` without its program.
-    Step::new("library", |tree| {
-        let command = "clippy -p verify --no-default-features --all-targets -- -Dwarnings";
-        cargo(tree, command, &[])
-    })
-    .needs(|tree| component(tree, "clippy", "clippy")),
-    Step::new("doc", |tree| {
-        let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
-        cargo(tree, "doc --workspace --no-deps --all-features", &deny)
-    }),
     Step::new("test", |tree| {
         cargo(tree, "test --workspace --all-features --no-fail-fast", &[])
     }),
@@ -101,10 +86,13 @@ const HOST: [Step; 12] = [
     .long(),
 ];
 
-/// The steps for the GPU. Each of them keeps one core busy, so they run beside the
-/// others.
-const DEVICE: [Step; 7] = [
-    Step::new("ptx", build::check).needs(lacks_compiler),
+/// The steps that run beside those, on what they leave of the machine: tests keep little more than
+/// one core busy. What needs the build directory waits there until the tests are built.
+const BESIDE: [Step; 11] = [
+    Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
+    Step::new("ptx-all", build::check)
+        .needs(lacks_compiler)
+        .long(),
     Step::new("ptxas", |tree| {
         assembled(tree, ptxas::Extent::Covering)?;
         sizes::check(tree)
@@ -113,6 +101,21 @@ const DEVICE: [Step; 7] = [
     Step::new("ptxas-all", |tree| assembled(tree, ptxas::Extent::Whole))
         .needs(lacks_assembler)
         .long(),
+    Step::new("clippy", |tree| {
+        let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
+        cargo(tree, command, &[])
+    })
+    .needs(|tree| component(tree, "clippy", "clippy")),
+    // What a crate with kernels of its own depends on: `verify` without its program.
+    Step::new("library", |tree| {
+        let command = "clippy -p verify --no-default-features --all-targets -- -Dwarnings";
+        cargo(tree, command, &[])
+    })
+    .needs(|tree| component(tree, "clippy", "clippy")),
+    Step::new("doc", |tree| {
+        let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
+        cargo(tree, "doc --workspace --no-deps --all-features", &deny)
+    }),
     // A sample of what is built on demand.
     Step::new("observed", |tree| {
         let dir = build::sample(tree)?;
@@ -132,8 +135,8 @@ const ALL: &str = "--all";
 /// The option that takes a missing tool for a failure.
 const STRICT: &str = "--strict";
 
-/// The option with which this program runs the steps for the GPU beside the others.
-const ONLY_DEVICE: &str = "--only-device";
+/// The option with which this program runs [`BESIDE`].
+const ONLY_BESIDE: &str = "--only-beside";
 
 /// Assembles the committed files.
 fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
@@ -189,32 +192,32 @@ struct Wanted<'a> {
     skipped: Vec<&'a str>,
     all: bool,
     strict: bool,
-    only_device: bool,
+    only_beside: bool,
 }
 
 /// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
 /// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     let wanted = wanted(arguments)?;
-    if wanted.only_device {
-        return steps(tree, &DEVICE, &wanted);
+    if wanted.only_beside {
+        return steps(tree, &BESIDE, &wanted);
     }
     let own = std::env::current_exe().map_err(|source| Error::start("xtask".into(), source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             yielding(&own)
-                .args(["ci", ONLY_DEVICE])
+                .args(["ci", ONLY_BESIDE])
                 .args(arguments)
                 .current_dir(&tree.root)
                 .stdin(Stdio::null())
                 .output()
         });
-        let here = steps(tree, &HOST, &wanted);
+        let here = steps(tree, &STEPS, &wanted);
         let output = match beside.join() {
             Ok(output) => output.map_err(|source| Error::start("xtask".into(), source))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        println!("\n== for the GPU, beside the steps above");
+        println!("\n== beside the steps above");
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         // Last, so that nobody overlooks it.
@@ -226,7 +229,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
         if output.status.success() {
             Ok(())
         } else {
-            Err(Error::Step("ptx"))
+            Err(Error::Step("beside the others"))
         }
     })
 }
@@ -287,12 +290,12 @@ fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> 
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
     let mut found = Wanted::default();
     let mut rest = arguments.iter();
-    let is_step = |name: &str| HOST.iter().chain(&DEVICE).any(|step| step.name == name);
+    let is_step = |name: &str| STEPS.iter().chain(&BESIDE).any(|step| step.name == name);
     while let Some(argument) = rest.next() {
         match *argument {
             ALL => found.all = true,
             STRICT => found.strict = true,
-            ONLY_DEVICE => found.only_device = true,
+            ONLY_BESIDE => found.only_beside = true,
             "--skip" => match rest.next() {
                 Some(step) if is_step(step) => found.skipped.push(*step),
                 Some(step) => return Err(Error::Usage(format!("`{step}` is not a step"))),
@@ -314,7 +317,7 @@ mod tests {
             skipped: vec!["ptx", "fuzz"],
             all: true,
             strict: true,
-            only_device: false,
+            only_beside: false,
         };
         let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"]);
         assert_eq!(read.unwrap(), expected);

@@ -2,6 +2,7 @@
 
 mod book;
 mod build;
+mod built_from;
 mod checkers;
 mod ci;
 mod circles;
@@ -41,7 +42,7 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             left out and named, or with --strict a failure. The
                             steps: fmt docs circles clippy library doc test fuzz
                             ptx ptxas example; with --all also fuzz-long paper
-                            sync floor ptxas-all observed examples package
+                            sync floor ptx-all ptxas-all observed examples package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -76,8 +77,8 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptx"] => build::write(&tree, build::Set::Silent),
         ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
         ["ptx", "--check"] => build::check(&tree),
-        ["ptxas"] => ptxas::committed(&ptxas::ARCHITECTURES, &tree),
-        ["ptxas", "--arch", list] => ptxas::committed(&list.split(',').collect::<Vec<_>>(), &tree),
+        ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, &tree),
+        ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["examples"] => examples::command(&tree, None),

@@ -6,7 +6,6 @@
 
 use crate::Tree;
 use crate::error::Error;
-use crate::sizes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -335,17 +334,6 @@ pub(crate) fn check(
     }
     println!("{} entries assembled", entries.len());
     Ok(())
-}
-
-/// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
-///
-/// # Errors
-/// The errors of [`command`].
-pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
-    tree.ptx()
-        .iter()
-        .try_for_each(|dir| command(dir, architectures, tree))?;
-    sizes::check(tree)
 }
 
 /// Assembles the files of `dir` and prints what the entries take.

@@ -31,6 +31,17 @@ struct Size {
     spill_bytes: u32,
 }
 
+/// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
+///
+/// # Errors
+/// The errors of [`ptxas::command`], and of [`check`].
+pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
+    tree.ptx()
+        .iter()
+        .try_for_each(|dir| ptxas::command(dir, architectures, tree))?;
+    check(tree)
+}
+
 /// Compares the modules of the table with their ceilings, and prints both.
 ///
 /// # Errors

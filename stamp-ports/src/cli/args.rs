@@ -9,10 +9,8 @@ use super::name_list::NameList;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
-use crate::paper::plan::{Section, parse_sections};
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::options::WorkloadArgs;
-use crate::workloads::shared_options::SEED;
 use crate::workloads::{kmeans, labyrinth, parse_names};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -215,7 +213,7 @@ pub struct SoakArgs {
 pub enum Bench {
     /// Everything that the GPU-STM paper shows, into one document
     #[command(after_help = super::paper::help())]
-    Paper(PaperArgs),
+    Paper(super::paper::PaperArgs),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = super::sync::help())]
     Sync(super::sync::SyncArgs),
@@ -229,42 +227,6 @@ pub enum Bench {
     #[command(after_help = super::against::help())]
     Against(super::against::AgainstArgs),
 }
-
-/// The options of `bench paper`.
-#[derive(Args, Debug, Clone)]
-pub struct PaperArgs {
-    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
-    /// [default: auto; with --quick, cpu]
-    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
-    pub device: Option<Choice>,
-    /// Small inputs, few points
-    #[arg(long)]
-    pub quick: bool,
-    /// A part, several separated by commas, or all
-    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
-    pub only: SectionList,
-    /// A workload, several separated by commas, or all
-    #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
-    pub workload: NameList,
-    /// Begin no further unit after so many seconds
-    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
-    pub seconds: Option<u64>,
-    /// Measure units again in which something failed or was wrong
-    #[arg(long)]
-    pub retry: bool,
-    /// Seed of all data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
-    pub seed: u64,
-    /// The folder of paper.json, made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Begin anew, whatever paper.json holds
-    #[arg(long)]
-    pub fresh: bool,
-}
-
-/// Several sections in one argument.
-pub type SectionList = std::vec::Vec<Section>;
 
 /// The options of `list` and `device`.
 #[derive(Args, Debug, Clone, Copy)]

@@ -7,7 +7,7 @@
 //! - A variant of the paper is launched with few transactions first, and then with as many
 //!   as fit in [`RUN`], or all.
 
-use super::run::Row;
+use super::rows::Row;
 use crate::devices::AnyDevice;
 use crate::variants::AskedVariant;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -28,7 +28,7 @@ pub mod name_list;
 pub mod nw;
 mod nw_bench;
 pub mod one_line;
-mod paper;
+pub mod paper;
 pub mod record;
 mod rows;
 mod run;

@@ -138,8 +138,7 @@ pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
         };
         return record_mutants(&open(args.device)?, args, which);
     }
-    let device = open(args.device)?;
-    record_on(&device, args)
+    record_on(&open(args.device)?, args)
 }
 
 /// Prints a line.

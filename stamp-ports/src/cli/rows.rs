@@ -5,7 +5,16 @@ use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::RunSpec;
 use crate::numbers::{count, digits3, short};
 use crate::output::{aborts, over_cgl};
+use crate::workloads::AnyWorkload;
 use std::fmt::Write as _;
+use stm_core::algorithm::Variant;
+
+/// A run to make: a row of the table.
+pub(super) struct Row<'a> {
+    pub(super) workload: &'a AnyWorkload,
+    pub(super) spec: RunSpec,
+    pub(super) algorithm: Variant,
+}
 
 /// The columns, without the last one.
 const HEADER: [&str; 8] = [

@@ -3,7 +3,7 @@
 use super::args::RunArgs;
 use super::console::{check_options, open, told, workloads};
 use super::demonstration::{self, Ahead};
-use super::rows::{Rows, late_ratios, skipped_rows};
+use super::rows::{Row, Rows, late_ratios, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::breakdown_table;
@@ -48,13 +48,6 @@ struct Plan<'a> {
     /// The time of all runs, if what does not fit in it is to be skipped, and slow variants
     /// are to have fewer transactions.
     within: Option<Duration>,
-}
-
-/// A run to make: a row of the table.
-pub(super) struct Row<'a> {
-    pub(super) workload: &'a AnyWorkload,
-    spec: RunSpec,
-    pub(super) algorithm: Variant,
 }
 
 impl Plan<'_> {

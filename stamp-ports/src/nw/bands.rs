@@ -4,7 +4,7 @@
 //! not finished has, or will get, every piece that it waits for.
 
 use super::align::LastRow;
-use super::scorer::Pass;
+use super::pass::Pass;
 use super::scoring::{Gap, Scoring};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;

@@ -1,7 +1,8 @@
 //! Tables filled on a device by one launch, in which values flow from warp to warp.
 
 use super::align::LastRow;
-use super::scorer::{Pass, Scorer, fill_whole};
+use super::pass::Pass;
+use super::scorer::{Scorer, fill_whole};
 use super::scoring::Scoring;
 use crate::error::Result;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Tables filled on a device by a launch for each diagonal of tiles.
 
 use super::align::LastRow;
-use super::scorer::{Pass, Scorer, fill_whole};
+use super::pass::Pass;
+use super::scorer::{Scorer, fill_whole};
 use super::scoring::Scoring;
 use crate::error::{Error, Result};
 use std::time::Duration;

@@ -6,7 +6,8 @@
 //! large. What is small enough is aligned by the host, on all cores.
 
 use super::align::{Alignment, LastRow, Op, align_part, crossing, score_of};
-use super::scorer::{Pass, Scorer, on_all_cores};
+use super::pass::Pass;
+use super::scorer::{Scorer, on_all_cores};
 use super::scoring::Scoring;
 use crate::error::{Error, Result};
 use std::ops::Range;

@@ -17,7 +17,6 @@
 //! | `pairs` | pairs of sequences, read and checked |
 //! | `cigar` | an alignment in short, and for people |
 //! | `bench` | `stamp bench nw` |
-//! | `report` | the page about its document |
 
 pub mod align;
 pub mod alphabet;
@@ -31,6 +30,6 @@ pub mod fasta;
 pub mod input;
 pub mod matrix;
 pub mod pairs;
-pub mod report;
+pub mod pass;
 pub mod scorer;
 pub mod scoring;

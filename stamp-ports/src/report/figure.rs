@@ -137,12 +137,18 @@ impl Figure {
             }
             y += row.iter().map(|p| p.height).max().unwrap_or(0) + GAP;
         }
+        let about = self.about.join(" ");
+        let about = if about.is_empty() {
+            &self.title
+        } else {
+            &about
+        };
         let root = html! {
             svg .fig xmlns="http://www.w3.org/2000/svg" role="img"
                 aria-labelledby={ (self.id) "-title " (self.id) "-about" }
                 viewBox={ "0 0 " (width) " " (y) } width=(width) height=(y) {
                 title id={ (self.id) "-title" } { (self.title) }
-                desc id={ (self.id) "-about" } { (self.about.join(" ")) }
+                desc id={ (self.id) "-about" } { (about) }
                 style { (PreEscaped(palette::rules())) }
                 rect width=(width) height=(y) fill=(SURFACE.css()) {}
                 text x=(GAP) y=(GAP + 12) font-size="16" font-weight="600" fill=(INK.css()) {

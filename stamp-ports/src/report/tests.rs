@@ -1,43 +1,14 @@
-//! The whole report, from documents: what must be in it, and that nothing in
-//! a document can break it.
+//! What must be so of every report, whatever its document is about and whatever stands in it.
 
-use super::claims;
-use super::view::{self, times};
-use super::{PAGE, figures, files};
-use crate::numbers::{count, short};
-use crate::paper::document::{Paper, Speedup};
+use super::page::Report;
+use super::{PAGE, nw, paper, sync};
 use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::Value;
 
-const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
+/// A text that would break a page which does not escape it.
+pub(super) const HOSTILE: &str = "</style></svg><script>alert('x')</script>\u{0}\" onload=\"x & y";
 
-pub(super) fn sample() -> Paper {
-    Paper::parse(SAMPLE).unwrap()
-}
-
-/// The sample after a change of its JSON.
-pub(super) fn changed(change: impl FnOnce(&mut Value)) -> Paper {
-    let mut value: Value = serde_json::from_str(SAMPLE).unwrap();
-    change(&mut value);
-    Paper::parse(&value.to_string()).unwrap()
-}
-
-pub(super) fn empty() -> Paper {
-    changed(|value| {
-        for section in [
-            "speedups",
-            "threads",
-            "eigenbench",
-            "breakdown",
-            "characteristics",
-            "search",
-        ] {
-            value[section] = Value::Array(Vec::new());
-        }
-    })
-}
-
-fn parse(text: &str) -> Document<'_> {
+/// Parses a page or a figure.
+pub(super) fn parse(text: &str) -> Document<'_> {
     let options = ParsingOptions {
         allow_dtd: true,
         ..ParsingOptions::default()
@@ -45,56 +16,72 @@ fn parse(text: &str) -> Document<'_> {
     Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The files, as an XML parser takes them: HTML's `meta` has no end, and it is
-/// the only such element that the page may have.
-fn xml_files(paper: &Paper, title: Option<&str>) -> Vec<(String, String)> {
-    let files = files(paper, title).unwrap().into_iter();
+/// The page and the figures as an XML parser takes them: HTML's `meta` has no end, and it is the
+/// only such element that a page may have.
+pub(super) fn xml_files(report: &Report<'_>, title: Option<&str>) -> Vec<(String, String)> {
+    let closed = |text: &str| {
+        let mut parts = text.split("<meta ");
+        let first = parts.next().unwrap().to_owned();
+        parts.fold(first, |whole, part| {
+            let (attributes, rest) = part.split_once('>').unwrap();
+            format!("{whole}<meta {attributes}/>{rest}")
+        })
+    };
+    let mut files = report.files(title).unwrap();
+    let claims = files.pop().unwrap();
+    assert_eq!(claims.0, report.claims_file);
     files
-        .filter(|(name, _)| name != claims::FILE_NAME)
-        .map(|(name, text)| (name, with_metas_closed(&text)))
+        .into_iter()
+        .map(|(name, text)| (name, closed(&text)))
         .collect()
 }
 
-fn with_metas_closed(text: &str) -> String {
-    let mut parts = text.split("<meta ");
-    let first = parts.next().unwrap().to_owned();
-    parts.fold(first, |whole, part| {
-        let (attributes, rest) = part.split_once('>').unwrap();
-        format!("{whole}<meta {attributes}/>{rest}")
-    })
-}
-
-fn file(paper: &Paper, name: &str) -> String {
-    let mut found = xml_files(paper, None).into_iter();
+/// The page or a figure.
+pub(super) fn file(report: &Report<'_>, name: &str) -> String {
+    let mut found = xml_files(report, None).into_iter();
     found.find(|(n, _)| n == name).unwrap().1
 }
 
 /// All the text below a node.
-fn words(node: Node<'_, '_>) -> String {
+pub(super) fn words(node: Node<'_, '_>) -> String {
     let texts = node.descendants().filter(Node::is_text);
     texts.filter_map(|n| n.text()).collect()
 }
 
-fn section<'a, 'd>(page: &'a Document<'d>, id: &str) -> Node<'a, 'd> {
-    let mut all = page.descendants();
-    all.find(|n| n.attribute("id") == Some(id)).unwrap()
+/// Checks reports about each kind of document: complete ones, ones without a point, and ones in
+/// which hostile texts and numbers stand.
+fn each(check: impl Fn(&Report<'_>)) {
+    let papers = [
+        paper::tests::sample(),
+        paper::tests::empty(),
+        paper::tests::hostile(),
+    ];
+    for document in &papers {
+        check(&paper::report(document));
+    }
+    let benches = [
+        sync::tests::sample::full(),
+        sync::tests::sample::empty(),
+        sync::tests::hostile(),
+    ];
+    for document in &benches {
+        check(&sync::report(document));
+    }
+    check(&nw::report(&nw::tests::document(true, 0.3)));
 }
 
 #[test]
 fn every_file_is_well_formed_and_needs_nothing_else() {
-    for paper in [sample(), empty()] {
-        let files = xml_files(&paper, None);
-        let names: Vec<&str> = files.iter().map(|f| f.0.as_str()).collect();
-        let figures = [
-            "figure-2.svg",
-            "figure-3.svg",
-            "figure-4.svg",
-            "figure-5.svg",
-        ];
-        assert_eq!(names, [&[PAGE], &figures[..]].concat());
+    each(|report| {
+        let files = xml_files(report, Some(HOSTILE));
+        let figures = report
+            .figures
+            .iter()
+            .map(|figure| format!("{}.svg", figure.id));
+        let right: Vec<String> = std::iter::once(PAGE.to_owned()).chain(figures).collect();
+        assert_eq!(files.iter().map(|f| f.0.clone()).collect::<Vec<_>>(), right);
         for (name, text) in &files {
-            let parsed = parse(text);
-            for node in parsed.descendants().filter(Node::is_element) {
+            for node in parse(text).descendants().filter(Node::is_element) {
                 assert_ne!(node.tag_name().name(), "script", "{name}");
                 for attribute in node.attributes() {
                     let (key, value) = (attribute.name(), attribute.value());
@@ -102,310 +89,123 @@ fn every_file_is_well_formed_and_needs_nothing_else() {
                     assert!(key != "href" || value.starts_with('#'), "{name}: {value}");
                 }
             }
-            assert!(
-                !text.contains("url(") && !text.contains("@import"),
-                "{name}"
-            );
-            for bad in ["NaN", "inf ", "\"inf", "\"-inf"] {
+            for bad in [
+                "NaN",
+                "inf\u{d7}",
+                "inf ",
+                "\"inf",
+                "\"-inf",
+                "url(",
+                "@import",
+            ] {
                 assert!(!text.contains(bad), "{name} has {bad}");
             }
+            let follows = text.contains("prefers-color-scheme:dark");
+            assert!(follows && text.contains("viewBox"), "{name}");
         }
-    }
+    });
 }
 
 #[test]
 fn ids_are_unique_and_links_lead_somewhere() {
-    let text = file(&sample(), PAGE);
-    let page = parse(&text);
-    let mut ids: Vec<&str> = page
-        .descendants()
-        .filter_map(|n| n.attribute("id"))
-        .collect();
-    let all = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), all);
-    for node in page.descendants() {
-        if let Some(target) = node.attribute("href") {
-            assert!(ids.contains(&&target[1..]), "{target}");
+    each(|report| {
+        let text = file(report, PAGE);
+        let page = parse(&text);
+        let ids = page.descendants().filter_map(|n| n.attribute("id"));
+        let mut ids: Vec<&str> = ids.collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        for node in page.descendants() {
+            let link = node.attribute("href").map(|target| &target[1..]);
+            let labels = node.attribute("aria-labelledby").unwrap_or_default();
+            for id in link.into_iter().chain(labels.split_whitespace()) {
+                assert!(ids.contains(&id), "{id}");
+            }
         }
-        for id in node
-            .attribute("aria-labelledby")
-            .into_iter()
-            .flat_map(str::split_whitespace)
-        {
-            assert!(ids.contains(&id), "{id}");
-        }
-    }
+    });
 }
 
 #[test]
 fn every_drawing_can_be_read_aloud() {
-    let paper = sample();
-    for (name, text) in xml_files(&paper, None) {
-        let parsed = parse(&text);
-        let drawings = parsed
-            .descendants()
-            .filter(|n| n.attribute("role") == Some("img"));
-        let mut number = 0;
-        for drawing in drawings {
-            number += 1;
-            for tag in ["title", "desc"] {
-                let told = drawing
-                    .children()
-                    .find(|n| n.has_tag_name(tag) || n.tag_name().name() == tag);
-                assert!(told.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
-            }
-        }
-        assert!(number > 0, "{name}");
-    }
-}
-
-#[test]
-fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
-    let paper = sample();
-    let all = figures::all(&paper);
-    let keys = |i: usize| -> Vec<&str> { all[i].legend.iter().map(|k| k.name.as_str()).collect() };
-    let titles =
-        |i: usize| -> Vec<&str> { all[i].panels.iter().map(|p| p.title.as_str()).collect() };
-    for run in &view::apart(&paper).speedups {
-        assert!(keys(0).contains(&run.variant.as_str()), "{}", run.variant);
-        assert!(titles(0).contains(&view::heading(&run.workload).as_str()));
-    }
-    for part in ["GN-1, genome, segments", "GN-2, genome, matching"] {
-        assert!(titles(0).contains(&part), "{part}");
-    }
-    for point in &paper.threads {
-        assert!(
-            keys(1).contains(&point.variant.as_str()),
-            "{}",
-            point.variant
-        );
-        let beside = format!("{}: beside hv-sorting", view::label(&point.workload));
-        for title in [view::heading(&point.workload), beside] {
-            assert!(titles(1).contains(&title.as_str()), "{title}");
-        }
-    }
-    for point in &paper.eigenbench {
-        let key = format!("{} locks", count(point.locks));
-        assert!(keys(2).contains(&key.as_str()), "{key}");
-        let title = format!("{} words: {}", count(point.hot_words), point.variant);
-        assert!(titles(2).contains(&title.as_str()), "{title}");
-    }
-    for bar in &paper.breakdown {
-        assert!(
-            bar.shares
-                .keys()
-                .all(|phase| keys(3).contains(&phase.as_str()))
-        );
-        let title = format!("{}: a full launch", bar.variant);
-        assert!(titles(3).contains(&title.as_str()), "{title}");
-    }
-    for figure in &all {
-        let (page, alone) = (figure.in_page().into_string(), figure.file());
-        for key in &figure.legend {
-            assert!(page.contains(&key.name) && alone.contains(&key.name));
-        }
-    }
-}
-
-#[test]
-fn the_numbers_of_the_text_are_those_of_the_document() {
-    let paper = sample();
-    // By hand, without the code under test: the largest ratio to cgl, of GN-2
-    // alone and of all workloads with GN's kernels apart.
-    let verified = || paper.speedups.iter().filter(|run| run.verified);
-    let rates = |run: &Speedup| -> Vec<(String, f64)> {
-        if run.kernels.is_empty() {
-            return vec![(run.workload.clone(), run.tx_per_s)];
-        }
-        let kernels = run.kernels.iter();
-        kernels
-            .map(|k| (k.kernel[..3].to_owned(), k.commits as f64 / k.time_ms * 1e3))
-            .collect()
-    };
-    let largest = |only: Option<&str>| {
-        let mut best = (0.0, String::new(), String::new());
-        for run in verified().filter(|run| run.variant != "optimized") {
-            let cgl = verified().find(|c| c.workload == run.workload && c.variant == "cgl");
-            for ((name, rate), (_, base)) in rates(run).into_iter().zip(rates(cgl.unwrap())) {
-                if rate / base >= best.0 && only.is_none_or(|only| only == name) {
-                    best = (rate / base, run.variant.clone(), name);
+    each(|report| {
+        for (name, text) in xml_files(report, None) {
+            let parsed = parse(&text);
+            let all = parsed.descendants();
+            let drawings = all.filter(|n| n.attribute("role") == Some("img"));
+            let drawings: Vec<Node<'_, '_>> = drawings.collect();
+            assert!(!drawings.is_empty(), "{name}");
+            for drawing in drawings {
+                for tag in ["title", "desc"] {
+                    let told = drawing.children().find(|n| n.tag_name().name() == tag);
+                    assert!(told.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
                 }
             }
         }
-        best
-    };
-    let text = file(&paper, PAGE);
-    let page = parse(&text);
-    let mut spans = page.descendants();
-    let big = spans.find(|n| n.attribute("class") == Some("big")).unwrap();
-    assert_eq!(words(big), times(largest(Some("gn2")).0));
-    assert!(words(big.parent().unwrap()).contains("in GN-2"));
-    let told = words(section(&page, "figure-2"));
-    let best = largest(None);
-    let sentence = format!(
-        "The largest speed-up over cgl is {}, of {} in {}",
-        times(best.0),
-        best.1,
-        view::label(&best.2)
-    );
-    assert!(told.contains(&sentence), "{sentence}: {told}");
-    for run in paper.speedups.iter().filter(|run| run.verified) {
-        assert!(told.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
-    }
-    assert!(words(page.root()).contains(&paper.head.command));
-    assert!(words(page.root()).contains(&paper.head.device.name));
+    });
 }
 
 #[test]
-fn a_result_that_is_not_verified_is_marked_and_never_the_best() {
-    let paper = changed(|value| {
-        let runs = value["speedups"].as_array_mut().unwrap();
-        let run = runs
-            .iter_mut()
-            .find(|r| r["workload"] == "ra" && r["variant"] == "egpgv")
-            .unwrap();
-        run["tx_per_s"] = 1e15.into();
-        run["verified"] = false.into();
-        run["error"] = "word 3 is 1, not 2".into();
-    });
-    let apart = view::apart(&paper);
-    let (best, _) = view::headline(&apart).unwrap();
-    assert!(best.verified);
-    let text = file(&paper, PAGE);
-    assert!(text.contains("RA egpgv: word 3 is 1, not 2"));
-    assert!(file(&paper, "figure-2.svg").contains("not verified"));
-    // Nor is a baseline that is wrong a baseline.
-    let paper = changed(|value| {
-        for run in value["speedups"].as_array_mut().unwrap() {
-            if run["variant"] == "cgl" {
-                run["verified"] = false.into();
+fn the_page_has_its_title_every_claim_and_where_it_was_measured() {
+    each(|report| {
+        let text = &xml_files(report, Some("Ours & theirs"))[0].1;
+        let page = parse(text);
+        for tag in ["title", "h1"] {
+            let mut all = page.descendants();
+            let node = all.find(|n| n.tag_name().name() == tag).unwrap();
+            assert_eq!(words(node), "Ours & theirs");
+        }
+        let told = words(page.root());
+        let commit = report
+            .head
+            .commit
+            .as_deref()
+            .unwrap_or("commit not recorded");
+        assert!(told.contains(commit) && told.contains(&report.head.started));
+        for claim in report.claims.iter().chain(&report.targets) {
+            for said in [
+                claim.id,
+                claim.text,
+                &claim.rule,
+                claim.verdict.name(),
+                &claim.figures,
+            ] {
+                assert!(told.contains(said), "{said}");
             }
         }
+        assert_eq!(told.contains("A quick run"), report.head.quick);
+        assert_eq!(told.contains("interrupted"), !report.head.complete);
     });
-    assert!(view::headline(&view::apart(&paper)).is_none());
-    assert!(file(&paper, PAGE).contains("no verified cgl to compare with"));
 }
 
 #[test]
-fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
-    let paper = empty();
-    let text = file(&paper, PAGE);
-    let page = parse(&text);
-    for id in [
-        "claims", "figure-2", "figure-3", "figure-4", "figure-5", "table-1", "table-2", "aborts",
-        "costs",
-    ] {
-        let told = words(section(&page, id)).to_lowercase();
-        assert!(told.contains("not measured"), "{id}: {told}");
-    }
-    for figure in figures::all(&paper) {
-        assert!(figure.file().contains("not measured"));
-    }
-    for (section, id) in [
-        ("threads", "figure-3"),
-        ("eigenbench", "figure-4"),
-        ("breakdown", "figure-5"),
-        ("characteristics", "table-1"),
-    ] {
-        let paper = changed(|value| value[section] = Value::Array(Vec::new()));
-        let text = file(&paper, PAGE);
-        let page = parse(&text);
-        assert!(
-            words(self::section(&page, id)).contains("Not measured"),
-            "{id}"
-        );
-        assert!(!words(self::section(&page, "figure-2")).contains("Not measured"));
-    }
-}
-
-#[test]
-fn the_commit_of_the_data_is_named_or_said_to_be_missing() {
-    assert!(file(&sample(), PAGE).contains("commit not recorded"));
-    let paper = changed(|value| value["commit"] = "0123abc".into());
-    let text = file(&paper, PAGE);
-    assert!(text.contains("0123abc") && !text.contains("commit not recorded"));
-}
-
-#[test]
-fn without_critical_sections_the_page_says_that_none_was_measured() {
-    let page = file(&sample(), PAGE);
-    assert!(page.contains("hand-written lock may be several times as fast, and none was measured"));
-}
-
-#[test]
-fn logarithmic_and_linear_axes_are_named() {
-    for figure in &figures::all(&sample())[..3] {
-        for panel in &figure.panels {
-            let text = &panel.marks.0;
-            assert!(
-                text.contains("log scale") || text.contains("linear scale"),
-                "{}: {}",
-                figure.id,
-                panel.title
-            );
+fn the_claims_as_json_are_those_of_the_page() {
+    each(|report| {
+        let files = report.files(None).unwrap();
+        let (_, text) = files.last().unwrap();
+        let json: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(json["started"], report.head.started);
+        let written = json["claims"].as_array().unwrap();
+        assert_eq!(written.len(), report.claims.len());
+        for (written, claim) in written.iter().zip(&report.claims) {
+            assert_eq!(written["id"], claim.id);
+            assert_eq!(written["rule"], claim.rule);
+            assert_eq!(written["verdict"], claim.verdict.name());
+            assert_eq!(written["figures"], claim.figures);
+            let here = claim.here.as_ref().map(|here| here.verdict.name());
+            assert_eq!(written.get("verdict_here").and_then(|v| v.as_str()), here);
         }
-    }
-}
-
-#[test]
-fn quick_and_interrupted_runs_say_so() {
-    let text = file(&sample(), PAGE);
-    assert!(!text.contains("A quick run") && !text.contains("interrupted"));
-    let paper = changed(|value| {
-        value["quick"] = true.into();
-        value["complete"] = false.into();
     });
-    let text = file(&paper, PAGE);
-    assert!(text.contains("A quick run") && text.contains("interrupted"));
 }
 
 #[test]
-fn hostile_texts_and_numbers_stay_text_and_numbers() {
-    let hostile = "</style></svg><script>alert('x')</script>\u{0}\" onload=\"x & y";
-    let paper = changed(|value| {
-        value["command"] = hostile.into();
-        value["notes"] = vec![hostile].into();
-        value["device"]["name"] = hostile.into();
-        for section in ["speedups", "threads", "breakdown", "characteristics"] {
-            value[section][0]["workload"] = hostile.into();
-            value[section][1]["variant"] = hostile.into();
+fn names_of_claims_are_unique_and_no_rule_ends_its_sentence() {
+    each(|report| {
+        let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
+        for (i, claim) in all.iter().enumerate() {
+            let again = all[..i].iter().any(|other| other.id == claim.id);
+            assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);
         }
-        value["speedups"][2]["aborts"] = serde_json::json!({hostile: u64::MAX, "b": u64::MAX});
-        value["speedups"][3]["tx_per_s"] = (-1.0).into();
-        value["speedups"][4]["tx_per_s_max"] = f64::MAX.into();
-        value["threads"][2]["tx_per_s"] = f64::MIN_POSITIVE.into();
-        value["threads"][3]["blocks"] = u32::MAX.into();
-        value["eigenbench"][0]["hot_words"] = 0.into();
-        value["breakdown"][0]["shares"]["native"] = 1e300.into();
-        value["speedups"][5]["commits"] = u64::MAX.into();
     });
-    for (name, text) in xml_files(&paper, Some(hostile)) {
-        let parsed = parse(&text);
-        for node in parsed.descendants() {
-            assert_ne!(node.tag_name().name(), "script", "{name}");
-            assert!(node.attribute("onload").is_none(), "{name}");
-        }
-    }
-}
-
-#[test]
-fn the_title_is_the_one_given() {
-    let files = xml_files(&sample(), Some("Ours & theirs"));
-    let page = parse(&files[0].1);
-    let mut all = page.descendants();
-    let title = all.find(|n| n.tag_name().name() == "title").unwrap();
-    assert_eq!(words(title), "Ours & theirs");
-    let heading = all.find(|n| n.tag_name().name() == "h1").unwrap();
-    assert_eq!(words(heading), "Ours & theirs");
-}
-
-#[test]
-fn figures_without_the_page_follow_the_reader_too() {
-    for (name, text) in &xml_files(&sample(), None)[1..] {
-        for part in ["prefers-color-scheme:dark", "viewBox", "xmlns="] {
-            assert!(text.contains(part), "{name} lacks {part}");
-        }
-    }
 }

@@ -10,13 +10,11 @@
 //! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
 //! | `sections` | the counter, the hash table, the sorted list and critical sections |
 //! | `run` | all of them, one after the other |
-//! | `report` | the page about the document |
 
 pub mod bench;
 pub mod document;
 pub mod operations;
 pub mod peers;
 pub mod plan;
-pub mod report;
 pub mod run;
 pub mod sections;

@@ -58,14 +58,12 @@ pub struct Ptx {
 /// # Errors
 /// [`Error::File`].
 pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
-    let mut hash = Fnv1a::default();
+    let mut hash = Checksum::default();
     let mut compilers = std::collections::BTreeSet::new();
     for folder in COMMITTED_PTX {
         for (name, text) in read_ptx(&root.join(folder))? {
             for part in [folder, &name, &text] {
-                hash.add(part.as_bytes());
-                // No name or text has such a byte, so none runs into the next.
-                hash.add(&[0]);
+                hash.add(part);
             }
             let line = text.lines().next().unwrap_or_default();
             let compiler = line.trim_start_matches("// ").split("; built by").next();
@@ -73,25 +71,34 @@ pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
         }
     }
     Ok(Ptx {
-        checksum: format!("{:016x}", hash.0),
+        checksum: hash.to_string(),
         compiler: compilers.into_iter().collect::<Vec<_>>().join("; "),
     })
 }
 
-/// The hash of Fowler, Noll and Vo, the same on every machine.
-struct Fnv1a(u64);
+/// A checksum of texts: the hash of Fowler, Noll and Vo, the same on every machine.
+#[derive(Clone, Debug)]
+pub struct Checksum(u64);
 
-impl Default for Fnv1a {
+impl Default for Checksum {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Fnv1a {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+impl Checksum {
+    /// Adds a text or a name.
+    pub fn add(&mut self, text: &str) {
+        // None has a byte 0, so none runs into the next.
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
+    }
+}
+
+impl std::fmt::Display for Checksum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 

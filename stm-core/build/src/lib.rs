@@ -40,6 +40,7 @@ pub mod rules;
 mod shadow;
 pub mod split;
 pub mod statement;
+mod target;
 pub mod toolchain;
 
 pub use error::Error;

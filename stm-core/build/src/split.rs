@@ -7,7 +7,7 @@
 //!
 //! The module is compiled for the oldest GPU. A file with accesses of 128 bits,
 //! which are written as assembly and of which the compiler knows nothing, says
-//! in its header that it needs a newer one ([`rules::WIDE`]).
+//! in its header that it needs a newer one ([`WIDE`]).
 //!
 //! LLVM numbers labels and stack frames by the function's place in the module.
 //! Those numbers are dropped, so that a new entry leaves the files of the
@@ -16,8 +16,9 @@
 //! Module-level items are told apart by their directives; bodies are not
 //! understood, only brace-matched and searched for names.
 
+use crate::Error;
 use crate::statement::{blank_comments, identifiers, is_identifier};
-use crate::{Error, rules};
+use crate::target::{BASE, WIDE, is_wide};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -193,10 +194,10 @@ impl<'a> Module<'a> {
         let reached = self.reach(roots);
         let items = || self.items.iter().filter(|i| reached.contains(i.name));
         let mut header = self.header.join("\n");
-        if items().any(|item| rules::is_wide(item.text)) {
+        if items().any(|item| is_wide(item.text)) {
             header = header
-                .replace(&rules::BASE.version(), &rules::WIDE.version())
-                .replace(&rules::BASE.target(), &rules::WIDE.target());
+                .replace(&BASE.version(), &WIDE.version())
+                .replace(&BASE.target(), &WIDE.target());
         }
         let mut out = format!("// {comment}\n{header}\n");
         for item in items() {

@@ -1,7 +1,6 @@
 //! The interface of a machine that allocates memory and launches kernels.
 
 use crate::host::error::Error;
-use crate::host::replay::{self, Replay};
 use crate::kernel::Kernel;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
@@ -283,7 +282,10 @@ pub trait Device: Clone {
         for (launch, _) in launches {
             launch.check(&self.limits())?;
         }
-        Ok(replay::keep::<Self, K>(self, launches))
+        Ok(Box::new(Kept::<Self, K> {
+            device: self,
+            launches: launches.to_vec(),
+        }))
     }
 
     /// Returns a clock that takes up to about `most` times in the order of the
@@ -303,5 +305,39 @@ pub trait Device: Clone {
     /// An error of a kernel, which is one of the device.
     fn wait(&self, _stop: Option<StopAt>) -> Result<(), Error> {
         Ok(())
+    }
+}
+
+/// Launches that [`Device::record`] has recorded.
+pub trait Replay {
+    /// Makes the launches in their order, waits for the last one, and returns the time from
+    /// the beginning of the first to the end of the last, by the device's own clock where it has
+    /// one.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn replay(&mut self) -> Result<Duration, Error>;
+}
+
+/// Launches that are kept, and begun one after the other.
+struct Kept<'d, D, K: Kernel> {
+    device: &'d D,
+    launches: Vec<(Launch, K::Params)>,
+}
+
+impl<D: Device, K: Kernel> Replay for Kept<'_, D, K> {
+    fn replay(&mut self) -> Result<Duration, Error> {
+        let mut laps = self.device.laps(2)?;
+        laps.lap()?;
+        let begun = self.launches.iter().try_for_each(|(launch, params)| {
+            // SAFETY: whoever recorded it promised it until the recording is dropped.
+            unsafe { self.device.enqueue::<K>(launch, params) }
+        });
+        let ended = laps.lap();
+        // What has begun is waited for whatever happened.
+        self.device.wait(None)?;
+        begun?;
+        ended?;
+        Ok(laps.read()?.into_iter().sum())
     }
 }

@@ -1,7 +1,7 @@
 //! Why an attempt has no point, in as few reads as possible.
 
 use super::index::{Span, Timeline};
-use super::initial::window;
+use super::infer::window;
 use super::reads::{MemoryRead, Splitter};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};

@@ -77,6 +77,7 @@
 pub mod brute;
 mod explain;
 mod index;
+mod infer;
 mod initial;
 mod possible;
 mod reads;
@@ -124,7 +125,7 @@ pub fn check_file(path: &Path) -> Result<Verdict, Error> {
 fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
     let order = possible::version_order(history)?;
     let commits = index::Commits::new(history, order);
-    let (initial, initial_use) = initial::resolve(history, &commits);
+    let (initial, initial_use) = infer::resolve(history, &commits);
     let timeline = index::Timeline { commits, initial };
     let found = witness::violations(history, &timeline);
     let violations_total = found.total;

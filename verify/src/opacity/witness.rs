@@ -6,7 +6,7 @@
 //! reads in a row hold at the finger, that is the point. No set is ever listed.
 
 use super::index::Timeline;
-use super::initial::window;
+use super::infer::window;
 use super::reads::{MemoryRead, Splitter};
 use crate::history::History;
 

@@ -6,7 +6,7 @@ use super::error::SimError;
 use super::lane::SimLane;
 use super::machine::Machine;
 use super::op::Op;
-use super::schedule::Shape;
+use super::shape::Shape;
 use super::space::BYTES_MAX;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};

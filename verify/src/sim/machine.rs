@@ -14,10 +14,11 @@
 
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
-use super::meet::{Block, Warp};
+use super::meeting::{Block, Warp};
 use super::named::{BARRIERS, Named};
 use super::op::Op;
-use super::schedule::{Scheduler, Shape};
+use super::schedule::Scheduler;
+use super::shape::Shape;
 use super::space::{Found, Space, Use};
 use super::views::Views;
 use crate::rng::Rng;

@@ -25,7 +25,7 @@
 //! - Masked-off lanes rejoin at an equal site; the last masked off run first
 //!   when the side that ran is blocked or gone.
 
-use super::schedule::{Set, Shape};
+use super::shape::{Set, Shape};
 use crate::rng::Rng;
 
 /// Sites that a warp remembers.

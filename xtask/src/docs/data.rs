@@ -133,6 +133,16 @@ impl Data {
         }
     }
 
+    /// How many values a path names: an empty selection counts as none; a wrong file or field does
+    /// not.
+    pub(super) fn count(&self, path: &str) -> Result<usize, String> {
+        match self.all(path) {
+            Ok(values) => Ok(values.len()),
+            Err(error) if error.starts_with("nothing") => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The only value that a path names, which is a number.
     pub(super) fn number(&self, path: &str) -> Result<f64, String> {
         number(self.one(path)?).ok_or_else(|| format!("`{path}` is not a number"))

@@ -80,12 +80,7 @@ fn operand(word: &str, data: &Data) -> Result<f64, String> {
         return data.number(word);
     };
     if function == "count" {
-        // An empty selection counts as none; a wrong file or field does not.
-        return match data.all(argument) {
-            Ok(values) => Ok(values.len() as f64),
-            Err(error) if error.starts_with("nothing") => Ok(0.0),
-            Err(error) => Err(error),
-        };
+        return Ok(data.count(argument)? as f64);
     }
     if let Some(n) = function.strip_prefix("number") {
         return nth_number(data.one(argument)?, n)

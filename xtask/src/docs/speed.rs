@@ -1,7 +1,6 @@
 //! Tables of rates and times.
 
 use super::data::Data;
-use super::expression::value;
 use super::format::markdown;
 use super::format::{ratio, show, si};
 use super::paper::{Paper, VARIANTS, WORKLOADS};
@@ -108,7 +107,7 @@ fn rate(data: &Data, run: &str, variant: &str, kernel: &str) -> Result<f64, Stri
 
 /// A variant's rate and launch; a dash where it was not measured.
 fn cell(data: &Data, run: &str, variant: &str, kernel: &str) -> Result<String, String> {
-    if value(&format!("count({run}:stm[variant={variant}])"), data)? < 1.0 {
+    if data.count(&format!("{run}:stm[variant={variant}]"))? == 0 {
         return Ok("–".to_owned());
     }
     let field = |field: &str| data.number(&format!("{run}:stm[variant={variant}].{field}"));
@@ -129,7 +128,7 @@ pub(super) fn rates(data: &Data) -> Result<String, String> {
         let over = fast / rate(data, run, "hv-sorting", kernel)?;
         let floor = data.number(&format!("{run}:runs[kernel={floor}].tx_per_s"))?;
         let rival = format!("{run}:runs[kind=special-purpose]");
-        let rival = if value(&format!("count({rival})"), data)? > 0.0 {
+        let rival = if data.count(&rival)? > 0 {
             let rate = data.number(&format!("{rival}.tx_per_s"))?;
             let what = data.one(&format!("{rival}.name"))?.as_str();
             let what = what.unwrap_or_default().replace("GN-1, ", "");

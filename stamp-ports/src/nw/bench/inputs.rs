@@ -3,7 +3,7 @@
 use super::plan::Case;
 use crate::error::{Error, Result};
 use crate::nw::matrix::Matrix;
-use crate::nw::scorer::Pass;
+use crate::nw::pass::Pass;
 use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::nw::{linear_nucleotides, random_codes};
 

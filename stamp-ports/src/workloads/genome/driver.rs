@@ -12,6 +12,7 @@
 //! links of GN-2.
 
 use super::check::{self, Left};
+use super::data::GenomeData;
 use super::gene::Gene;
 use super::input::Genome;
 use crate::error::Result;
@@ -29,67 +30,10 @@ use stm_core::host::{self, Buffer, Device, Launch, Stm, TxArray};
 use stm_core::observe::Observation;
 use stm_core::{Kernel, StmRef, View};
 use stm_kernels::genome::{
-    Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
-    TABLES, words_of,
+    Deduplicate, DeduplicateParams, Link, LinkParams, Match, TABLES, words_of,
 };
 
-/// The segments and what the kernels make of them.
-pub struct GenomeData<D: Device> {
-    pub(super) gene: Gene,
-    packed: Vec<u64>,
-    words: Buffer<D, u64>,
-    pub(super) slots: TxArray<D, u32>,
-    pub(super) nexts: TxArray<D, u64>,
-    pub(super) prevs: TxArray<D, u32>,
-    pub(super) others: TxArray<D, u32>,
-    heads: Buffer<D, u32>,
-    chains: Buffer<D, u32>,
-    pub(super) pairs: Buffer<D, u64>,
-    pub(super) pair_counts: Buffer<D, u32>,
-}
-
-impl<D: Device> std::fmt::Debug for GenomeData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GenomeData")
-            .field("segments", &self.gene.starts.len())
-            .field("distinct", &self.gene.distinct)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<D: Device> GenomeData<D> {
-    fn assembly<A: Algorithm>(&self) -> Assembly<A> {
-        Assembly {
-            segments: self.segments(),
-            slots: self.slots.view::<A>(),
-            nexts: self.nexts.view::<A>(),
-            prevs: self.prevs.view::<A>(),
-            others: self.others.view::<A>(),
-            pairs: self.pairs.tarray(),
-            pair_counts: self.pair_counts.tarray(),
-        }
-    }
-}
-
-impl<D: Device> GenomeData<D> {
-    /// Returns the parameters of the search for the pairs of an overlap.
-    pub(super) fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
-        MatchParams {
-            assembly: self.assembly::<A>(),
-            heads: self.heads.tarray(),
-            chains: self.chains.tarray(),
-            overlap,
-        }
-    }
-
-    /// Returns the segments, as kernels see them.
-    pub(super) fn segments(&self) -> Segments {
-        Segments {
-            words: self.words.tarray(),
-            bases: self.gene.segment,
-        }
-    }
-
     /// Launches the search for the pairs of an overlap, by the kernel for the
     /// arrays of `A`.
     fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(

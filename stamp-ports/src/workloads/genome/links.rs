@@ -1,7 +1,7 @@
 //! The links of GN-2 as critical sections of one lock. The searches for pairs between
 //! them are those of the transactional memory, and are not timed, nor is GN-1.
 
-use super::driver::GenomeData;
+use super::data::GenomeData;
 use super::input::Genome;
 use crate::devices::AnyDevice;
 use crate::error::Result;

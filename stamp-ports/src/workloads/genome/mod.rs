@@ -7,6 +7,7 @@
 //! | `check.rs` | what a right assembly has |
 
 pub mod check;
+mod data;
 mod driver;
 mod floor;
 pub mod gene;
@@ -14,6 +15,6 @@ mod input;
 mod links;
 mod options;
 
-pub use driver::GenomeData;
+pub use data::GenomeData;
 pub use input::Genome;
 pub use options::Options;

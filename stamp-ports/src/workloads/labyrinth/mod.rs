@@ -9,6 +9,7 @@
 
 pub mod check;
 mod claims;
+mod data;
 mod driver;
 mod input;
 pub mod maze;
@@ -16,7 +17,7 @@ mod options;
 mod section;
 mod sizes;
 
-pub use driver::LabyrinthData;
+pub use data::LabyrinthData;
 pub use input::{Claim, Drawn, Grid, Labyrinth, LabyrinthInput};
 pub use maze::{Maze, Place, Request};
 pub use options::{GenerateOptions, Options};

@@ -21,12 +21,14 @@
 //! record twice, `download` checks.
 
 use super::books::Books;
-use super::data::NAMES;
 use std::collections::BTreeMap;
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
     VacationTransaction, record_key, record_of, reservation_digest,
 };
+
+/// The names of the tables, by their numbers.
+pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
 
 /// What a launch left.
 #[derive(Clone, Debug)]

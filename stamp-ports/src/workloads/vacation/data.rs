@@ -25,9 +25,6 @@ const CHAINS: u64 = 2;
 /// finds a free one soon: one in so many.
 const SPARE: u64 = 4;
 
-/// The names of the tables, by their numbers.
-pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
-
 /// The tables, customers included, and the lists of the customers.
 struct Agency<D: Device> {
     tables: Map<D, u32, u32>,

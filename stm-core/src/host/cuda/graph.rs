@@ -1,10 +1,10 @@
 //! Launches recorded as a CUDA graph.
 
 use crate::host::cuda::context::Cuda;
-use crate::host::cuda::launch::Event;
+use crate::host::cuda::event::Event;
 use crate::host::device::Launch;
+use crate::host::device::Replay;
 use crate::host::error::Error;
-use crate::host::replay::Replay;
 use crate::kernel::Kernel;
 use cudarc::driver::sys;
 use std::time::Duration;

@@ -2,12 +2,13 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
+use crate::host::cuda::event::Event;
 use crate::host::cuda::graph::Graph;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
+use crate::host::device::Replay;
 use crate::host::device::{Device, Laps, Launch, Limits, Memory, StopAt};
 use crate::host::error::Error;
-use crate::host::replay::Replay;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
 use cudarc::driver::{DriverError, sys};
@@ -18,41 +19,6 @@ use std::string::String;
 use std::thread;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
-
-/// An event, destroyed when dropped.
-pub(super) struct Event<'a> {
-    cuda: &'a Cuda,
-    event: sys::CUevent,
-}
-
-impl<'a> Event<'a> {
-    pub(super) fn new(cuda: &'a Cuda) -> Result<Self, Error> {
-        let event = cuda.done("cuEventCreate", cuda.driver().create_event())?;
-        Ok(Self { cuda, event })
-    }
-
-    pub(super) fn record(&self) -> Result<(), Error> {
-        let stream = self.cuda.stream();
-        // SAFETY: both are live.
-        let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
-        self.cuda.done("cuEventRecord", recorded)
-    }
-
-    /// Returns the time from this event to a later one; both have been reached.
-    pub(super) fn until(&self, later: &Self) -> Result<Duration, Error> {
-        // SAFETY: both are live.
-        let elapsed = unsafe { self.cuda.driver().elapsed(self.event, later.event) };
-        let ms = self.cuda.done("cuEventElapsedTime", elapsed)?;
-        Ok(Duration::from_secs_f64(f64::from(ms) * 1e-3))
-    }
-}
-
-impl Drop for Event<'_> {
-    fn drop(&mut self) {
-        // SAFETY: created once, destroyed once. An error here changes nothing.
-        let _ = unsafe { self.cuda.driver().destroy_event(self.event) };
-    }
-}
 
 /// The GPU's clock: an event for each lap.
 struct EventLaps<'a> {

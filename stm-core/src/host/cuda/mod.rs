@@ -21,6 +21,7 @@
 mod borrow;
 pub(crate) mod context;
 mod driver;
+mod event;
 mod graph;
 mod launch;
 mod memory;

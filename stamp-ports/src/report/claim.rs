@@ -1,0 +1,412 @@
+//! Claims and targets: each is a row of a JSON file, and one function judges them all.
+//!
+//! A [`Row`] says what is claimed and where, what the source gives in figures, and its [`Part`]s:
+//! which points are compared, the quotient or difference, and its [`Bound`]. Rust finds the
+//! numbers by the row's name, and [`judge`] makes of both the verdict and the rule that stands
+//! beside it, which so cannot differ from what is judged. For all rows:
+//!
+//! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
+//!   are.
+//! - Where a number is missing the row cannot be judged, and the reason names what is missing.
+//! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
+//!   than 1.25 times the other.
+
+use super::words::{percent, times};
+use crate::error::Result;
+use crate::head::Head;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Two rates that differ by this share or less are level.
+pub const LEVEL: f64 = 0.05;
+
+/// The most numbers of a row that are listed one by one.
+const LISTED: usize = 8;
+
+/// The format of the file with the judged claims.
+pub const FORMAT: &str = "stamp-claims/2";
+
+/// A judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The rule is met.
+    Holds,
+    /// The rule is met in some of its cases.
+    Partly,
+    /// The rule is not met.
+    Fails,
+    /// The document has no points for the rule.
+    Unknown,
+    /// The document has points, but no critical sections to compare them with.
+    WithoutLock,
+}
+
+impl Verdict {
+    /// Returns the verdict in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Partly => "holds in part",
+            Self::Fails => "does not hold",
+            Self::Unknown => "cannot be judged",
+            Self::WithoutLock => "critical section not measured",
+        }
+    }
+
+    /// Returns its class in the page.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Partly => "partly",
+            Self::Fails => "fails",
+            Self::Unknown | Self::WithoutLock => "unknown",
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What a number has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// More than this.
+    Above(f64),
+    /// This or more.
+    AtLeast(f64),
+    /// Less than this.
+    Below(f64),
+    /// This or less.
+    AtMost(f64),
+    /// From the first to the second.
+    Within(f64, f64),
+    /// The first or more; in part from the second on.
+    Graded(f64, f64),
+    /// So many times as fast: 0.8 of it is enough, and it holds in part if there is a difference.
+    Factor(f64),
+    /// 1 if a fact that the name of the case states is as claimed, else 0.
+    Fact,
+    /// Anything: it is shown and decides nothing.
+    Shown,
+}
+
+/// How a number is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A quotient: `1.25×`.
+    #[default]
+    Times,
+    /// A share: `31 %`.
+    Percent,
+    /// A number that is no quotient.
+    Plain,
+}
+
+impl Bound {
+    /// Judges a number.
+    fn verdict(self, x: f64) -> Verdict {
+        let met = match self {
+            Self::Above(least) => x > least,
+            Self::Below(most) => x < most,
+            Self::AtMost(most) => x <= most,
+            Self::Within(low, high) => (low..=high).contains(&x),
+            Self::Graded(least, part) if x < least && x >= part => return Verdict::Partly,
+            Self::AtLeast(least) | Self::Graded(least, _) => x >= least,
+            Self::Factor(claimed) if x < 0.8 * claimed && x > 1.0 + LEVEL => {
+                return Verdict::Partly;
+            }
+            Self::Factor(claimed) => x >= 0.8 * claimed,
+            Self::Fact => x > 0.0,
+            Self::Shown => true,
+        };
+        if met { Verdict::Holds } else { Verdict::Fails }
+    }
+}
+
+/// A part of a rule.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Which points are compared, and by which quotient or difference.
+    #[serde(default)]
+    pub what: &'static str,
+    /// What that has to be.
+    pub bound: Bound,
+    /// How it is shown.
+    #[serde(default)]
+    pub unit: Unit,
+}
+
+impl Part {
+    /// Returns a number as the figures show it.
+    fn show(&self, x: f64) -> String {
+        match self.unit {
+            Unit::Percent => percent(x),
+            Unit::Plain => format!("{x:.2}"),
+            Unit::Times => times(x),
+        }
+    }
+
+    /// Returns the part in words.
+    fn words(&self) -> String {
+        let number = |x: f64| match self.unit {
+            Unit::Percent => percent(x),
+            _ => x.to_string(),
+        };
+        let comma = self.what.contains(", ") && !self.what.ends_with(',');
+        let what = format!("{}{}", self.what, if comma { "," } else { "" });
+        match self.bound {
+            Bound::Above(least) => format!("{what} > {}", number(least)),
+            Bound::AtLeast(least) => format!("{what} \u{2265} {}", number(least)),
+            Bound::Below(most) => format!("{what} < {}", number(most)),
+            Bound::AtMost(most) => format!("{what} \u{2264} {}", number(most)),
+            Bound::Within(low, high) => format!("{what} from {} to {}", number(low), number(high)),
+            Bound::Graded(least, part) => {
+                format!(
+                    "{what} \u{2265} {}, in part from {} on",
+                    number(least),
+                    number(part)
+                )
+            }
+            Bound::Factor(claimed) => {
+                format!("{what} \u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
+            }
+            Bound::Fact | Bound::Shown => self.what.into(),
+        }
+    }
+}
+
+/// A claim or a target as it is stated: a row of a JSON file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Its name.
+    pub id: &'static str,
+    /// Where the source says so.
+    #[serde(default)]
+    pub section: &'static str,
+    /// What it says.
+    pub claim: &'static str,
+    /// What it gives in figures.
+    #[serde(default)]
+    pub theirs: &'static str,
+    /// The parts of the rule.
+    pub parts: Vec<Part>,
+}
+
+/// The rows of a file.
+///
+/// # Panics
+/// If the file has another form; a test reads each.
+pub fn rows(json: &'static str) -> Vec<Row> {
+    serde_json::from_str(json).expect("the file has rows")
+}
+
+/// The numbers of a part with the names of their cases; a number that is missing is `None`.
+pub type Found = Vec<(String, Option<f64>)>;
+
+/// A single number.
+pub fn one(name: impl Into<String>, value: Option<f64>) -> Found {
+    vec![(name.into(), value)]
+}
+
+/// A judged claim or target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Claim {
+    /// Its name.
+    pub id: &'static str,
+    /// The source, if the document is about several.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub paper: &'static str,
+    /// What is claimed.
+    #[serde(rename = "claim")]
+    pub text: &'static str,
+    /// Where the source says so.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub section: &'static str,
+    /// What the source gives in figures.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub theirs: &'static str,
+    /// The condition under which it holds.
+    pub rule: String,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// The figures that decide.
+    pub figures: String,
+    /// The same at this machine's sizes, where the rule depends on sizes.
+    #[serde(flatten)]
+    pub here: Option<Here>,
+}
+
+/// A verdict at this machine's sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Here {
+    /// Whether the claim holds.
+    #[serde(rename = "verdict_here")]
+    pub verdict: Verdict,
+    /// The figures that decide.
+    #[serde(rename = "figures_here")]
+    pub figures: String,
+}
+
+/// A number with the name of its case and its part.
+type Case<'r> = (String, f64, &'r Part);
+
+/// The figures that decide, in words: all, or of many how many meet the rule.
+fn told(
+    cases: &[Case<'_>],
+    verdicts: &[Verdict],
+    beside: Vec<String>,
+    mut missing: Vec<String>,
+) -> String {
+    let mut told = Vec::new();
+    let is_fact = |part: &Part| part.bound == Bound::Fact;
+    if cases.len() > LISTED {
+        let values = || cases.iter().map(|(_, value, _)| *value);
+        let met = verdicts.iter().filter(|v| **v == Verdict::Holds).count();
+        let (low, high) = (
+            values().fold(f64::INFINITY, f64::min),
+            values().fold(0.0, f64::max),
+        );
+        let part = cases[0].2;
+        let range = format!(", {} to {}", part.show(low), part.show(high));
+        let range = Some(range).filter(|_| !is_fact(part)).unwrap_or_default();
+        told.push(format!("{met} of {} cases meet it{range}", cases.len()));
+    } else if !cases.is_empty() {
+        let shown = cases.iter().map(|(name, x, part)| {
+            let number = Some(part.show(*x)).filter(|_| !is_fact(part));
+            number.map_or_else(|| name.clone(), |number| format!("{name} {number}"))
+        });
+        told.push(shown.collect::<Vec<_>>().join(", "));
+    }
+    if verdicts.contains(&Verdict::Holds) {
+        let zipped = cases.iter().zip(verdicts);
+        let not = zipped.filter(|(_, verdict)| **verdict != Verdict::Holds);
+        let not: Vec<&str> = not.map(|(case, _)| case.0.as_str()).collect();
+        if (1..=LISTED).contains(&not.len()) {
+            told.push(format!("not {}", not.join(", ")));
+        }
+    }
+    told.extend(beside);
+    missing.dedup();
+    if missing.len() > LISTED {
+        missing.truncate(LISTED);
+        missing.push("\u{2026}".into());
+    }
+    if !missing.is_empty() {
+        told.push(format!("not measured: {}", missing.join(", ")));
+    }
+    if told.is_empty() {
+        return "not measured".into();
+    }
+    told.join("; ")
+}
+
+/// Judges a row by the numbers that were found for its parts.
+///
+/// # Panics
+/// If there are not as many parts: then the row and what finds its numbers do not fit.
+pub fn judge(row: &Row, found: Vec<Found>) -> Claim {
+    assert_eq!(row.parts.len(), found.len(), "the parts of {}", row.id);
+    let (mut cases, mut missing, mut beside) = (Vec::new(), Vec::new(), Vec::new());
+    for (part, numbers) in row.parts.iter().zip(found) {
+        for (name, value) in numbers {
+            let value = value.filter(|value| !value.is_nan());
+            match (part.bound, value) {
+                (Bound::Shown, None) => {}
+                (Bound::Shown, Some(x)) => beside.push(format!("{name} {}", part.show(x))),
+                (_, None) => missing.push(name),
+                (_, Some(value)) => cases.push((name, value, part)),
+            }
+        }
+    }
+    let verdicts = cases.iter().map(|(_, x, part)| part.bound.verdict(*x));
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let all = |wanted| verdicts.iter().all(|verdict| *verdict == wanted);
+    let verdict = match () {
+        () if missing == [NO_SECTION] => Verdict::WithoutLock,
+        () if cases.is_empty() || !missing.is_empty() => Verdict::Unknown,
+        () if all(Verdict::Holds) => Verdict::Holds,
+        () if all(Verdict::Fails) => Verdict::Fails,
+        () => Verdict::Partly,
+    };
+    let told = told(&cases, &verdicts, beside, missing);
+    let rules = row.parts.iter().filter(|part| part.bound != Bound::Shown);
+    Claim {
+        id: row.id,
+        paper: "",
+        text: row.claim,
+        section: row.section,
+        theirs: row.theirs,
+        rule: rules.map(Part::words).collect::<Vec<_>>().join("; "),
+        verdict,
+        figures: told,
+        here: None,
+    }
+}
+
+/// What is missing where a gain has no critical section to be compared with.
+pub const NO_SECTION: &str = "a hand-written critical section";
+
+impl Claim {
+    /// Returns the claim as one that the whole document cannot judge, and why.
+    #[must_use]
+    pub fn without_judgement(mut self, why: &str) -> Self {
+        (self.verdict, self.figures) = (Verdict::Unknown, why.into());
+        self
+    }
+}
+
+/// How many of some claims came out how, in a sentence.
+pub fn tally(claims: &[Claim], what: &str) -> String {
+    let count = |verdict| claims.iter().filter(|c| c.verdict == verdict).count();
+    let mut text = format!(
+        "Of {} {what}, {} hold, {} hold in part, {} do not hold, and {} cannot be judged by this \
+         document",
+        claims.len(),
+        count(Verdict::Holds),
+        count(Verdict::Partly),
+        count(Verdict::Fails),
+        count(Verdict::Unknown) + count(Verdict::WithoutLock),
+    );
+    if count(Verdict::WithoutLock) > 0 {
+        let n = count(Verdict::WithoutLock);
+        text = format!("{text}, {n} of them because it has no critical section written by hand");
+    }
+    text + "."
+}
+
+/// The judged claims as JSON.
+///
+/// # Errors
+/// None that is known: every field has a form in JSON.
+pub fn to_json(head: &Head, targets: &[Claim], claims: &[Claim]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Judged<'d> {
+        format: &'static str,
+        /// The device and the time of the measurements, which identify them.
+        device: &'d str,
+        started: &'d str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<&'d str>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        targets: &'d [Claim],
+        claims: &'d [Claim],
+    }
+    let judged = Judged {
+        format: FORMAT,
+        device: &head.device.name,
+        started: &head.started,
+        commit: head.commit.as_deref(),
+        targets,
+        claims,
+    };
+    Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Verdicts and rules of rows that are made up.
+
+use super::*;
+
+/// What a row with one part says of these numbers.
+fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
+    let (bound, unit) = bound.split_once(' ').unwrap_or((bound, "times"));
+    let part = Part {
+        what: "",
+        bound: serde_json::from_str(bound).unwrap(),
+        unit: serde_json::from_str(&format!("\"{unit}\"")).unwrap(),
+    };
+    let row = Row {
+        id: "",
+        section: "",
+        claim: "",
+        theirs: "",
+        parts: vec![part],
+    };
+    let named = |(i, value): (usize, &Option<f64>)| (format!("case {}", i + 1), *value);
+    let claim = judge(&row, vec![values.iter().enumerate().map(named).collect()]);
+    (claim.verdict, claim.figures)
+}
+
+#[test]
+fn a_verdict_follows_from_numbers_and_their_bounds() {
+    use Verdict::{Fails, Holds, Partly, Unknown};
+    let above = r#"{"above":1.5}"#;
+    let most = r#"{"at_most":1}"#;
+    let factor = r#"{"factor":34}"#;
+    let graded = r#"{"graded":[8,0.95]}"#;
+    let all = [f64::INFINITY, f64::NAN];
+    let table: [(&str, &[Option<f64>], Verdict, &str); 16] = [
+        (above, &[Some(2.0)], Holds, "case 1 2.00\u{d7}"),
+        (above, &[Some(1.0)], Fails, "case 1 1.00\u{d7}"),
+        (
+            above,
+            &[Some(2.0), Some(1.0)],
+            Partly,
+            "case 1 2.00\u{d7}, case 2 1.00\u{d7}; not case 2",
+        ),
+        (
+            above,
+            &[Some(2.0), None],
+            Unknown,
+            "case 1 2.00\u{d7}; not measured: case 2",
+        ),
+        (most, &[Some(all[1])], Unknown, "not measured: case 1"),
+        (most, &[], Unknown, "not measured"),
+        (most, &[Some(all[0])], Fails, "case 1 \u{221e}"),
+        (factor, &[Some(27.3)], Holds, "case 1 27.3\u{d7}"),
+        (factor, &[Some(27.1)], Partly, "case 1 27.1\u{d7}"),
+        (factor, &[Some(1.04)], Fails, "case 1 1.04\u{d7}"),
+        (graded, &[Some(0.9)], Fails, "case 1 0.90\u{d7}"),
+        (graded, &[Some(1.0)], Partly, "case 1 1.00\u{d7}"),
+        (
+            r#"{"within":[0.4,0.6]} percent"#,
+            &[Some(0.5)],
+            Holds,
+            "case 1 50\u{a0}%",
+        ),
+        (
+            r#"{"above":0.7} plain"#,
+            &[Some(-0.21)],
+            Fails,
+            "case 1 -0.21",
+        ),
+        (r#""fact""#, &[Some(0.0)], Fails, "case 1"),
+        (r#""shown""#, &[Some(1.0)], Unknown, "case 1 1.00\u{d7}"),
+    ];
+    for (bound, values, verdict, figures) in table {
+        assert_eq!(judged(bound, values), (verdict, figures.to_owned()));
+    }
+    let ten: Vec<Option<f64>> = (1..=10).map(|i| Some(f64::from(i))).collect();
+    let figures = "8 of 10 cases meet it, 1.00\u{d7} to 10.0\u{d7}; not case 1, case 2";
+    assert_eq!(
+        judged(r#"{"above":2.5}"#, &ten),
+        (Partly, figures.to_owned())
+    );
+}
+
+#[test]
+fn a_rule_is_made_from_its_parts() {
+    let row = r#"[{"id": "", "claim": "", "parts": [
+        {"what": "A / B", "bound": {"above": 1.05}},
+        {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
+        {"bound": "shown"}]}]"#;
+    let rule = judge(&rows(row)[0], vec![Vec::new(); 3]).rule;
+    assert_eq!(rule, "A / B > 1.05; C, of all, \u{2264} 50\u{a0}%");
+}

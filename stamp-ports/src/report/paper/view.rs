@@ -1,0 +1,228 @@
+//! What figures, tables and sentences ask of the document: names, orders,
+//! ratios, the best of each workload.
+//!
+//! A result that was not verified is shown, marked, and never counts: not as
+//! the best, not as the baseline, not in a sentence.
+
+use super::published::plain;
+use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
+use crate::report::palette;
+use crate::report::words::times;
+use crate::variants::AskedVariant;
+
+/// The workloads in the paper's order, with its names and what they are.
+const NAMES: [(&str, &str, &str); 9] = [
+    ("ra", "RA", "random array"),
+    ("ht", "HT", "hash table"),
+    ("genome", "GN", "genome"),
+    ("gn1", "GN-1", "genome, segments"),
+    ("gn2", "GN-2", "genome, matching"),
+    ("labyrinth", "LB", "labyrinth"),
+    ("kmeans", "KM", "k-means"),
+    ("eigenbench", "EB", "EigenBench"),
+    ("bank", "bank", "transfers and audits"),
+];
+
+/// The workloads of the paper's Figure 2.
+pub const THEIRS: [&str; 7] = ["ra", "ht", "genome", "gn1", "gn2", "labyrinth", "kmeans"];
+
+/// A short name: the paper's, where it has one.
+pub fn label(workload: &str) -> String {
+    let plain = plain(workload);
+    let known = NAMES.iter().find(|(name, ..)| *name == plain);
+    known.map_or_else(|| workload.to_owned(), |(_, short, _)| (*short).to_owned())
+}
+
+/// The short name and what it stands for.
+pub fn heading(workload: &str) -> String {
+    let plain = plain(workload);
+    let known = NAMES.iter().find(|(name, ..)| *name == plain);
+    known.map_or_else(
+        || workload.to_owned(),
+        |(_, short, long)| format!("{short}, {long}"),
+    )
+}
+
+fn rank(workload: &str) -> usize {
+    let plain = plain(workload);
+    let known = NAMES.iter().position(|(name, ..)| *name == plain);
+    known.unwrap_or(NAMES.len())
+}
+
+/// Names without repetition, in the paper's order, others behind by name.
+pub fn workloads<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut found: Vec<&str> = names.into_iter().collect();
+    found.sort_by_key(|name| (rank(name), *name));
+    found.dedup();
+    found
+}
+
+/// Names without repetition, in the order of the legends.
+pub fn variants<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut found: Vec<&str> = names.into_iter().collect();
+    found.sort_by_key(|name| (palette::rank(name), *name));
+    found.dedup();
+    found
+}
+
+/// Numbers without repetition, ascending.
+pub fn distinct(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut found: Vec<u64> = numbers.into_iter().collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Threads of a launch.
+pub fn total(blocks: u32, threads: u32) -> u64 {
+    u64::from(blocks) * u64::from(threads)
+}
+
+/// Aborts over attempts; `None` if nothing was attempted.
+pub fn abort_rate(run: &Speedup) -> Option<f64> {
+    let aborts: f64 = run.aborts.values().map(|&n| n as f64).sum();
+    let attempts = aborts + run.commits as f64;
+    (attempts > 0.0).then(|| aborts / attempts)
+}
+
+/// The results of a workload, in the order of the legends.
+pub fn runs<'p>(paper: &'p Paper, workload: &str) -> Vec<&'p Speedup> {
+    let mut found: Vec<&Speedup> = paper
+        .speedups
+        .iter()
+        .filter(|run| run.workload == workload)
+        .collect();
+    found.sort_by_key(|run| palette::rank(&run.variant));
+    found
+}
+
+/// The workloads with results.
+pub fn measured(paper: &Paper) -> Vec<&str> {
+    workloads(paper.speedups.iter().map(|run| run.workload.as_str()))
+}
+
+/// The rate of the coarse-grained lock.
+pub fn baseline<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
+    paper
+        .speedups
+        .iter()
+        .find(|run| run.workload == workload && run.variant == "cgl" && counts(run))
+}
+
+/// Whether a result counts.
+pub fn counts(run: &Speedup) -> bool {
+    run.verified && run.tx_per_s.is_finite() && run.tx_per_s > 0.0
+}
+
+/// The rate over that of the coarse-grained lock, if both count.
+pub fn over_cgl(paper: &Paper, run: &Speedup) -> Option<f64> {
+    if !counts(run) {
+        return None;
+    }
+    baseline(paper, &run.workload).map(|cgl| run.tx_per_s / cgl.tx_per_s)
+}
+
+/// The rate over that of the same transactions as critical sections of one hand-written
+/// lock, if both count; documents of earlier versions have no such.
+pub fn over_critical_section(paper: &Paper, run: &Speedup) -> Option<f64> {
+    if !counts(run) {
+        return None;
+    }
+    let section = critical_section(paper, &run.workload)?;
+    Some(run.tx_per_s / section.tx_per_s)
+}
+
+/// The critical sections of a workload, or of a part of one.
+pub fn critical_section<'p>(paper: &'p Paper, workload: &str) -> Option<&'p CriticalSection> {
+    let mut all = paper.critical_sections.iter();
+    all.find(|section| section.workload == workload && section.counts())
+}
+
+/// Both ratios, as far as there are: `46× (12× over the critical section)`.
+pub fn both(paper: &Paper, run: &Speedup, over_cgl: f64) -> String {
+    match over_critical_section(paper, run) {
+        Some(ratio) => format!(
+            "{} ({} over the critical section)",
+            times(over_cgl),
+            times(ratio)
+        ),
+        None => times(over_cgl),
+    }
+}
+
+/// The fastest algorithm of a workload; `optimized` is one of the others and
+/// would win by chance.
+pub fn fastest<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
+    runs(paper, workload)
+        .into_iter()
+        .filter(|run| counts(run) && run.variant != "optimized")
+        .max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))
+}
+
+/// The document with the kernels of a workload, where it has several that run
+/// transactions, in the place of the whole: they do unlike work, and the paper
+/// shows GN-1 and GN-2 apart.
+pub fn apart(paper: &Paper) -> Paper {
+    let mut apart = paper.clone();
+    apart.speedups = paper.speedups.iter().flat_map(parts).collect();
+    apart
+}
+
+/// A result's kernels as results of their own; the result itself if it has not
+/// several.
+fn parts(run: &Speedup) -> Vec<Speedup> {
+    let kernels = run.kernels.iter();
+    let kernels: Vec<_> = kernels
+        .filter(|k| k.commits > 0 && k.time_ms > 0.0)
+        .collect();
+    if kernels.len() < 2 {
+        return vec![run.clone()];
+    }
+    let part = |kernel: &&KernelPart| {
+        let (rate, name) = (kernel.tx_per_s(), kernel.work());
+        Speedup {
+            workload: format!("{}/{name}", run.workload),
+            tx_per_s: rate,
+            tx_per_s_min: rate,
+            tx_per_s_max: rate,
+            over_cgl: None,
+            over_critical_section: None,
+            kernels: Vec::new(),
+            ..run.clone()
+        }
+    };
+    kernels.iter().map(part).collect()
+}
+
+/// The document without the variants that are not the paper's.
+pub fn theirs(paper: &Paper) -> Paper {
+    let known = |name: &str| {
+        let all = AskedVariant::of_paper();
+        all.iter().any(|variant| variant.name() == name)
+    };
+    let mut paper = paper.clone();
+    paper.speedups.retain(|run| known(&run.variant));
+    paper.threads.retain(|point| known(&point.variant));
+    paper.eigenbench.retain(|point| known(&point.variant));
+    paper
+}
+
+/// The speed-up at the page's head: the largest in GN-2, for which alone the
+/// paper gives a number; else the largest in a workload of the paper's Figure
+/// 2; else the largest. `apart` is the document with kernels apart.
+pub fn headline(apart: &Paper) -> Option<(&Speedup, f64)> {
+    let theirs = |run: &Speedup| THEIRS.contains(&plain(&run.workload).as_str());
+    largest(apart, |run| plain(&run.workload) == "gn2")
+        .or_else(|| largest(apart, theirs))
+        .or_else(|| largest(apart, |_| true))
+}
+
+/// The largest speed-up over the coarse-grained lock, of these results.
+pub fn largest(paper: &Paper, of: impl Fn(&Speedup) -> bool) -> Option<(&Speedup, f64)> {
+    paper
+        .speedups
+        .iter()
+        .filter(|run| run.variant != "optimized" && run.variant != "cgl" && of(run))
+        .filter_map(|run| Some((run, over_cgl(paper, run)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}

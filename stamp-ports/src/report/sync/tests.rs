@@ -1,0 +1,325 @@
+//! The whole report, from documents that are made up: what must be in it, and that it makes
+//! nothing up.
+
+use super::claims::{self, all};
+use super::data::{Data, PARTS};
+use super::{figures, report};
+use crate::report::PAGE;
+use crate::report::claim::{Claim, Verdict};
+use crate::report::tests::{HOSTILE, file, parse, words};
+use crate::sync::bench::Bench;
+use crate::sync::document::Point;
+use sample::{empty, full};
+use std::collections::BTreeMap;
+
+mod rows;
+pub(in crate::report) mod sample;
+
+fn page_of(bench: &Bench) -> String {
+    file(&report(bench), PAGE)
+}
+
+#[test]
+fn a_full_document_has_a_point_in_every_panel() {
+    for figure in report(&full()).figures {
+        for panel in &figure.panels {
+            let empty = panel.marks.0.contains("not measured");
+            assert!(!empty, "{}: {}", figure.id, panel.title);
+        }
+    }
+}
+
+#[test]
+fn every_series_of_a_panel_has_a_look_of_its_own() {
+    let bench = full();
+    for drawn in figures::all(&Data::new(&bench)) {
+        let looks = drawn
+            .figure
+            .legend
+            .iter()
+            .map(|key| format!("{:?}", key.sample));
+        let looks: Vec<String> = looks.collect();
+        for (i, look) in looks.iter().enumerate() {
+            // Bars have their names beside them.
+            let again = looks[..i].contains(look) && !look.starts_with("Fill");
+            assert!(
+                !again,
+                "{}: {}",
+                drawn.figure.id, drawn.figure.legend[i].name
+            );
+        }
+        for panel in &drawn.figure.panels {
+            let drawn_in = |slot: &usize| {
+                let colour = crate::report::palette::line(*slot).0.css();
+                panel.marks.0.contains(&format!("stroke=\"{colour}\""))
+            };
+            let lines = (0..12).filter(drawn_in).count();
+            assert!(lines <= 8, "{}: {lines}", drawn.figure.id);
+        }
+    }
+}
+
+#[test]
+fn without_points_nothing_is_judged_drawn_or_said() {
+    let bench = empty();
+    for claim in all(&bench) {
+        assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
+        let here = claim.here.as_ref().unwrap();
+        assert_eq!(here.verdict, Verdict::Unknown, "{}", claim.id);
+        assert!(!claim.figures.contains("\u{d7}"), "{}", claim.figures);
+    }
+    let data = Data::new(&bench);
+    for target in claims::all_targets(&bench) {
+        assert_eq!(target.verdict, Verdict::Unknown, "{}", target.text);
+    }
+    for drawn in figures::all(&data) {
+        assert!(drawn.figure.legend.is_empty(), "{}", drawn.figure.id);
+        assert_eq!(drawn.figure.about, ["Not measured."]);
+        for panel in &drawn.figure.panels {
+            assert!(
+                panel.marks.0.contains("not measured"),
+                "{}",
+                drawn.figure.id
+            );
+        }
+    }
+    parse(&page_of(&bench));
+}
+
+#[test]
+fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
+    let mut bench = full();
+    for point in &mut bench.points {
+        point.verified = false;
+        point.note = Some("the count is 5, not 6 <&>".into());
+    }
+    bench.machine = None;
+    let data = Data::new(&bench);
+    for claim in all(&bench).iter().filter(|claim| claim.id != "A-N1") {
+        assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
+    }
+    for drawn in figures::all(&data) {
+        assert_eq!(drawn.figure.about, ["Not measured."], "{}", drawn.figure.id);
+    }
+    let text = page_of(&bench);
+    let page = parse(&text);
+    let told = words(page.root());
+    assert!(told.contains("the count is 5, not 6 <&>") && told.contains("With a wrong result"));
+}
+
+#[test]
+fn points_without_a_time_say_why() {
+    let mut bench = empty();
+    let asked = crate::sync::document::Asked {
+        part: "barrier".into(),
+        implementation: "grid.sync".into(),
+        blocks: 132,
+        threads: 128,
+        parameters: BTreeMap::new(),
+    };
+    let why = "nvcc was not found".to_owned();
+    bench.points.push(Point::without_time(&asked, why.clone()));
+    let text = page_of(&bench);
+    let told = words(parse(&text).root());
+    assert!(told.contains("1 of 1 points have no time"), "{told}");
+    assert_eq!(
+        told.matches(&why).count(),
+        2,
+        "in the table and among the peers"
+    );
+    assert!(told.contains("No peer was measured"));
+}
+
+#[test]
+fn all_points_stand_in_the_tables() {
+    let bench = full();
+    let text = page_of(&bench);
+    let page = parse(&text);
+    for part in PARTS {
+        let caption = format!("All points of the part {part}");
+        let mut tables = page.descendants().filter(|n| n.has_tag_name("table"));
+        let table = tables
+            .find(|t| {
+                t.children()
+                    .any(|c| c.has_tag_name("caption") && words(c) == caption)
+            })
+            .unwrap_or_else(|| panic!("{caption}"));
+        let rows = table.descendants().filter(|n| n.has_tag_name("tr")).count();
+        let points = bench.points.iter().filter(|p| p.part == part).count();
+        assert_eq!(rows, points + 1, "{part}");
+    }
+}
+
+#[test]
+fn a_cpu_is_drawn_and_not_judged() {
+    let mut bench = full();
+    bench.head.device.gpu = None;
+    for claim in all(&bench) {
+        assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
+        assert!(claim.figures.contains("CPU"), "{}", claim.id);
+    }
+    assert!(!figures::all(&Data::new(&bench))[0].figure.legend.is_empty());
+    assert!(page_of(&bench).contains("Measured on a CPU"));
+}
+
+/// The sample with texts and numbers that could break a page.
+pub(in crate::report) fn hostile() -> Bench {
+    let hostile = HOSTILE;
+    let mut bench = full();
+    bench.head.command = hostile.into();
+    bench.head.notes = vec![hostile.into()];
+    bench.head.settings.insert(hostile.into(), hostile.into());
+    for (i, point) in bench.points.iter_mut().enumerate() {
+        match i % 9 {
+            0 => point.implementation = hostile.into(),
+            1 => point.ms = f64::MAX,
+            2 => point.ms = f64::MIN_POSITIVE,
+            3 => point.ms = -1.0,
+            4 => point.per_s = 1e300,
+            5 => (point.blocks, point.threads) = (u32::MAX, 0),
+            6 => point.note = Some(hostile.into()),
+            7 => (point.most, point.fewest) = (Some(u64::MAX), Some(0)),
+            _ => {
+                point.parameters.insert(hostile.into(), u64::MAX);
+            }
+        }
+    }
+    bench
+}
+
+#[test]
+fn a_document_survives_being_written_and_read() {
+    let bench = full();
+    let text = serde_json::to_string(&bench).unwrap();
+    assert_eq!(Bench::parse(&text).unwrap(), bench);
+    for (text, said) in [
+        ("{", "not JSON"),
+        ("{}", "no \"format\""),
+        (r#"{"format":"stamp-paper/1"}"#, "stamp-paper/1"),
+        (r#"{"format":"stamp-sync/1"}"#, "field"),
+    ] {
+        let error = Bench::parse(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn the_command_reports_on_the_document_in_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = serde_json::to_string(&full()).unwrap();
+    std::fs::write(folder.path().join("sync.json"), text).unwrap();
+    assert!(crate::report::report(folder.path(), Some("Ours & theirs")).unwrap());
+    let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
+    assert!(page.contains("<h1>Ours &amp; theirs</h1>"));
+    for name in ["claims-sync.json", "counter.svg", "sections.svg"] {
+        assert!(folder.path().join(name).is_file(), "{name}");
+    }
+    std::fs::write(folder.path().join("paper.json"), "{}").unwrap();
+    let error = crate::report::report(folder.path(), None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("sync.json") && error.contains("paper.json"),
+        "{error}"
+    );
+}
+
+/// The target about what begins with these words.
+fn target(bench: &Bench, what: &str) -> Claim {
+    let mut all = claims::all_targets(bench).into_iter();
+    all.find(|target| target.text.starts_with(what)).unwrap()
+}
+
+/// Makes the points of an implementation so many times as fast.
+fn faster(bench: &mut Bench, kind: &str, by: f64) {
+    for point in bench.points.iter_mut().filter(|p| p.implementation == kind) {
+        point.ms /= by;
+        point.per_s *= by;
+    }
+}
+
+#[test]
+fn targets_are_reached_in_part_or_missed_by_the_ratios() {
+    let mut bench = full();
+    // As made up, the default is as fast as its peer: not 1.3 times from 132 blocks on.
+    let mutex = target(&bench, "The default mutex");
+    assert_eq!(mutex.verdict, Verdict::Partly, "{mutex:?}");
+    faster(&mut bench, "default", 1.31);
+    assert_eq!(target(&bench, "The default mutex").verdict, Verdict::Holds);
+    faster(&mut bench, "default", 0.5);
+    assert_eq!(target(&bench, "The default mutex").verdict, Verdict::Fails);
+
+    assert_eq!(target(&bench, "Combining").verdict, Verdict::Fails);
+    faster(&mut bench, "combining", 10.0);
+    assert_eq!(target(&bench, "Combining").verdict, Verdict::Holds);
+    assert_eq!(target(&bench, "Hash table").verdict, Verdict::Holds);
+    assert!(target(&bench, "Hash table").figures.contains("stm:fast"));
+
+    assert_eq!(target(&bench, "Sorted list").verdict, Verdict::Fails);
+    faster(&mut bench, "stm:fast", 5.0);
+    assert_eq!(target(&bench, "Sorted list").verdict, Verdict::Holds);
+
+    assert_eq!(target(&bench, "Fairness").verdict, Verdict::Holds);
+    let unfair = bench
+        .points
+        .iter_mut()
+        .filter(|p| p.implementation == "default");
+    for point in unfair {
+        (point.most, point.fewest) = (Some(201), Some(100));
+    }
+    assert_eq!(target(&bench, "Fairness").verdict, Verdict::Fails);
+}
+
+#[test]
+fn a_barrier_of_shorter_latency_reaches_its_target() {
+    let mut bench = full();
+    assert_eq!(
+        target(&bench, "The default barrier").verdict,
+        Verdict::Partly
+    );
+    faster(&mut bench, "counted", 1.3);
+    let barrier = target(&bench, "The default barrier");
+    assert_eq!(barrier.verdict, Verdict::Holds);
+    assert!(
+        barrier.figures.contains("1056 x 128, counted 0.77\u{d7}"),
+        "{barrier:?}"
+    );
+    // A point with the default's name is the default, even if another kind is faster.
+    let mut slow: Vec<_> = bench.points.clone();
+    slow.retain(|p| p.implementation == "tree");
+    for point in &mut slow {
+        point.implementation = "default".into();
+        point.per_s /= 2.0;
+    }
+    bench.points.extend(slow);
+    assert_eq!(
+        target(&bench, "The default barrier").verdict,
+        Verdict::Fails
+    );
+    bench.points.retain(|p| p.implementation != "grid.sync");
+    assert_eq!(
+        target(&bench, "The default barrier").verdict,
+        Verdict::Unknown
+    );
+}
+
+#[test]
+fn points_of_other_launches_are_not_called_missing() {
+    let mut bench = empty();
+    bench
+        .points
+        .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
+    for drawn in figures::all(&Data::new(&bench)) {
+        let [about] = drawn.figure.about.as_slice() else {
+            panic!("{:?}", drawn.figure.about);
+        };
+        let other = about.contains("with these launches");
+        assert_eq!(
+            other,
+            drawn.parts == ["counter"],
+            "{}: {about}",
+            drawn.figure.id
+        );
+        assert!(drawn.figure.legend.is_empty());
+    }
+}

@@ -1,0 +1,247 @@
+//! Documents that are made up.
+
+use crate::devices::{Description, Gpu};
+use crate::head::Head;
+use crate::measure::machine::abstraction::Benchmarks;
+use crate::measure::machine::abstraction::tests::FERMI;
+use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
+use crate::report::palette;
+use crate::report::sync::prose::{figure, kinds};
+use crate::sync::bench::{Bench, FORMAT};
+use crate::sync::document::Point;
+use std::collections::BTreeMap;
+
+/// A point with a time, which is right.
+pub(in crate::report) fn point(
+    part: &str,
+    kind: &str,
+    (blocks, threads): (u32, u32),
+    parameter: Option<(&str, u64)>,
+    ms: f64,
+) -> Point {
+    let parameters = parameter.map(|(name, value)| (name.to_owned(), value));
+    Point {
+        part: part.into(),
+        implementation: kind.into(),
+        blocks,
+        threads,
+        parameters: parameters.into_iter().collect(),
+        operations: 32_768,
+        repeat: 5,
+        ms,
+        ms_min: 0.9 * ms,
+        ms_max: 1.1 * ms,
+        per_s: 32_768.0 / ms * 1e3,
+        most: None,
+        fewest: None,
+        cycles: None,
+        verified: true,
+        note: None,
+    }
+}
+
+/// A document without points, of a GPU with 132 multiprocessors.
+pub(in crate::report) fn empty() -> Bench {
+    let head = Head {
+        format: FORMAT.into(),
+        version: "0.1.0".into(),
+        commit: Some("0123abc".into()),
+        ptx: Some("ptx-of-the-sample".into()),
+        compiler: Some("a compiler".into()),
+        driver: Some("1.2.3".into()),
+        command: "stamp bench sync --out sample".into(),
+        quick: false,
+        seed: 1,
+        started: "2026-01-31T12:00:00Z".into(),
+        seconds: 300.0,
+        complete: true,
+        device: Description {
+            id: "cuda:0".into(),
+            name: "a made-up GPU".into(),
+            processors: 132,
+            warp_width: 32,
+            threads_max: 1024,
+            blocks_max: 1 << 30,
+            shared_bytes_max: 1 << 16,
+            available_bytes: 1 << 36,
+            gpu: Some(Gpu {
+                compute_capability: "9.0".into(),
+                driver_cuda_version: "13.0".into(),
+                memory_bytes: 1 << 37,
+                l2_bytes: 50 << 20,
+                resident_threads_per_processor: 2048,
+            }),
+        },
+        settings: BTreeMap::from([("program".into(), "program-of-the-sample".into())]),
+        notes: vec!["SAMPLE: made up, none of it was measured.".into()],
+    };
+    Bench {
+        head,
+        points: Vec::new(),
+        machine: None,
+    }
+}
+
+/// How slow a kind is, made up: its place in this list.
+const KINDS: [&str; 16] = [
+    "none",
+    "added",
+    "lock-free",
+    "combining",
+    "stm:fast",
+    "mcs",
+    "anderson",
+    "ticket",
+    "ticket-handoff",
+    "fetch-add",
+    "cohort",
+    "ring",
+    "stm:hv-sorting",
+    "ttas",
+    "tas-backoff",
+    "tas",
+];
+
+fn slow(kind: &str) -> f64 {
+    let plain = palette::plain(kind).trim_end_matches('2');
+    let found = KINDS.iter().position(|k| *k == plain);
+    1.0 + found.unwrap_or(4) as f64 / 4.0
+}
+
+/// A document with all points that the report asks for, made up.
+pub(in crate::report) fn full() -> Bench {
+    let mut bench = empty();
+    let all = &mut bench.points;
+    counter_and_table(all);
+    list(all);
+    operations(all);
+    sections(all);
+    bench.machine = Some(machine());
+    bench
+}
+
+fn counter_and_table(all: &mut Vec<Point>) {
+    for kind in kinds("counter-beside") {
+        all.push(point("counter", kind, (1, 1), None, 2.0));
+        for blocks in [1, 8, 16, 32, 66, 132, 264] {
+            for threads in [32, 64, 128, 256, 384, 512, 1024] {
+                let ms = slow(kind) * f64::from(blocks * threads).sqrt() / 10.0;
+                all.push(point("counter", kind, (blocks, threads), None, ms));
+            }
+        }
+    }
+    for kind in kinds("table-beside") {
+        for (blocks, buckets) in pairs(&[30, 132, 1056], &[16, 32, 64, 256]) {
+            let time = if kind == "lock-free" {
+                2e3
+            } else {
+                slow(kind) * 1e4
+            };
+            let (parameter, ms) = (Some(("buckets", buckets)), time / buckets as f64);
+            all.push(point("table", kind, (blocks, 256), parameter, ms));
+        }
+    }
+}
+
+/// Each of some numbers with each of some others.
+fn pairs(a: &[u32], b: &[u64]) -> Vec<(u32, u64)> {
+    a.iter().flat_map(|a| b.iter().map(|b| (*a, *b))).collect()
+}
+
+fn list(all: &mut Vec<Point>) {
+    let entries = [16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096];
+    for (blocks, entries) in pairs(&[30, 132], &entries) {
+        let parameter = Some(("entry-points", entries));
+        let ms = 1e4 / (entries as f64);
+        for kind in kinds("coupling").into_iter().chain(["coarse:ttas"]) {
+            all.push(point(
+                "list",
+                kind,
+                (blocks, 128),
+                parameter,
+                slow(kind) * ms,
+            ));
+        }
+        for kind in kinds("coarse") {
+            for threads in [32, 64, 128, 256, 512, 1024] {
+                if entries <= 128 || threads == 128 {
+                    let ms = slow(kind) * ms * (1.0 + 32.0 / f64::from(threads));
+                    all.push(point("list", kind, (blocks, threads), parameter, ms));
+                }
+            }
+        }
+    }
+}
+
+fn operations(all: &mut Vec<Point>) {
+    let mut mutexes: Vec<&str> = figure("mutexes")
+        .panels
+        .into_iter()
+        .flat_map(|(_, kinds)| kinds)
+        .collect();
+    mutexes.sort_unstable();
+    mutexes.dedup();
+    let not_default = |kind: &&str| *kind != "default";
+    for n in [1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112] {
+        let barriers = figure("barriers").panels.swap_remove(1).1;
+        for kind in barriers.into_iter().filter(not_default) {
+            let ms = 1.0 + slow(kind) * f64::from(n);
+            all.push(point("barrier", kind, (n, 128), None, ms));
+        }
+        for kind in &mutexes {
+            let mut point = point("mutex", kind, (n, 128), None, slow(kind));
+            (point.most, point.fewest) = (Some(200), Some(if *kind == "tas" { 50 } else { 199 }));
+            all.push(point);
+        }
+        for count in [1, 2, 10, 120] {
+            for kind in kinds("semaphores").into_iter().filter(not_default) {
+                let ms = slow(kind) * f64::from(n) / (count as f64);
+                all.push(point(
+                    "semaphore",
+                    kind,
+                    (n, 128),
+                    Some(("count", count)),
+                    ms,
+                ));
+            }
+        }
+    }
+}
+
+fn sections(all: &mut Vec<Point>) {
+    for (n, rounds) in pairs(&[512, 132], &[0, 100, 100_000]) {
+        for kind in kinds("sections") {
+            let ms = slow(kind) * (1.0 + rounds as f64);
+            let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
+            if kind == "none" {
+                point.note = Some("the sum is 138999".into());
+            }
+            all.push(point);
+        }
+    }
+}
+
+/// Fermi's times of Table 1, as if they were ours.
+fn machine() -> Measurement {
+    let grid = |blocks| GridTimes {
+        why: "made up".into(),
+        threads: 32,
+        accesses: 1000,
+        times_ns: Benchmarks { blocks, ..FERMI },
+    };
+    Measurement {
+        schema: SCHEMA,
+        version: "0.1.0".into(),
+        device: "cuda:0".into(),
+        name: "a made-up GPU".into(),
+        driver: "13.0".into(),
+        unix_time: 0,
+        seconds: 1.0,
+        sizes: "made up".into(),
+        grids: vec![grid(128), grid(1056)],
+        rates: Vec::new(),
+        barriers: Vec::new(),
+        semaphores: Vec::new(),
+        mutexes: Vec::new(),
+    }
+}

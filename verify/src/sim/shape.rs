@@ -1,0 +1,98 @@
+//! The shape of a launch, and sets of its lanes.
+
+use crate::rng::Rng;
+
+/// A set of small numbers: constant-time insertion, removal and choice.
+#[derive(Default)]
+pub(super) struct Set {
+    pub(super) members: Vec<u32>,
+    /// Where each number is in `members`, or [`ABSENT`].
+    pub(super) place: Vec<u32>,
+}
+
+pub(super) const ABSENT: u32 = u32::MAX;
+
+impl Set {
+    pub(super) fn begin(&mut self, numbers: u32) {
+        self.members.clear();
+        self.place.clear();
+        self.place.resize(numbers as usize, ABSENT);
+    }
+
+    pub(super) fn insert(&mut self, number: u32) {
+        if self.place[number as usize] == ABSENT {
+            self.place[number as usize] = self.members.len() as u32;
+            self.members.push(number);
+        }
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        let place = std::mem::replace(&mut self.place[number as usize], ABSENT);
+        if place != ABSENT {
+            self.members.swap_remove(place as usize);
+            if let Some(&moved) = self.members.get(place as usize) {
+                self.place[moved as usize] = place;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.place[number as usize] != ABSENT
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Returns a member at random; the set is not empty.
+    #[inline]
+    pub(super) fn any(&self, rng: &mut Rng) -> u32 {
+        self.members[rng.below(self.members.len() as u32) as usize]
+    }
+}
+
+/// The shape of a launch, for a schedule.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) blocks: u32,
+    pub(super) threads: u32,
+    pub(super) width: u32,
+}
+
+impl Shape {
+    pub(super) const fn lanes(self) -> u32 {
+        self.blocks * self.threads
+    }
+
+    pub(super) const fn warps_a_block(self) -> u32 {
+        self.threads.div_ceil(self.width)
+    }
+
+    pub(super) const fn warps(self) -> u32 {
+        self.warps_a_block() * self.blocks
+    }
+
+    /// Returns the number of a lane's warp in the grid, and the lane's index
+    /// there.
+    pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
+        let (block, thread) = (lane / self.threads, lane % self.threads);
+        (
+            block * self.warps_a_block() + thread / self.width,
+            thread % self.width,
+        )
+    }
+
+    /// Returns the first lane of a warp.
+    pub(super) const fn base_of(self, warp: u32) -> u32 {
+        let (block, in_block) = (warp / self.warps_a_block(), warp % self.warps_a_block());
+        block * self.threads + in_block * self.width
+    }
+
+    /// Returns the lanes of a warp, as a mask.
+    pub(super) const fn lanes_of(self, warp: u32) -> u32 {
+        let rest = self.threads - (warp % self.warps_a_block()) * self.width;
+        u32::MAX >> (32 - if rest < self.width { rest } else { self.width })
+    }
+}

@@ -1,0 +1,137 @@
+//! What the committed PTX was built from: checksums of its sources and of itself, in a file that
+//! `cargo xtask ptx` writes.
+//!
+//! To build all PTX again takes minutes, and most commits change neither its sources nor the PTX. So
+//! CI builds it only where one of them has another checksum than is written there, and always with
+//! `--all`.
+
+use crate::Tree;
+use crate::error::Error;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use stm_core_build::files::{Checksum, committed_ptx, read};
+
+/// The file, from the workspace's root.
+const FILE: &str = "stm-kernels/built-from.txt";
+
+/// The files and folders that a build of the PTX reads. What a file is of is said by the compiler
+/// in the PTX itself.
+const SOURCES: [&str; 9] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "stm-core/Cargo.toml",
+    "stm-core/src",
+    "stm-core/macros",
+    "stm-core/build",
+    "stm-kernels/Cargo.toml",
+    "stm-kernels/src",
+    "xtask/src/build.rs",
+];
+
+/// Those of them that are of the host alone: no build for a GPU has them.
+const OF_THE_HOST: [&str; 1] = ["stm-core/src/host"];
+
+/// Adds the sources below a path.
+fn sources(path: &Path, root: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
+    if OF_THE_HOST.iter().any(|host| path == root.join(host)) {
+        return Ok(());
+    }
+    if path.is_dir() {
+        let file = |source| Error::file(path.to_owned(), source);
+        for entry in std::fs::read_dir(path).map_err(file)? {
+            sources(&entry.map_err(file)?.path(), root, found)?;
+        }
+    } else if path
+        .extension()
+        .is_some_and(|end| end == "rs" || end == "toml" || end == "lock")
+    {
+        found.insert(path.to_owned());
+    }
+    Ok(())
+}
+
+/// The file's text as it should be now.
+fn text(tree: &Tree) -> Result<String, Error> {
+    let mut files = BTreeSet::new();
+    for source in SOURCES {
+        sources(&tree.root.join(source), &tree.root, &mut files)?;
+    }
+    let mut checksum = Checksum::default();
+    for path in &files {
+        let name = path.strip_prefix(&tree.root).unwrap_or(path);
+        checksum.add(&name.to_string_lossy());
+        checksum.add(&read(path)?);
+    }
+    let ptx = committed_ptx(&tree.root)?.checksum;
+    Ok(format!(
+        "# Checksums of what the committed PTX was built from, and of the PTX; written by `cargo xtask ptx`.\n\
+         sources {checksum}\nptx {ptx}\n"
+    ))
+}
+
+/// Whether neither the sources nor the PTX have changed since it was written.
+pub(crate) fn is_current(tree: &Tree) -> Result<bool, Error> {
+    let written = std::fs::read_to_string(tree.root.join(FILE)).unwrap_or_default();
+    Ok(written == text(tree)?)
+}
+
+/// Writes the file, beside its place first.
+pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+    let path = tree.root.join(FILE);
+    let beside = path.with_extension("new");
+    let file = |source| Error::file(path.clone(), source);
+    std::fs::write(&beside, text(tree)?).map_err(file)?;
+    std::fs::rename(&beside, &path).map_err(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with one source of each kind, and no PTX.
+    fn tree() -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        for source in SOURCES {
+            let path = root.join(source);
+            let path = if path.extension().is_some() {
+                path
+            } else {
+                path.join("lib.rs")
+            };
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, source).unwrap();
+        }
+        for folder in [
+            "stm-core/src/host",
+            "stm-core/ptx/copy",
+            "stm-kernels/ptx/ra",
+        ] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        std::fs::write(root.join("stm-kernels/ptx/ra/fast.ptx"), "// by one\n").unwrap();
+        std::fs::write(root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
+        let target = root.join("target");
+        (folder, Tree { root, target })
+    }
+
+    #[test]
+    fn a_change_of_a_source_or_of_the_ptx_is_seen_and_one_of_the_host_is_not() {
+        let (_folder, tree) = tree();
+        assert!(!is_current(&tree).unwrap(), "nothing was written");
+        for (changed, seen) in [
+            ("stm-core/src/host/cpu.rs", false),
+            ("stm-core/src/ORDERING.md", false),
+            ("stm-core/src/lib.rs", true),
+            ("stm-core/src/new.rs", true),
+            ("Cargo.lock", true),
+            ("stm-kernels/ptx/ra/fast.ptx", true),
+            ("xtask/src/build.rs", true),
+        ] {
+            write(&tree).unwrap();
+            assert!(is_current(&tree).unwrap());
+            std::fs::write(tree.root.join(changed), "// by one\nchanged").unwrap();
+            assert_eq!(!is_current(&tree).unwrap(), seen, "{changed}");
+        }
+    }
+}
