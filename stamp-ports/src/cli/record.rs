@@ -241,9 +241,15 @@ fn record_variant(
     let judge = args.check || args.page.is_some() || args.out.is_none();
     let mut judged = Judged::default();
     let mut number = 0;
+    let form = if args.input.shared.is_static {
+        "-static"
+    } else {
+        ""
+    };
     let row = record(device, variant, input, settings, |history: History| {
         if let Some(dir) = &args.out {
-            history.save(&dir.join(format!("{}-{variant}-{number}.history", input.name())))?;
+            let file = format!("{}-{variant}{form}-{number}.history", input.name());
+            history.save(&dir.join(file))?;
             number += 1;
         }
         if judge {
@@ -371,7 +377,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     if args.json {
         say(serde_json::json!({
             "workload": workload,
-            "variant": row.variant.name(),
+            "variant": row.name(),
             "blocks": row.blocks,
             "threads": row.threads,
             "transactions": row.transactions,
@@ -392,7 +398,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     }
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
-        row.variant.name(),
+        row.name(),
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
@@ -407,7 +413,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
             stderr(),
             "note: {}: {} histories were recorded again, as their buffers were full: \
              a larger --attempts avoids that",
-            row.variant,
+            row.name(),
             row.repeated
         );
     }
