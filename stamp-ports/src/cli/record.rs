@@ -8,6 +8,7 @@ use crate::numbers::{parse_count, parse_count_32};
 use crate::record::input::{Input, check_options};
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
+use crate::workloads::form::Form;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::parse_names;
 use clap::{Arg, Args};
@@ -197,6 +198,9 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         return Err(Error::Usage(
             "--transactions and --attempts must be 1 or more".into(),
         ));
+    }
+    for &variant in &args.variant {
+        Form::of(args.input.shared.is_static).check(variant.into())?;
     }
     if let Some(dir) = &args.out {
         std::fs::create_dir_all(dir).map_err(|source| Error::File {
