@@ -9,6 +9,7 @@
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
 //! | `update` | `update_each`, the loop of static updates |
+//! | `work` | what a lane does in an attempt, in the two parts that a loop runs |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `conclude` | one attempt inside its loop, and what follows from its result |
@@ -27,3 +28,4 @@ pub(crate) mod team;
 pub(crate) mod throttle;
 mod update;
 pub(crate) mod wait;
+pub(crate) mod work;

@@ -25,47 +25,13 @@ use crate::run::outcome::{Counts, Outcome};
 use crate::run::step::Step;
 use crate::run::throttle::{Ticket, Width};
 use crate::run::wait::{Bed, Sleep};
+use crate::run::work::{Body, Work};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
-
-/// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
-/// first, and those that have succeeded commit together.
-pub(crate) trait Work<L: Lane, A: Algorithm> {
-    /// What an attempt returns.
-    type Result;
-
-    /// Forgets what an earlier round left, so that nothing of it stays in registers.
-    #[inline(always)]
-    fn begin_round(&mut self) {}
-
-    /// Makes the attempt up to its commit.
-    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
-
-    /// Commits. The lanes `together` call it together.
-    #[inline(always)]
-    fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
-        A::commit(tx, together)
-    }
-}
-
-/// The work of a closure.
-pub(crate) struct Body<F>(pub(crate) F);
-
-impl<L: Lane, A: Algorithm, R, F> Work<L, A> for Body<F>
-where
-    F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
-{
-    type Result = R;
-
-    #[inline(always)]
-    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<R> {
-        (self.0)(tx, i)
-    }
-}
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads

@@ -31,7 +31,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::io::Output;
 use crate::lane::Lane;
 use crate::memory::word::Element;
-use crate::run::single::Body;
+use crate::run::work::Body;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;

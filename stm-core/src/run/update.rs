@@ -5,8 +5,8 @@ use crate::array::view::View;
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 use crate::observe::probe::Event;
-use crate::run::single::Work;
 use crate::run::step::Step;
+use crate::run::work::Work;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
@@ -17,20 +17,55 @@ use core::ops::Range;
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a
-    /// transaction whose words are known before the first is read. It is the simplest form of a
-    /// transaction and the fastest.
+    /// transaction whose words are known before the first is read. Where a transaction has this
+    /// form, this is the method to reach for: it is the shortest to write and the fastest. Every
+    /// thread of the launch calls it with the same range.
     ///
-    /// Update `i` reads the elements `at(i)` of `array` together, passes them to `change`, and
-    /// writes what that returns to the first `W` of them; the others are only read. With `None` it
-    /// writes nothing. `change` is called anew after a conflict, and always with values that
-    /// existed at one time; it holds the elements meanwhile, so it should do nothing but compute. An
-    /// element may be named twice; the last value is the one that stays then.
+    /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
+    /// and writes what that returns to the first `W` of them; the others are only read. With `None`
+    /// it writes nothing.
     ///
-    /// At most 32 elements. An index past the end ends the launch with
-    /// [`Error::OutOfRange`](crate::host::Error::OutOfRange).
+    /// # Guarantees
+    /// An update takes effect as a whole, at one point in time, as every other transaction does, and
+    /// may run beside dynamic ones. `change` sees values that the elements had together. It is
+    /// called once in an attempt, and in a later attempt again only under an algorithm other than
+    /// [`Fast`](crate::algorithm::Fast); `at` is called in every attempt. Both should do nothing
+    /// but compute: elements are owned while `change` runs, and a transaction inside of it ends
+    /// the launch with [`Error::Nested`](crate::host::Error::Nested).
     ///
-    /// The literature calls this a static transaction (Shavit and Touitou 1995) or a multi-word
-    /// compare-and-swap (Harris, Fraser and Pratt 2002).
+    /// # Costs
+    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once,
+    /// with the accesses in flight together, and nothing can abort after that. An element that is
+    /// only read is owned as well, so updates that only read the same element conflict, where
+    /// dynamic transactions would not. The other algorithms run an update as a dynamic
+    /// transaction, and need sets that hold its elements.
+    ///
+    /// # Bad input
+    /// - An index past the end ends the launch with
+    ///   [`Error::OutOfRange`](crate::host::Error::OutOfRange), as in [`Tx::read_many`].
+    /// - An element may be named several times. `change` has its value at each place, and the last
+    ///   value among those that are written is the one that stays.
+    /// - More than 32 elements, or more elements written than read, do not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::prelude::*;
+    /// #[kernel]
+    /// pub fn clear<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
+    ///     stm.update_each(lane, 0..9, words, |_| [0; 33], |_, _: [u32; 33]| Some([0; 33]));
+    /// }
+    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// # let mut stm = Stm::on(&Cpu::new())?;
+    /// # let words = stm.array("words", &[0u32; 40])?;
+    /// # clear::launch(&mut stm, Launch::new(1, 1), &words)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// - Elements of two arrays, or of two memories, cannot be named: there is one `array`, and it
+    ///   has the layout of this memory's algorithm.
+    ///
+    /// # Literature
+    /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002 call
+    /// what it does a multi-word compare-and-swap.
     ///
     /// ```
     /// use stm_core::prelude::*;
@@ -44,7 +79,15 @@ impl<A: Algorithm> StmRef<A> {
     ///         (a != 0).then(|| [a - 1, b + 1])
     ///     });
     /// }
-    /// # fn main() {}
+    ///
+    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// let mut stm = Stm::on(&Cpu::new())?;
+    /// let accounts = stm.array("accounts", &[10u32; 200])?;
+    /// let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
+    /// assert_eq!(done.commits, 5_000); // 4,000 of them found an empty account
+    /// assert_eq!(accounts.download()?[..100], [0; 100]);
+    /// # Ok(())
+    /// # }
     /// ```
     #[inline(always)]
     pub fn update_each<L: Lane, T: Element, const N: usize, const W: usize>(
