@@ -56,6 +56,7 @@ directed_programs! {
     three_increments: "three-increments";
     update_pairs: "update-pairs";
     update_beside: "update-beside";
+    update_restored: "update-restored";
     update_twins: "update-twins";
     write_skew: "write-skew";
     crossed_pair: "crossed-pair";

@@ -4,8 +4,11 @@ use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Cpu, Error, Launch, Pod, RetryLimits, Stm, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
+use stm_core::observe::Mutant;
 use stm_core::{Element, Lane, StmRef, View, with_algorithm};
 use stm_kernels::draw::{below, draw};
+use verify::program::directed::Directed;
+use verify::program::{Case, Op, run as run_case};
 use verify::recording::{Recording, words_needed};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
@@ -254,5 +257,29 @@ fn a_closure_that_panics_leaves_nothing_owned() {
             };
             assert!(what.contains("no lock is held"), "{}: {what}", A::NAME);
         });
+    }
+}
+
+/// Returns a directed program whose transactions other than static updates only read, with a
+/// defect.
+fn beside_readers(name: &str, mutant: Mutant, seed: u64) -> Case {
+    let program = Directed::named(name).unwrap();
+    let mut case = program.case(Variant::Fast, Some(mutant), seed);
+    let updates = case.program.updates(0);
+    for ops in &mut case.program.transactions[updates..] {
+        ops.retain(|op| matches!(op, Op::Read(_)));
+    }
+    case
+}
+
+/// No other commit stores anything in these programs.
+#[test]
+fn an_update_needs_each_of_its_fences() {
+    for mutant in [Mutant::NoF2Value, Mutant::NoF3, Mutant::NoF5] {
+        for name in ["update-beside", "update-restored"] {
+            let mut cases = (0..1000).map(|seed| beside_readers(name, mutant, seed));
+            let found = cases.any(|case| run_case(&case).is_err());
+            assert!(found, "{} survives in {name}", mutant.name());
+        }
     }
 }

@@ -145,17 +145,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         on: bool,
     ) {
         let lane = tx.lane;
-        let apart = !S::packs::<T>();
-        let pair = Self::is_pair(lane, apart, words[0]);
-        if apart && !pair && on {
-            // ORDER(F6): whoever reads the old version from this store sees the value that belongs
-            // to it, as with the store that it replaces.
-            Mutant::NoF6.fence(lane);
-        }
+        let pair = Self::is_pair(lane, !S::packs::<T>(), words[0]);
         each!(k < N, {
             let word = S::version_word(S::map(tx.stm), words[k]);
             let mine = on && owned.held >> k & 1 != 0 && !Mutant::UpdateNotGivenBack.on(lane);
-            // SAFETY: an owned word is of an element in range. Relaxed: as in `restore_batch`.
+            // SAFETY: an owned word is of an element in range. Relaxed: a packed word, or a pair, is
+            // everything there is to see. Of any other, F2 lies between the lock and this store, so
+            // whoever reads the old version from it sees the value that belongs to it.
             unsafe {
                 if pair {
                     let old = [owned.seen[k], owned.values[k].to_bits64()];

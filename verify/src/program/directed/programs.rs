@@ -55,6 +55,17 @@ pub const ALL: &[Directed] = &[
     )
     .updates(),
     Directed::new(
+        "update-restored",
+        "static updates that give words back beside transactions that read these",
+        &[
+            "r010 w0+1 w1+1 / r010 w0+1 w1+1",
+            "r100 w1+1 w0+1 / r100 w1+1 w0+1",
+            "r0 r1 / r1 r0 / r0 r1 / r1 r0",
+        ],
+        &[0, 0],
+    )
+    .updates(),
+    Directed::new(
         "update-twins",
         "static updates that name a word twice, written twice or written and only read",
         &[
