@@ -16,7 +16,7 @@ pub enum Form {
 }
 
 /// The name of `fast` with transactions in their static form.
-const FAST_STATIC: &str = "fast, static";
+pub const FAST_STATIC: &str = "fast, static";
 
 impl Form {
     /// Returns the form that an option asks for.
