@@ -2,6 +2,7 @@
 
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, of, short};
+use crate::variants::AskedVariant;
 use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
@@ -152,7 +153,7 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
     text += &remarks(reports);
     let resolved: Vec<String> = reports
         .iter()
-        .filter(|r| r.variant != r.resolved)
+        .filter(|r| r.variant == AskedVariant::Optimized.name())
         .map(|r| format!("{} for {}", r.resolved, r.workload))
         .collect();
     if !resolved.is_empty() {

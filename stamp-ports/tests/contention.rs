@@ -11,6 +11,7 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::list::List;
 use stamp_ports::workloads::map::Map;
@@ -52,6 +53,7 @@ fn random_array_of_32_words_keeps_every_increment() {
         words: 32,
         reads: 4,
         writes: 4,
+        form: Form::Dynamic,
     };
     for (locks, stripe) in MEMORIES {
         for shape in SHAPES {
@@ -66,6 +68,7 @@ fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
         words: 32,
         reads: 8,
         writes: 3,
+        form: Form::Dynamic,
     };
     for (locks, stripe) in [(2, 4), (16, 16), (1 << 10, 4)] {
         all_variants(ra, (2, 8), locks, stripe, 600);
@@ -78,6 +81,7 @@ fn transactions_that_only_read_commit_and_change_nothing() {
         words: 32,
         reads: 4,
         writes: 0,
+        form: Form::Dynamic,
     };
     all_variants(ra, (2, 8), 16, 4, 600);
 }
@@ -88,6 +92,7 @@ fn more_reads_than_go_to_memory_together_are_verified() {
         words: 64,
         reads: 37,
         writes: 37,
+        form: Form::Dynamic,
     };
     all_variants(ra, (2, 4), 16, 4, 200);
 }
@@ -199,6 +204,7 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
                 audit_percent: 30,
                 audit_range,
                 adds_row: None,
+                form: Form::Dynamic,
             };
             for (locks, stripe) in MEMORIES {
                 all_variants(bank, SHAPES[0], locks, stripe, 600);
@@ -216,6 +222,7 @@ fn bank_of_transfers_only_and_of_audits_only_is_verified() {
             audit_percent,
             audit_range: 20,
             adds_row: None,
+            form: Form::Dynamic,
         };
         all_variants(bank, SHAPES[1], 16, 4, 1000);
     }
@@ -233,6 +240,7 @@ fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_s
                 audit_percent,
                 audit_range,
                 adds_row: Some(row),
+                form: Form::Dynamic,
             };
             for (locks, stripe) in MEMORIES {
                 for report in all_variants(bank, SHAPES[0], locks, stripe, 600) {
@@ -325,6 +333,7 @@ fn these_runs_do_collide() {
         words: 32,
         reads: 4,
         writes: 4,
+        form: Form::Dynamic,
     };
     let bank = Bank {
         accounts: 37,
@@ -332,6 +341,7 @@ fn these_runs_do_collide() {
         audit_percent: 30,
         audit_range: 5,
         adds_row: None,
+        form: Form::Dynamic,
     };
     let eigenbench = Eigenbench { plan: EIGENBENCH };
     collides(|| all_variants(ra, (2, 8), 16, 4, 20_000));

@@ -11,6 +11,7 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
@@ -21,6 +22,7 @@ const RA: Ra = Ra {
     words: 32,
     reads: 4,
     writes: 4,
+    form: Form::Dynamic,
 };
 
 fn run(

@@ -25,6 +25,9 @@
 //! }
 //! ```
 //!
+//! Where the words of a transaction are known before it reads any, [`StmRef::update_each`] is
+//! the first thing to reach for: a *static update* is shorter to write and faster.
+//!
 //! A transaction can also write several words at once with [`Tx::write_many`]
 //! and add to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
 //! [`StmRef::for_each_team`] run one transaction by all lanes of a warp

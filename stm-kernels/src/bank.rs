@@ -14,6 +14,9 @@
 //! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two
 //! of them and reads neither, so that under some algorithms no two transfers
 //! conflict.
+//!
+//! [`BankUpdates`] makes transfers in their static form, as their accounts are known before the
+//! first is read. It has no audits: one reads more accounts than a static update takes.
 
 use crate::draw::{below, draw};
 use core::marker::PhantomData;
@@ -265,6 +268,37 @@ impl<A: Algorithm> Bank<A> {
     }
 }
 
+/// The bank kernel in its static form: transfers as static updates. The plan must have no audits;
+/// one that it has changes nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct BankUpdates<A>(PhantomData<A>);
+
+impl<A: Algorithm> BankUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
+        let plan = p.plan;
+        let table = |at| {
+            // As in `Bank`.
+            p.tables.get(at).map_or(0, |entry| {
+                // SAFETY: in range of a live array that nothing writes.
+                unsafe { lane.load_relaxed_64(entry) }
+            })
+        };
+        let at = |i| match plan.transaction(i, table) {
+            BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
+            BankTransaction::Audit { .. } => [0, 1],
+        };
+        let change = |i, [taken, given]: [i32; 2]| match plan.transaction(i, table) {
+            BankTransaction::Transfer { amount, .. } => {
+                Some([taken.wrapping_sub(amount), given.wrapping_add(amount)])
+            }
+            BankTransaction::Audit { .. } => None,
+        };
+        p.stm
+            .update_each(lane, 0..p.transactions, &p.accounts, at, change);
+    }
+}
+
 /// Compares the sum that an audit has seen of a range with the one that it has
 /// always had.
 #[inline(always)]
@@ -349,6 +383,7 @@ impl<A: Algorithm> BankAdds<A> {
 
 kernels!(Bank, BankParams, "bank");
 kernels!(BankAdds, BankAddsParams, "bank_adds");
+kernels!(BankUpdates, BankParams, "bank_static", [Fast]);
 
 #[cfg(test)]
 mod tests {

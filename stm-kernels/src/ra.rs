@@ -5,10 +5,14 @@
 //! seed and its number, not on the values that it reads. It moves amounts
 //! between words, so the sum of the array never changes, and the host can
 //! replay all transactions in any order and compare every word.
+//!
+//! [`RaUpdates`] makes the same transactions in their static form, as their
+//! words are known before the first is read.
 
 use crate::draw::{below, draw, mix};
+use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, Plain, StmRef, kernel};
+use stm_core::{Lane, Plain, StmRef, kernel, kernels};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
@@ -102,8 +106,9 @@ impl RaTransaction {
     }
 }
 
-/// The number of reads whose loads are in flight together.
-const BATCH: usize = 16;
+/// The number of reads whose loads are in flight together, and the number of words that a
+/// transaction of [`RaUpdates`] reads and writes.
+pub const BATCH: usize = 16;
 
 /// The random-array kernel: `transactions` transactions of a plan over an array
 /// of at least as many words as each reads.
@@ -170,6 +175,68 @@ pub fn random_array<L: Lane, A: Algorithm>(
         Ok(())
     });
 }
+
+/// The random-array kernel in its static form: the transactions of [`RandomArray`] as static
+/// updates. The plan must read and write [`BATCH`] words.
+#[derive(Clone, Copy, Debug)]
+pub struct RaUpdates<A>(PhantomData<A>);
+
+impl<A: Algorithm> RaUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &RaParams<A>) {
+        let plan = p.plan;
+        let at = |i| {
+            let me = plan.transaction(i);
+            let w = |j: u32| u64::from(me.word(j));
+            // Written out, as in `random_array`.
+            [
+                w(0),
+                w(1),
+                w(2),
+                w(3),
+                w(4),
+                w(5),
+                w(6),
+                w(7),
+                w(8),
+                w(9),
+                w(10),
+                w(11),
+                w(12),
+                w(13),
+                w(14),
+                w(15),
+            ]
+        };
+        let change = |i, found: [u32; BATCH]| {
+            let me = plan.transaction(i);
+            let new = |j: u32| found[j as usize].wrapping_add(me.delta(j));
+            let new: [u32; BATCH] = [
+                new(0),
+                new(1),
+                new(2),
+                new(3),
+                new(4),
+                new(5),
+                new(6),
+                new(7),
+                new(8),
+                new(9),
+                new(10),
+                new(11),
+                new(12),
+                new(13),
+                new(14),
+                new(15),
+            ];
+            Some(new)
+        };
+        p.stm
+            .update_each(lane, 0..p.transactions, &p.words, at, change);
+    }
+}
+
+kernels!(RaUpdates, RaParams, "ra_static", [Fast]);
 
 #[cfg(test)]
 mod tests {

@@ -146,6 +146,10 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         }
         Mutant::PoolReusedPrivate => (Fast, &["silent-node-reused", "silent-nodes"]),
         Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &["silent-turns", "silent-chain"]),
+        Mutant::UpdateLostKept | Mutant::UpdateReadBefore | Mutant::UpdateNotGivenBack => {
+            (Fast, &["update-pairs", "update-beside"])
+        }
+        Mutant::UpdateStoredTwice | Mutant::UpdateReadStays => (Fast, &["update-twins"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
 }

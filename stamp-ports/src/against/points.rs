@@ -1,7 +1,7 @@
 //! The points of `bench against`.
 //!
 //! A *row* is a workload with its options, and a *point* is a row at a launch. Each row runs at the
-//! launch that a program chooses by itself, and rows of RA and bank at fixed launches too, from
+//! launch that a program chooses by itself, and rows of dynamic RA and bank at fixed launches too, from
 //! sixteen warps to more threads than a GPU holds at a time.
 //!
 //! The sizes are chosen so that a launch takes some milliseconds to some 100 ms on an H200 whether
@@ -94,13 +94,16 @@ const fn sized_by(option: &'static str, row: Row) -> Row {
 
 /// The rows of the whole list.
 #[rustfmt::skip]
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 20] = [
     row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
     row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
     row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
     row("ra-8m", "random array of 8 M words", ("ra", &["--words", "8M"]), FEW),
+    row("ra-16k-static", "ra-16k, static updates", ("ra", &["--words", "16K", "--static"]), &[(DEFAULT, "256K")]),
+    row("ra-8m-static", "ra-8m, static updates", ("ra", &["--words", "8M", "--static"]), &[(DEFAULT, "2M")]),
     row("bank-audits", "transfers, and audits among them", ("bank", &[]), FEW),
     row("bank-transfers", "transfers alone", ("bank", &["--audit-share", "0"]), FEW),
+    row("bank-static", "bank-transfers, static updates", ("bank", &["--audit-share", "0", "--static"]), &[(DEFAULT, "2M")]),
     row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
     row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
     row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),
@@ -250,7 +253,7 @@ mod tests {
         assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
         assert_eq!(named(&["ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra"]).unwrap(), 18);
+        assert_eq!(named(&["ra"]).unwrap(), 20);
         assert_eq!(named(&["ht"]).unwrap(), 2);
         assert_eq!(named(&["ht@default"]).unwrap(), 1);
         let error = named(&["ra", "rb"]).unwrap_err();

@@ -8,6 +8,7 @@ use crate::numbers::{parse_count, parse_count_32};
 use crate::record::input::{Input, check_options};
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
+use crate::workloads::form::Form;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::parse_names;
 use clap::{Arg, Args};
@@ -198,6 +199,9 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
             "--transactions and --attempts must be 1 or more".into(),
         ));
     }
+    for &variant in &args.variant {
+        Form::of(args.input.shared.is_static).check(variant.into())?;
+    }
     if let Some(dir) = &args.out {
         std::fs::create_dir_all(dir).map_err(|source| Error::File {
             path: dir.clone(),
@@ -241,9 +245,15 @@ fn record_variant(
     let judge = args.check || args.page.is_some() || args.out.is_none();
     let mut judged = Judged::default();
     let mut number = 0;
+    let form = if args.input.shared.is_static {
+        "-static"
+    } else {
+        ""
+    };
     let row = record(device, variant, input, settings, |history: History| {
         if let Some(dir) = &args.out {
-            history.save(&dir.join(format!("{}-{variant}-{number}.history", input.name())))?;
+            let file = format!("{}-{variant}{form}-{number}.history", input.name());
+            history.save(&dir.join(file))?;
             number += 1;
         }
         if judge {
@@ -371,7 +381,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     if args.json {
         say(serde_json::json!({
             "workload": workload,
-            "variant": row.variant.name(),
+            "variant": row.name(),
             "blocks": row.blocks,
             "threads": row.threads,
             "transactions": row.transactions,
@@ -392,7 +402,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     }
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
-        row.variant.name(),
+        row.name(),
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
@@ -407,7 +417,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
             stderr(),
             "note: {}: {} histories were recorded again, as their buffers were full: \
              a larger --attempts avoids that",
-            row.variant,
+            row.name(),
             row.repeated
         );
     }

@@ -6,6 +6,7 @@ use crate::measure::run_spec::RunSpec;
 use crate::numbers::{count, digits3, short};
 use crate::output::{aborts, over_cgl};
 use crate::workloads::AnyWorkload;
+use crate::workloads::workload::Sizes;
 use std::fmt::Write as _;
 use stm_core::algorithm::Variant;
 
@@ -39,7 +40,7 @@ impl Rows {
     /// Fits the columns to these runs of workloads, and to a terminal of so many
     /// columns.
     pub(super) fn fitting<'a>(
-        runs: impl Iterator<Item = (&'a str, RunSpec)>,
+        runs: impl Iterator<Item = (&'a dyn Sizes, RunSpec)>,
         columns: Option<usize>,
     ) -> Self {
         let mut widths = HEADER.map(str::len);
@@ -47,8 +48,8 @@ impl Rows {
         for (workload, spec) in runs {
             let transactions = count(spec.transactions).len();
             for (column, width) in [
-                (0, workload.len()),
-                (1, spec.variant.name().len()),
+                (0, workload.name().len()),
+                (1, workload.form().name(spec.variant).len()),
                 (2, launch(spec.shape).len()),
                 (3, transactions),
                 (5, transactions),

@@ -87,6 +87,7 @@ impl Plan<'_> {
         let specs = self.specs(workload);
         for spec in &specs {
             check_input(workload, spec.transactions)?;
+            workload.form().check(spec.variant)?;
             Launch::new(spec.shape.0, spec.shape.1).check(&self.device.limits())?;
         }
         Ok(())
@@ -124,7 +125,7 @@ impl Plan<'_> {
         let mut runner = Runner::new(self.device, workload, self.seed, most.unwrap_or(0))?;
         for (i, row) in rows.iter().enumerate() {
             ahead.at(Some(first + i));
-            let variant = row.spec.variant.name();
+            let variant = workload.sizes().form().name(row.spec.variant);
             let is_late = until.is_some_and(|until| Instant::now() >= until);
             if is_late && i >= demonstration::ALWAYS {
                 shown.skipped.push((name, variant));
@@ -223,7 +224,7 @@ impl Shown {
     fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) {
         let runs = workloads.iter().flat_map(|workload| {
             let specs = plan.specs(workload.sizes()).into_iter();
-            specs.map(|spec| (workload.sizes().name(), spec))
+            specs.map(|spec| (workload.sizes(), spec))
         });
         self.rows = Rows::fitting(runs, terminal_columns());
         let sizes = workloads.iter().map(AnyWorkload::sizes);

@@ -28,7 +28,7 @@ pub struct TimeMs {
 pub struct RunReport {
     /// The workload's name.
     pub workload: &'static str,
-    /// The variant asked for.
+    /// The variant asked for, and its form where that is static: `fast, static`.
     pub variant: &'static str,
     /// The device's id.
     pub device: String,
@@ -146,7 +146,7 @@ impl RunReport {
         }
         Self {
             workload: workload.name(),
-            variant: spec.variant.name(),
+            variant: workload.form().name(spec.variant),
             device: device.id(),
             blocks: spec.shape.0,
             threads: spec.shape.1,

@@ -135,7 +135,7 @@ impl<'s, 'a> Search<'s, 'a> {
     fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
         let mut tried = Tried {
             workload: self.workload.into(),
-            variant: spec.variant.name().into(),
+            variant: self.runner.workload().form().name(spec.variant).into(),
             locks: spec.config.locks,
             blocks: spec.shape.0,
             threads: spec.shape.1,
@@ -320,6 +320,9 @@ impl SearchSpec {
     /// take long, so all of it is checked before the first of them.
     pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
         check_input(workload, self.transactions_of(workload))?;
+        for &variant in &self.variants {
+            workload.form().check(variant)?;
+        }
         for &locks in &self.locks {
             let config = self.memory.config(locks, workload.capacity(), None);
             // The smallest launch: the shapes that are tried may be too large.

@@ -117,6 +117,7 @@ mod tests {
     use super::*;
     use crate::devices::AnyDevice;
     use crate::workloads::AnyWorkload;
+    use crate::workloads::form::Form;
     use crate::workloads::ra::Ra;
     use crate::workloads::workload::Sizes;
     use stm_core::host::StmConfig;
@@ -125,6 +126,7 @@ mod tests {
         words: 1 << 10,
         reads: 16,
         writes: 5,
+        form: Form::Dynamic,
     };
 
     fn of_ra(transactions: u64, bytes_max: u64) -> Option<Accesses> {

@@ -4,6 +4,7 @@
 use super::recording::{BufferFull, Recording};
 use super::settings::{Row, Settings, Sink};
 use crate::error::Error;
+use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
@@ -41,6 +42,7 @@ impl<'a, D: Device> Session<'a, D> {
     pub(super) fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
         let row = Row {
             variant,
+            form: Form::Dynamic,
             blocks: settings.blocks,
             threads: settings.threads,
             runs: 0,
@@ -162,6 +164,7 @@ impl<'a, D: Device> Session<'a, D> {
         sink: &mut Sink<'_>,
     ) -> Result<Ended, Error> {
         workload.check(workload.transactions().unwrap_or(1))?;
+        self.row.form = workload.form();
         let shape = self.shape(workload);
         self.row.threads = shape.threads;
         let (transactions, room) = self.plan(workload, shape)?;
@@ -250,7 +253,7 @@ impl<'a, D: Device> Session<'a, D> {
         let sizes = parameters.filter(|(_, value)| value.is_u64());
         what.extend(sizes.map(|(name, value)| format!("{name}={value}")));
         Header {
-            variant: self.row.variant.to_string(),
+            variant: self.row.name().to_owned(),
             workload: what.join(" "),
             device: self.device.name(),
             seed: format!("{seed:#x}"),

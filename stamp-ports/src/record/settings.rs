@@ -1,6 +1,8 @@
 //! How to record, and what a recording comes to.
 
 use crate::error::Error;
+use crate::variants::AskedVariant;
+use crate::workloads::form::Form;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::RetryLimits;
@@ -40,6 +42,8 @@ pub struct Settings {
 pub struct Row {
     /// The variant.
     pub variant: Variant,
+    /// The form of its transactions.
+    pub form: Form,
     /// Blocks of a launch.
     pub blocks: u32,
     /// Threads of a block.
@@ -62,6 +66,13 @@ pub struct Row {
     pub wall: Duration,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
+}
+
+impl Row {
+    /// Returns the name of the variant and its form.
+    pub const fn name(&self) -> &'static str {
+        self.form.name(AskedVariant::Algorithm(self.variant))
+    }
 }
 
 /// Takes the histories, and breaks when it has seen enough.

@@ -12,6 +12,7 @@
 //! | file | is |
 //! | --- | --- |
 //! | [`input`] | what an input is |
+//! | [`form`] | the dynamic and the static form of transactions |
 //! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
@@ -71,6 +72,7 @@ pub mod compare;
 pub mod contender;
 pub mod critical;
 pub mod exclusion;
+pub mod form;
 pub mod input;
 pub mod launcher;
 pub mod memory;

@@ -23,7 +23,8 @@ pub trait Prepared<D: Device> {
     /// Makes the data fit for launches of this shape with an algorithm.
     ///
     /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
+    /// An algorithm without kernels for the form of the workload's transactions, too little
+    /// memory on the host or the device, or an error of the device.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
     /// Does what [`Workload::initial`] does.
@@ -114,6 +115,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()> {
+        self.of.form().check(algorithm.into())?;
         let (layout, granule) = traits_of(algorithm);
         let lanes = match granule {
             Granule::Lane | Granule::LaneInTurn => {

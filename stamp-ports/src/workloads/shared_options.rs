@@ -21,6 +21,8 @@ pub enum SharedOption {
     Transactions,
     /// `--adds`.
     Adds,
+    /// `--static`.
+    Static,
     /// `--keys`.
     Keys,
     /// `--lookups`.
@@ -38,6 +40,7 @@ impl SharedOption {
             "input" => Some(Self::File),
             "transactions" => Some(Self::Transactions),
             "adds" => Some(Self::Adds),
+            "is_static" => Some(Self::Static),
             "keys" => Some(Self::Keys),
             "lookups" => Some(Self::Lookups),
             "alike" => Some(Self::Alike),
@@ -74,6 +77,11 @@ pub struct SharedOptions {
     /// other, audits and additions do
     #[arg(long)]
     pub adds: bool,
+    /// In ra and bank, transactions are static updates, whose words are known
+    /// before the first is read; of the variant fast, in ra with 16 reads and 16
+    /// writes, in bank with --audit-share 0
+    #[arg(long = "static")]
+    pub is_static: bool,
     /// Different keys of map [default: 1M] or list [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys: Option<u32>,
@@ -97,6 +105,7 @@ impl Default for SharedOptions {
             input: None,
             transactions: None,
             adds: false,
+            is_static: false,
             keys: None,
             lookups: None,
             alike: None,

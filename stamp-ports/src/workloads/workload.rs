@@ -2,6 +2,7 @@
 //! algorithm to launch, and a result to verify.
 
 use super::contender::Contender;
+use super::form::Form;
 use super::launcher::Launcher;
 use crate::error::Result;
 use serde::Serialize;
@@ -104,6 +105,11 @@ pub trait Sizes: Debug {
     /// caller does.
     fn transactions(&self) -> Option<u64> {
         None
+    }
+
+    /// The form of its transactions.
+    fn form(&self) -> Form {
+        Form::Dynamic
     }
 
     /// Whether a warp makes each transaction, with an algorithm that has teams.

@@ -7,6 +7,7 @@ use crate::driven::{Recorded, Setup, simulations};
 use stamp_ports::Error;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::workload::Workload;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
@@ -22,6 +23,7 @@ const BANK: Bank = Bank {
     audit_percent: 50,
     audit_range: 6,
     adds_row: None,
+    form: Form::Dynamic,
 };
 
 const EIGENBENCH: Eigenbench = Eigenbench {

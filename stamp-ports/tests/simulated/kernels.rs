@@ -2,6 +2,7 @@
 //! final state compared with what the transactions must leave.
 
 use stamp_ports::record::{Settings, record_made};
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
@@ -96,6 +97,7 @@ const RA: Ra = Ra {
     words: 24,
     reads: 3,
     writes: 2,
+    form: Form::Dynamic,
 };
 const HT: Ht = Ht {
     buckets: 5,

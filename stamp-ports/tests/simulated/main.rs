@@ -7,4 +7,5 @@ mod kernels;
 mod kmeans;
 mod labyrinth_and_genome;
 mod profile;
+mod static_forms;
 mod vacation;

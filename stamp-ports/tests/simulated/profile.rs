@@ -3,6 +3,7 @@
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
 use crate::driven::{Setup, simulations};
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
@@ -58,6 +59,7 @@ fn all_schedules(algorithm: Variant) {
         words: 24,
         reads: 4,
         writes: 3,
+        form: Form::Dynamic,
     };
     let ht = Ht {
         buckets: 8,
@@ -99,6 +101,7 @@ fn more_words_read_is_more_time_in_the_sets() {
             words: 1 << 10,
             reads,
             writes: 1,
+            form: Form::Dynamic,
         };
         let config = SimConfig {
             warp_width: 4,
@@ -120,6 +123,7 @@ fn with_one_lock_for_all_lanes_spend_their_time_waiting_for_it() {
         words: 24,
         reads: 4,
         writes: 3,
+        form: Form::Dynamic,
     };
     for config in profiled(2) {
         let (profile, _) = run(&ra, Variant::Cgl, config);

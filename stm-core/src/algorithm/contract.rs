@@ -44,6 +44,30 @@ impl Scratch for () {
     }
 }
 
+/// Words that a static update owns, as it found them.
+#[derive(Clone, Copy, Debug)]
+pub struct Owned<T, const N: usize> {
+    /// The version words.
+    pub(crate) seen: [u64; N],
+    /// The values.
+    pub(crate) values: [T; N],
+    /// The words whose lock this update gives back, as a bit mask. Of a word that is named twice
+    /// only one is among them.
+    pub(crate) held: u32,
+}
+
+impl<T: Element, const N: usize> Owned<T, N> {
+    /// No words.
+    #[inline(always)]
+    pub(crate) fn none() -> Self {
+        Self {
+            seen: [0; N],
+            values: [T::from_bits64(0); N],
+            held: 0,
+        }
+    }
+}
+
 /// A concurrency-control algorithm.
 pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
@@ -184,6 +208,49 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// reports the version to a probe by `Tx::committed_as`. The lanes
     /// `together` call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
+
+    /// Whether it owns the words of a static update when it reads them ([`Self::own_many`]). The
+    /// others run one as any transaction.
+    const OWNS: bool = false;
+
+    /// Owns `words` and reads them, all at once, or owns none of them: the first half of a
+    /// static update (`run/update.rs`). The sets of the attempt stay empty.
+    ///
+    /// # Errors
+    /// A word that another attempt owns.
+    #[inline(always)]
+    fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+    ) -> (Owned<T, N>, TxResult<()>) {
+        (Owned::none(), Err(Abort::Stopped))
+    }
+
+    /// Says that the attempt, a static update, is going to store `words` words.
+    #[inline(always)]
+    fn will_update<L: Lane>(_tx: &mut Tx<'_, L, Self>, _words: u32) {}
+
+    /// Gives words back as they were, if `on`.
+    #[inline(always)]
+    fn disown_many<L: Lane, T: Element, const N: usize>(
+        _tx: &Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+        _owned: &Owned<T, N>,
+        _on: bool,
+    ) {
+    }
+
+    /// Stores new values of the first `W` words, if there are any, and gives all of them back, at one
+    /// version. The lanes `together` call it together.
+    #[inline(always)]
+    fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+        _owned: &Owned<T, N>,
+        _new: Option<[T; W]>,
+        _together: WarpCrew,
+    ) {
+    }
 
     /// Takes one snapshot for all lanes of a team. They call this method and
     /// the two below together, and each returns the same result to all.

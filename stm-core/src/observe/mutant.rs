@@ -285,6 +285,16 @@ mutants! {
     ChannelReusedEarly = "channel-reused-early",
     /// Rings: a consumer does not say that it has taken a value.
     ChannelNotAcknowledged = "channel-not-acknowledged",
+    /// `fast`, static updates: a word that somebody else owns is taken for an own one.
+    UpdateLostKept = "update-lost-kept",
+    /// `fast`, static updates: a word that is named twice is stored twice.
+    UpdateStoredTwice = "update-stored-twice",
+    /// `fast`, static updates: of a word that is written and also only read, the value read stays.
+    UpdateReadStays = "update-read-stays",
+    /// `fast`, static updates: an update that meets a word of somebody else keeps its own.
+    UpdateNotGivenBack = "update-not-given-back",
+    /// `fast`, static updates: the words are read, and owned after that whatever they hold then.
+    UpdateReadBefore = "update-read-before",
     /// `fast`: reads load version words, which may be packed words with their values,
     /// by plain loads outside of turns alone too. Such loads order nothing, and a
     /// multiprocessor's first-level cache may answer them.

@@ -8,6 +8,8 @@
 //! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
+//! | `update` | `update_each`, the loop of static updates |
+//! | `work` | what a lane does in an attempt, in the two parts that a loop runs |
 //! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `conclude` | one attempt inside its loop, and what follows from its result |
@@ -24,4 +26,6 @@ pub(crate) mod single;
 pub(crate) mod step;
 pub(crate) mod team;
 pub(crate) mod throttle;
+mod update;
 pub(crate) mod wait;
+pub(crate) mod work;

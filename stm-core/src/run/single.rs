@@ -25,6 +25,7 @@ use crate::run::outcome::{Counts, Outcome};
 use crate::run::step::Step;
 use crate::run::throttle::{Ticket, Width};
 use crate::run::wait::{Bed, Sleep};
+use crate::run::work::{Body, Work};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -57,8 +58,8 @@ impl<A: Algorithm> StmRef<A> {
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
         G: FnMut(u64),
     {
-        let step = Step::FREE;
-        self.rounds(lane, range, step, body, |_, ()| {}, |_, _| {}, then);
+        let (step, work) = (Step::FREE, Body(body));
+        self.rounds(lane, range, step, work, |_, ()| {}, |_, _| {}, then);
     }
 
     /// Does [`Self::for_each`] with transactions that have results: after the
@@ -100,8 +101,8 @@ impl<A: Algorithm> StmRef<A> {
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
     {
-        let step = Step::FREE;
-        self.rounds(lane, range, step, body, committed, aborted, |_| {});
+        let (step, work) = (Step::FREE, Body(body));
+        self.rounds(lane, range, step, work, committed, aborted, |_| {});
     }
 
     /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
@@ -110,17 +111,17 @@ impl<A: Algorithm> StmRef<A> {
     // of their own.
     #[allow(clippy::too_many_lines, clippy::too_many_arguments)]
     #[inline(always)]
-    pub(crate) fn rounds<L: Lane, R, F, G, H, E>(
+    pub(crate) fn rounds<L: Lane, R, W, G, H, E>(
         &self,
         lane: &L,
         range: Range<u64>,
         step: Step,
-        mut body: F,
+        mut work_of: W,
         mut committed: G,
         mut aborted: H,
         mut ended: E,
     ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+        W: Work<L, A, Result = R>,
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
         E: FnMut(u64),
@@ -219,12 +220,13 @@ impl<A: Algorithm> StmRef<A> {
                 let mut rest = working;
                 while rest != 0 {
                     if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        end =
-                            Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                        end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
+                            .map(|v| value = Some(v));
                         if end.is_ok() {
                             tx.end_actions_early();
                             // SAFETY: the mask names the lane alone.
-                            end = A::commit(&mut tx, unsafe { WarpCrew::of(lane.lane_bit()) });
+                            let me = unsafe { WarpCrew::of(lane.lane_bit()) };
+                            end = work_of.commit(&mut tx, me);
                         }
                         outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                     }
@@ -235,8 +237,10 @@ impl<A: Algorithm> StmRef<A> {
                     tx.spent(Phase::Locks);
                 }
             } else {
+                work_of.begin_round();
                 if go {
-                    end = Self::execute(&mut tx, &mut |tx| body(tx, i)).map(|v| value = Some(v));
+                    end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
+                        .map(|v| value = Some(v));
                 }
                 let ready = warp.vote(lane, end.is_ok());
                 step.commits(lane);
@@ -245,7 +249,7 @@ impl<A: Algorithm> StmRef<A> {
                     tx.end_actions_early();
                     // SAFETY: the lanes that are ready continue from here
                     // together.
-                    end = A::commit(&mut tx, unsafe { WarpCrew::of(ready) });
+                    end = work_of.commit(&mut tx, unsafe { WarpCrew::of(ready) });
                 }
                 if A::SCHEDULED {
                     // All lanes meet again, however their attempts ended.

@@ -31,6 +31,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::io::Output;
 use crate::lane::Lane;
 use crate::memory::word::Element;
+use crate::run::work::Body;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
@@ -154,8 +155,15 @@ impl<A: Algorithm> InStep<'_, A> {
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
         G: FnMut(u64),
     {
-        self.stm
-            .rounds(lane, range, self.step, body, |_, ()| {}, |_, _| {}, then);
+        self.stm.rounds(
+            lane,
+            range,
+            self.step,
+            Body(body),
+            |_, ()| {},
+            |_, _| {},
+            then,
+        );
     }
 
     /// Does [`StmRef::for_each_with`] in step.
@@ -172,8 +180,15 @@ impl<A: Algorithm> InStep<'_, A> {
         G: FnMut(u64, R),
         H: FnMut(u64, Abort),
     {
-        self.stm
-            .rounds(lane, range, self.step, body, committed, aborted, |_| {});
+        self.stm.rounds(
+            lane,
+            range,
+            self.step,
+            Body(body),
+            committed,
+            aborted,
+            |_| {},
+        );
     }
 
     /// Does [`StmRef::for_each_into`] in step.

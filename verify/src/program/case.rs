@@ -151,6 +151,9 @@ pub enum Loop {
     /// The threads of a block run each transaction together:
     /// `StmRef::for_each_block_team`.
     Block,
+    /// The first transactions of a launch, as far as they have the form, are static updates:
+    /// `StmRef::update_each`. Those after them are run as in [`Self::Each`].
+    Update,
 }
 
 impl Loop {
@@ -217,7 +220,7 @@ impl Program {
     fn team(&self, width: u32, i: usize) -> (u32, u32) {
         let width = match self.calls {
             Loop::Block => self.threads,
-            Loop::Each | Loop::Own | Loop::Team => width,
+            Loop::Each | Loop::Own | Loop::Team | Loop::Update => width,
         };
         let warps = self.threads.div_ceil(width);
         let teams = (self.blocks * warps) as usize;
@@ -259,6 +262,15 @@ impl Program {
         self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
     }
 
+    /// Returns how many of the first transactions of launch `k` are static updates.
+    pub fn updates(&self, k: u32) -> usize {
+        if self.calls != Loop::Update {
+            return 0;
+        }
+        let transactions = self.transactions[self.launch(k)].iter();
+        transactions.take_while(|ops| update(ops).is_some()).count()
+    }
+
     /// Returns the transactions of launch `k`.
     pub fn launch(&self, k: u32) -> Range<usize> {
         let (k, launches) = (k as usize, self.launches as usize);
@@ -271,7 +283,7 @@ impl Program {
     pub fn place(&self, variant: Variant, width: u32, i: usize) -> u32 {
         if self.calls.is_of_teams() {
             self.team(width, i).0
-        } else if variant == Variant::Egpgv && self.calls == Loop::Each {
+        } else if variant == Variant::Egpgv && matches!(self.calls, Loop::Each | Loop::Update) {
             (i % self.blocks as usize) as u32 * self.threads
         } else {
             (i % self.lanes() as usize) as u32
@@ -300,7 +312,7 @@ impl Program {
         let (logs_reads, scheduled) = stm_core::with_algorithm!(variant, A => {
             (<A as Algorithm>::LOGS_READS, <A as Algorithm>::SCHEDULED)
         });
-        let single = matches!(self.calls, Loop::Each | Loop::Own);
+        let single = matches!(self.calls, Loop::Each | Loop::Own | Loop::Update);
         self.launch_overflows_if(variant, width, k, logs_reads && !(scheduled && single))
     }
 
@@ -312,7 +324,7 @@ impl Program {
             }
             let lanes = match self.calls {
                 Loop::Team | Loop::Block => self.team(width, i).1,
-                Loop::Each | Loop::Own => 1,
+                Loop::Each | Loop::Own | Loop::Update => 1,
             };
             (0..lanes).any(|lane| {
                 let own = |word: u8| u32::from(word) % lanes == lane;
@@ -371,6 +383,22 @@ impl Program {
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1
+    }
+}
+
+/// A transaction in the form of a static update: the three words that it reads, and what it writes
+/// to the first two of them, if anything.
+pub(super) fn update(ops: &[Op]) -> Option<([u8; 3], Option<[Value; 2]>)> {
+    let [Op::Read(words), rest @ ..] = ops else {
+        return None;
+    };
+    let words: [u8; 3] = words.as_slice().try_into().ok()?;
+    match *rest {
+        [] => Some((words, None)),
+        [Op::Write(a, first), Op::Write(b, second)] if [a, b] == words[..2] => {
+            Some((words, Some([first, second])))
+        }
+        _ => None,
     }
 }
 

@@ -11,7 +11,7 @@ mod silent;
 pub use programs::ALL;
 pub use silent::SILENT;
 
-use super::case::{Case, Loop, Op, Program, Widths};
+use super::case::{Case, Loop, Op, Program, Widths, update};
 use super::generate::simulation;
 use super::invariant::Invariant;
 use super::line;
@@ -48,6 +48,8 @@ pub struct Directed {
     circle: u32,
     /// What the transactions check themselves, if no recorder is to run.
     silent: Option<Invariant>,
+    /// Whether transactions that have the form are static updates.
+    updates: bool,
     /// Launches that the transactions of each lane are divided among.
     launches: u32,
 }
@@ -74,8 +76,14 @@ impl Directed {
             of_block: false,
             circle: 0,
             silent: None,
+            updates: false,
             launches: 1,
         }
+    }
+
+    const fn updates(mut self) -> Self {
+        self.updates = true;
+        self
     }
 
     const fn circle(mut self, bits: u32) -> Self {
@@ -171,10 +179,16 @@ impl Directed {
             1 => (1, lanes, 1),
             _ => (lanes, 1, 1),
         };
+        let mut transactions = self.transactions();
+        if self.updates {
+            transactions.sort_by_key(|ops| update(ops).is_none());
+        }
         let program = Program {
             blocks,
             threads,
-            calls: if teams && self.of_block {
+            calls: if self.updates {
+                Loop::Update
+            } else if teams && self.of_block {
                 Loop::Block
             } else if teams {
                 Loop::Team
@@ -187,6 +201,7 @@ impl Directed {
             silent: self.silent,
             widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
                 _ if self.circle != 0 => Widths::Narrow,
+                Widths::Mixed if self.updates => Widths::Wide,
                 widths => widths,
             },
             stripe_words: self.stripe_words,
@@ -196,7 +211,7 @@ impl Directed {
             initial: self.initial.to_vec(),
             sums: self.sums.to_vec(),
             row: self.row,
-            transactions: self.transactions(),
+            transactions,
         };
         let mut sim = simulation(&mut rng, &program, width);
         if lockstep {

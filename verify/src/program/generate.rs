@@ -6,8 +6,8 @@
 //! change back shows only there. A part of the unique ones has long
 //! transactions over many words, which leave the sets on the stack.
 //!
-//! What was added later is drawn from streams of its own: teams (4), sums (5) and
-//! alternatives (7; of silent programs 8). So a program of a seed that gets none
+//! What was added later is drawn from streams of its own: teams (4), sums (5),
+//! alternatives (7; of silent programs 8) and static updates (9). So a program of a seed that gets none
 //! of them is what it was before they existed.
 
 mod alternatives;
@@ -15,7 +15,7 @@ mod silent;
 
 pub use silent::silent_case;
 
-use super::case::{Case, Loop, Op, Program, Value, Widths, Words};
+use super::case::{Case, Loop, Op, Program, Value, Widths, Words, update};
 use super::invariant::Invariant;
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
@@ -75,7 +75,7 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     let length = match program.calls {
         Loop::Team => 2 * u64::from(width),
         Loop::Block => 2 * u64::from(program.threads),
-        Loop::Each | Loop::Own => 1,
+        Loop::Each | Loop::Own | Loop::Update => 1,
     };
     let length = match program.silent {
         Some(Invariant::Turns) => WAITING * length,
@@ -261,6 +261,37 @@ fn in_teams(rng: &mut Rng, program: &mut Program) -> u32 {
     width
 }
 
+/// Makes some of a program's transactions static updates, and moves them to the front.
+fn with_updates(rng: &mut Rng, program: &mut Program) {
+    program.calls = Loop::Update;
+    if program.widths == Widths::Mixed {
+        program.widths = rng.pick(&[Widths::Narrow, Widths::Wide]);
+    }
+    let words = program.initial.len() as u32;
+    let mut written = 0u64;
+    for ops in &mut program.transactions {
+        if rng.chance(40) {
+            continue;
+        }
+        let list: [u8; 3] = std::array::from_fn(|_| rng.below(words) as u8);
+        *ops = vec![Op::Read(Words::new(&list))];
+        if rng.chance(80) {
+            ops.extend(list[..2].iter().map(|&word| {
+                written += 1;
+                let own = written << 10;
+                Op::Write(
+                    word,
+                    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]),
+                )
+            }));
+        }
+    }
+    for k in 0..program.launches {
+        let range = program.launch(k);
+        program.transactions[range].sort_by_key(|ops| update(ops).is_none());
+    }
+}
+
 /// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 1);
@@ -276,6 +307,11 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     // Programs with small sets are about those.
     if program.sets.0 > 5 && of_alternatives.chance(25) {
         alternatives::with_alternatives(&mut of_alternatives, &mut program);
+    }
+    let plain = program.sums.is_empty() && !program.calls.is_of_teams();
+    let mut of_updates = Rng::of_stream(seed, 9);
+    if plain && program.sets.0 > 5 && of_updates.chance(25) {
+        with_updates(&mut of_updates, &mut program);
     }
     let sim = simulation(&mut rng, &program, width);
     Case {

@@ -301,8 +301,11 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     let program = &case.program;
     let wrong = |text| Err(Failure::new(FailureKind::NotFollowed, text));
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
-    for launch in (0..program.launches).map(|k| program.launch(k)) {
-        for (i, number) in launch.enumerate() {
+    for k in 0..program.launches {
+        for (i, number) in program.launch(k).enumerate() {
+            // The two loops each begin with the first lane.
+            let updates = program.updates(k);
+            let i = i.checked_sub(updates).unwrap_or(i);
             let lane = program.place(case.variant, case.sim.warp_width, i);
             lanes[lane as usize].push((number, &program.transactions[number]));
         }

@@ -6,12 +6,12 @@ mod team;
 
 pub(super) use nodes::Item;
 
-use super::case::{Loop, Program, Value};
+use super::case::{Loop, Program, Value, update};
 use super::silent::Watch;
 use std::marker::PhantomData;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Kernel, Lane, StmRef, TNodes, TSums};
+use stm_core::{Element, Kernel, Lane, StmRef, TNodes, TSums};
 
 /// Runs a [`Program`] with transactions of algorithm `A`.
 pub(super) struct Interpreter<A>(PhantomData<A>);
@@ -68,6 +68,8 @@ pub(super) struct Params<A: Algorithm> {
     pub(super) program: ProgramRef,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),
+    /// How many of them are static updates.
+    pub(super) updates: usize,
     /// Whether the warps of a block go in step.
     pub(super) in_step: bool,
 }
@@ -121,6 +123,24 @@ fn stretches<E>(
     Ok(())
 }
 
+/// Runs the static updates of a launch.
+fn updated<L: Lane, A: Algorithm, T: Element>(
+    lane: &L,
+    params: &Params<A>,
+    array: &A::Array<T>,
+    updates: u64,
+) {
+    let transactions = &params.program.get().transactions[params.launch.0..];
+    let of = |i: u64| update(&transactions[i as usize]).expect("a static update");
+    let at = |i| of(i).0.map(u64::from);
+    let change = |i, read: [T; 3]| {
+        let last = read[2].to_bits64();
+        let new = |value: Value| T::from_bits64(value.after(last, last));
+        of(i).1.map(|values| values.map(new))
+    };
+    params.stm.update_each(lane, 0..updates, array, at, change);
+}
+
 impl<A: Algorithm> Kernel for Interpreter<A> {
     const ENTRY: &'static str = "program";
     type Params = Params<A>;
@@ -138,6 +158,18 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
             Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
             Loop::Team => team::of_warps(lane, params, range),
             Loop::Block => team::of_blocks(lane, params, range),
+            Loop::Update => {
+                let program = params.program.get();
+                let updates = params.updates as u64;
+                if program.is_wide(0) {
+                    updated(lane, params, &params.wide, updates);
+                } else {
+                    updated(lane, params, &params.narrow, updates);
+                }
+                params.stm.for_each(lane, updates..range.end, |tx, i| {
+                    single::body(lane, tx, params, first + i as usize)
+                });
+            }
             Loop::Own => {
                 let lanes = lane.grid_threads() as usize;
                 for i in (lane.grid_thread() as usize..len).step_by(lanes) {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Before the first ` : ` the variant, with the seeded defect after a `!`;
-//! blocks and threads; `each`, `own`, `team` or `block` ([`Loop`]); the words'
+//! blocks and threads; `each`, `own`, `team`, `block` or `update` ([`Loop`]); the words'
 //! widths ([`Widths`]); words of a stripe; locks; entries of the sets; polls and
 //! tries; initial values; and, if there are sums, their initial values and how
 //! many make a row; `launches=2` if there are several; `silent=equal` or another
@@ -117,6 +117,7 @@ impl fmt::Display for Case {
                 Loop::Own => "own",
                 Loop::Team => "team",
                 Loop::Block => "block",
+                Loop::Update => "update",
             },
             match p.widths {
                 Widths::Narrow => "u32",
@@ -275,6 +276,7 @@ impl Program {
             ("own", _) => self.calls = Loop::Own,
             ("team", _) => self.calls = Loop::Team,
             ("block", _) => self.calls = Loop::Block,
+            ("update", _) => self.calls = Loop::Update,
             ("u32", _) => self.widths = Widths::Narrow,
             ("u64", _) => self.widths = Widths::Wide,
             ("mixed", _) => self.widths = Widths::Mixed,
@@ -295,7 +297,7 @@ impl Program {
                 (self.blocks, self.threads) = pair(
                     part,
                     'x',
-                    "2x4 (blocks x threads), each, own, team, block, u32, u64, mixed, stripe=, locks=, sets=, \
+                    "2x4 (blocks x threads), each, own, team, block, update, u32, u64, mixed, stripe=, locks=, sets=, \
                      retry_limits=, init=, sums=, row=, launches= or silent=",
                 )?;
             }
@@ -332,6 +334,9 @@ impl Program {
         }
         if !(1..=16).contains(&self.launches) {
             return Err(bad("launches=", "1 to 16"));
+        }
+        if self.calls == Loop::Update && self.widths == Widths::Mixed {
+            return Err(bad("update", "u32 or u64: an update is of one array"));
         }
         self.check_silent()?;
         self.check_alternatives()?;

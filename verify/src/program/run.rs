@@ -303,6 +303,7 @@ fn launches<A: Algorithm>(
             // SAFETY: both outlive the launch, which runs on this thread.
             program: unsafe { ProgramRef::new(program, watch.as_ref()) },
             launch: (launch.start, launch.len()),
+            updates: program.updates(k),
             // Half of the schedules, and the same ones when a case is replayed. The
             // lowest bits of the seed choose other things.
             in_step: case.sim.seed >> 40 & 1 == 0,

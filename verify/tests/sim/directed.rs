@@ -54,6 +54,10 @@ directed_programs! {
     torn_stripe: "torn-stripe";
     increments: "increments";
     three_increments: "three-increments";
+    update_pairs: "update-pairs";
+    update_beside: "update-beside";
+    update_restored: "update-restored";
+    update_twins: "update-twins";
     write_skew: "write-skew";
     crossed_pair: "crossed-pair";
     restored_version: "restored-version";

@@ -18,5 +18,6 @@ mod schedules;
 mod step;
 mod stm;
 mod teams;
+mod updates;
 mod waiting;
 mod wide_cells;

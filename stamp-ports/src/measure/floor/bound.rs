@@ -13,6 +13,8 @@
 //! | | `w` stores of 32 bits | the cache |
 //! | `fast` | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 n` bytes |
 //! | | `w` stores of 64 bits | the cache |
+//! | `fast`, static updates | `r` swaps, which read as well | `8 n` bytes |
+//! | | `r` stores of 64 bits | the cache |
 //! | `fast-table` | `r` loads of 32 bits | `4 n` bytes |
 //! | | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 min(l, n)` bytes |
 //! | | `r` loads of versions again, `w` stores of 32 bits, `w` stores of 64 bits | the cache |
@@ -32,6 +34,7 @@
 
 use crate::measure::machine::document::Rate;
 use crate::numbers::{bytes as in_bytes, short};
+use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
 use serde::Serialize;
 
@@ -42,6 +45,8 @@ pub enum Protocol {
     Unsynchronised,
     /// `fast`.
     Fast,
+    /// `fast` with static updates.
+    FastStatic,
     /// `fast-table`, with so many locks.
     FastTable(u64),
     /// `hv-sorting`, with so many locks.
@@ -86,6 +91,7 @@ impl Protocol {
     pub fn of(variant: &str, locks: u64) -> Option<Self> {
         match variant {
             "fast" => Some(Self::Fast),
+            FAST_STATIC => Some(Self::FastStatic),
             "fast-table" => Some(Self::FastTable(locks)),
             "hv-sorting" => Some(Self::HvSorting(locks)),
             _ => None,
@@ -112,6 +118,7 @@ impl Protocol {
                 (v, "load", 64, cells),
                 (w, "store", 64, Over::Cache),
             ],
+            Self::FastStatic => vec![(r, "swap", 64, cells), (r, "store", 64, Over::Cache)],
             Self::FastTable(locks) => vec![
                 (r, "load", 64, table(locks)),
                 (r, "load", 32, values),
@@ -237,6 +244,8 @@ mod tests {
         // Smaller data, all in the cache: 16 / 159 + 16 / 78.6 + 16 / 76.4 ns.
         let small = Accesses { words: MIB, ..RA };
         assert!((bound(Protocol::Fast, small) - 1946.98).abs() < 0.01);
+        // Without the loads: 16 / 35.4 + 16 / 76.4 ns.
+        assert!((bound(Protocol::FastStatic, RA) - 1511.94).abs() < 0.01);
     }
 
     /// Adds up accesses over rates in G/s, and returns millions of transactions a second.

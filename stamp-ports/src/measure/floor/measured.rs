@@ -105,7 +105,9 @@ impl Measured {
         let stm = stm.filter(|report| report.variant != FAST_ADDS);
         let stm = stm.filter_map(|report| {
             let of = (report.workload, report.variant, report.tx_per_s);
-            Some((of, Protocol::of(report.resolved, report.locks)?))
+            let protocol = Protocol::of(report.variant, report.locks);
+            let resolved = || Protocol::of(report.resolved, report.locks);
+            Some((of, protocol.or_else(resolved)?))
         });
         let bounds = plain.chain(stm).filter_map(|(of, protocol)| {
             let (workload, name, tx_per_s) = of;

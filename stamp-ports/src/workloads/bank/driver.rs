@@ -5,6 +5,7 @@ use super::input::{BANK_ROW, Bank};
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
+use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
@@ -16,7 +17,7 @@ use stm_core::memory::WordAddress;
 use stm_core::observe::Observation;
 use stm_core::{Element, StmRef};
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, FINDINGS,
+    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, FINDINGS,
 };
 
 /// The accounts, and what they must become.
@@ -76,6 +77,7 @@ impl Workload for Bank {
     fn with_adds(&self) -> Option<Self> {
         self.adds_row.is_none().then_some(Self {
             adds_row: Some(BANK_ROW),
+            form: Form::Dynamic,
             ..*self
         })
     }
@@ -199,10 +201,10 @@ impl Workload for Bank {
         device: &D,
         observation: Observation,
     ) -> Result<Duration> {
-        Ok(if self.adds_row.is_some() {
-            device.prepare::<BankAdds<A>>(observation)?
-        } else {
-            device.prepare::<BankKernel<A>>(observation)?
+        Ok(match (self.form, self.adds_row) {
+            (Form::Static, _) => device.prepare::<BankUpdates<A>>(observation)?,
+            (_, Some(_)) => device.prepare::<BankAdds<A>>(observation)?,
+            (_, None) => device.prepare::<BankKernel<A>>(observation)?,
         })
     }
 
@@ -219,7 +221,12 @@ impl Workload for Bank {
                 // SAFETY: the parameters hold this memory's handle, for `A`
                 // alone, and views of buffers that `data` keeps and nothing else
                 // uses.
-                unsafe { launcher.launch::<BankKernel<A>>(&params)? };
+                unsafe {
+                    match self.form {
+                        Form::Dynamic => launcher.launch::<BankKernel<A>>(&params)?,
+                        Form::Static => launcher.launch::<BankUpdates<A>>(&params)?,
+                    }
+                };
             }
             Some(rows) => {
                 let params = BankAddsParams {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
+use crate::workloads::form::Form;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::workload::{Accesses, Sizes, Verifies};
@@ -24,6 +25,8 @@ pub struct Bank {
     /// Accounts of a row, a power of two up to 64 K, if transfers add
     /// to accounts and do not read them.
     pub adds_row: Option<u32>,
+    /// The form of its transactions.
+    pub form: Form,
 }
 
 /// The most accounts of a row.
@@ -39,6 +42,7 @@ impl Default for Bank {
             audit_percent: 10,
             audit_range: 64,
             adds_row: None,
+            form: Form::Dynamic,
         }
     }
 }
@@ -96,6 +100,10 @@ impl Sizes for Bank {
         )
     }
 
+    fn form(&self) -> Form {
+        self.form
+    }
+
     fn capacity(&self) -> Capacity {
         let reads = if self.audit_percent == 0 {
             2
@@ -144,6 +152,8 @@ impl Sizes for Bank {
             accounts,
             audit_percent,
             audit_range,
+            adds_row,
+            form,
             ..
         } = *self;
         if audit_range < 2 {
@@ -168,6 +178,18 @@ impl Sizes for Bank {
             return Err(Error::Usage(format!(
                 "--audit-share {audit_percent} is no share: give from 0 to 100 per cent"
             )));
+        }
+        if form == Form::Static && audit_percent > 0 {
+            return Err(Error::Usage(format!(
+                "--audit-share {audit_percent} has no static form, as an audit reads too many \
+                 accounts: give --audit-share 0, or leave --static out"
+            )));
+        }
+        if form == Form::Static && adds_row.is_some() {
+            return Err(Error::Usage(
+                "--adds has no static form, which reads accounts: leave --adds or --static out"
+                    .into(),
+            ));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::input::{BANK_ROW, BANK_ROW_MAX, Bank};
 use crate::error::{Error, Result};
 use crate::numbers::parse_count_32;
+use crate::workloads::form::Form;
 use crate::workloads::shared_options::{
     SharedOption, SharedOptions, WorkloadOptions, parse_percent,
 };
@@ -57,7 +58,11 @@ fn parse_zipf(text: &str) -> Result<Thousandths, String> {
 impl WorkloadOptions for Options {
     type Input = Bank;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Adds];
+    const TAKES: &'static [SharedOption] = &[
+        SharedOption::Transactions,
+        SharedOption::Adds,
+        SharedOption::Static,
+    ];
 
     /// With fewer accounts than the default range has, they are one range.
     fn fill(&self, shared: &SharedOptions, base: Bank) -> Result<Bank> {
@@ -80,6 +85,7 @@ impl WorkloadOptions for Options {
             audit_percent: self.audit_share.unwrap_or(base.audit_percent),
             audit_range: self.audit_range.unwrap_or(range),
             adds_row: shared.adds.then_some(row),
+            form: Form::of(shared.is_static),
         })
     }
 }

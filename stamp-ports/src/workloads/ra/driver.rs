@@ -5,14 +5,18 @@ use super::input::Ra;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
+use crate::workloads::form::Form;
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{check_memory, words_of};
 use crate::workloads::workload::Workload;
+use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::host::{Device, Stm, TxArray};
 use stm_core::memory::WordAddress;
-use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
+use stm_core::observe::Observation;
+use stm_kernels::ra::{RaParams, RaPlan, RaUpdates, RandomArray};
 
 /// The array, and what it must become.
 pub struct RaData<D: Device> {
@@ -98,6 +102,35 @@ impl Workload for Ra {
             transactions,
             plan: data.plan,
         }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.form {
+            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
+            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut RaData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and a view of a buffer
+        // that `data` keeps and nothing else uses.
+        unsafe {
+            match self.form {
+                Form::Dynamic => launcher.launch::<RandomArray<A>>(&params)?,
+                Form::Static => launcher.launch::<RaUpdates<A>>(&params)?,
+            }
+        };
+        Ok(())
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
+use crate::workloads::form::Form;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::workload::{Accesses, Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_kernels::ra::RaPlan;
+use stm_kernels::ra::{BATCH, RaPlan};
 
 /// The random array's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Ra {
     pub reads: u32,
     /// How many of those it writes.
     pub writes: u32,
+    /// The form of its transactions.
+    pub form: Form,
 }
 
 impl Default for Ra {
@@ -27,6 +30,7 @@ impl Default for Ra {
             words: 8 << 20,
             reads: 16,
             writes: 16,
+            form: Form::Dynamic,
         }
     }
 }
@@ -80,6 +84,10 @@ impl Sizes for Ra {
         )
     }
 
+    fn form(&self) -> Form {
+        self.form
+    }
+
     fn capacity(&self) -> Capacity {
         Capacity {
             reads: self.reads,
@@ -112,6 +120,7 @@ impl Sizes for Ra {
             words,
             reads,
             writes,
+            form,
         } = *self;
         if reads == 0 {
             return Err(Error::Usage(
@@ -127,6 +136,14 @@ impl Sizes for Ra {
             return Err(Error::Usage(format!(
                 "--words {words} is too few for --reads {reads}: a transaction reads distinct words"
             )));
+        }
+        for (option, given) in [("--reads", reads), ("--writes", writes)] {
+            if form == Form::Static && given != BATCH as u32 {
+                return Err(Error::Usage(format!(
+                    "{option} {given} has no static form, which has {BATCH} reads and {BATCH} \
+                     writes: leave --static or {option} out"
+                )));
+            }
         }
         Ok(())
     }

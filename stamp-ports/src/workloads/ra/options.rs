@@ -3,6 +3,7 @@
 use super::input::Ra;
 use crate::error::Result;
 use crate::numbers::parse_count_32;
+use crate::workloads::form::Form;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
 use clap::Args;
 
@@ -24,15 +25,16 @@ pub struct Options {
 impl WorkloadOptions for Options {
     type Input = Ra;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
 
-    fn fill(&self, _shared: &SharedOptions, base: Ra) -> Result<Ra> {
+    fn fill(&self, shared: &SharedOptions, base: Ra) -> Result<Ra> {
         let reads = self.reads.unwrap_or(base.reads);
         Ok(Ra {
             words: self.words.unwrap_or(base.words),
             reads,
             // A transaction writes words that it has read.
             writes: self.writes.unwrap_or(base.writes.min(reads)),
+            form: Form::of(shared.is_static),
         })
     }
 }

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | read, extension | `read` |
 //! | commit | `acquire`, then `commit` |
+//! | static updates | `update` |
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
 //! | waiting | `changed` |
@@ -32,3 +33,4 @@ pub(crate) mod sum_set;
 pub(crate) mod sums;
 pub(crate) mod team;
 pub(crate) mod team_commit;
+mod update;

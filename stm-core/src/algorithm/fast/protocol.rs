@@ -33,7 +33,7 @@
 //! Transactions of one warp that share a version own all their locks at the
 //! same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Owned};
 use crate::algorithm::fast::age::Birth;
 use crate::algorithm::fast::entries::Inline;
 use crate::algorithm::fast::entry_set::EntrySet;
@@ -375,6 +375,42 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let rank = (holders.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
         Ok(())
+    }
+
+    const OWNS: bool = S::LOCK_BIT.is_some();
+
+    #[inline(always)]
+    fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+    ) -> (Owned<T, N>, TxResult<()>) {
+        Self::own::<L, T, N, W>(tx, words)
+    }
+
+    #[inline(always)]
+    fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32) {
+        tx.attempt.set.writes = words;
+    }
+
+    #[inline(always)]
+    fn disown_many<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        owned: &Owned<T, N>,
+        on: bool,
+    ) {
+        Self::disown(tx, words, owned, on);
+    }
+
+    #[inline(always)]
+    fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        owned: &Owned<T, N>,
+        new: Option<[T; W]>,
+        together: WarpCrew,
+    ) {
+        Self::update(tx, words, owned, new, together);
     }
 
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]

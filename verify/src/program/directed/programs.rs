@@ -38,6 +38,45 @@ pub const ALL: &[Directed] = &[
         &[0],
     ),
     Directed::new(
+        "update-pairs",
+        "static updates of the same words: of each word only one may own it, and it owns all or none",
+        &[
+            "r012 w0+1 w1+1 / r120 w1+1 w2+1",
+            "r012 w0+1 w1+1 / r201 w2+1 w0+1",
+        ],
+        &[0, 0, 0],
+    )
+    .updates(),
+    Directed::new(
+        "update-beside",
+        "a static update beside transactions that read its words",
+        &["r010 w0+1 w1+1 / r010 w0+1 w1+1", "r0 r1 / r1 r0 w0+1"],
+        &[0, 0],
+    )
+    .updates(),
+    Directed::new(
+        "update-restored",
+        "static updates that give words back beside transactions that read these",
+        &[
+            "r010 w0+1 w1+1 / r010 w0+1 w1+1",
+            "r100 w1+1 w0+1 / r100 w1+1 w0+1",
+            "r0 r1 / r1 r0 / r0 r1 / r1 r0",
+        ],
+        &[0, 0],
+    )
+    .updates(),
+    Directed::new(
+        "update-twins",
+        "static updates that name a word twice, written twice or written and only read",
+        &[
+            "r001 w0=5 w0+1 / r010 w0+1 w1+1",
+            "r110 w1+1 w1+2 / r101 w1+1 w0+1",
+            "r0 w0+1 / r1 w1+1",
+        ],
+        &[0, 0],
+    )
+    .updates(),
+    Directed::new(
         "write-skew",
         "two transactions that each read what the other writes (section 3.2.2)",
         &["r1 w0+1", "r0 w1+1"],

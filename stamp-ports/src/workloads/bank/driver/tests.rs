@@ -10,6 +10,7 @@ const BANK: Bank = Bank {
     audit_percent: 20,
     audit_range: 48,
     adds_row: None,
+    form: Form::Dynamic,
 };
 
 /// Data as a right run of so many transactions leaves it.

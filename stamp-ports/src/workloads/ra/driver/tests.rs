@@ -7,6 +7,7 @@ const RA: Ra = Ra {
     words: 1000,
     reads: 8,
     writes: 6,
+    form: Form::Dynamic,
 };
 
 /// Data as a right run of 50 transactions leaves it.

@@ -1,0 +1,52 @@
+//! RA and bank in their static form on the simulator: the result is verified, and the history of
+//! every attempt is opaque.
+
+use crate::driven::{Setup, simulations};
+use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::form::Form;
+use stamp_ports::workloads::ra::Ra;
+use stamp_ports::workloads::workload::Workload;
+use stm_core::algorithm::Variant;
+use stm_core::host::StmConfig;
+use verify::history::InitialMemory;
+use verify::sim::Sim;
+
+const RA: Ra = Ra {
+    words: 32,
+    reads: 16,
+    writes: 16,
+    form: Form::Static,
+};
+
+const BANK: Bank = Bank {
+    accounts: 21,
+    zipf_thousandths: 900,
+    audit_percent: 0,
+    audit_range: 6,
+    adds_row: None,
+    form: Form::Static,
+};
+
+/// Runs a workload under each schedule, and returns how many attempts aborted.
+fn aborted(workload: &impl Workload) -> u64 {
+    let runs = simulations(8).map(|config| {
+        let setup = Setup {
+            algorithm: Variant::Fast,
+            shape: (2, 6),
+            config: StmConfig::default(),
+            seed: config.seed,
+            transactions: 48,
+        };
+        let what = format!("{}, static, on {config}", workload.name());
+        setup
+            .record(workload, &Sim::new(config), InitialMemory::INFERRED)
+            .unwrap_or_else(|error| panic!("{what}: {error}"))
+            .right(&what)
+    });
+    runs.sum()
+}
+
+#[test]
+fn static_transfers_and_updates_of_random_words_are_verified_and_opaque() {
+    assert!(aborted(&RA) > 0 && aborted(&BANK) > 0, "no conflicts");
+}

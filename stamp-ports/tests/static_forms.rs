@@ -1,0 +1,179 @@
+//! `--static`: RA and bank as static updates, and what has no static form.
+
+mod common;
+
+use common::{Setting, TINY_BANK, TINY_RA, refused, right, stamp, text};
+use serde_json::Value;
+use stamp_ports::devices::AnyDevice;
+use stamp_ports::measure::runner::Runner;
+use stamp_ports::variants::AskedVariant;
+use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::form::Form;
+use stamp_ports::workloads::ra::Ra;
+use stm_core::algorithm::Variant;
+
+const TRANSFERS: [&str; 3] = ["--static", "--audit-share", "0"];
+
+#[test]
+fn few_words_keep_every_update() {
+    let ra = |words| Ra {
+        words,
+        form: Form::Static,
+        ..Ra::default()
+    };
+    let bank = |accounts| Bank {
+        accounts,
+        audit_percent: 0,
+        audit_range: accounts,
+        form: Form::Static,
+        ..Bank::default()
+    };
+    let all: [AnyWorkload; 5] = [
+        ra(16).into(),
+        ra(32).into(),
+        ra(1000).into(),
+        bank(2).into(),
+        bank(37).into(),
+    ];
+    for workload in all {
+        for shape in [(2, 8), (5, 3)] {
+            let setting = Setting {
+                seed: 11,
+                shape,
+                locks: 16,
+                stripe_bytes: 4,
+                transactions: 3000,
+            };
+            let cpu = AnyDevice::cpu();
+            let mut runner = Runner::new(&cpu, &workload, 11, 3000).expect("data");
+            let report = runner
+                .measure(&setting.spec(&workload, Variant::Fast.into()))
+                .expect("a run");
+            assert!(report.verified, "{workload:?}: {:?}", report.error);
+            assert_eq!(report.commits, 3000, "{workload:?}");
+        }
+    }
+}
+
+#[test]
+fn tables_and_documents_name_the_static_form() {
+    for base in [&TINY_RA[..], &TINY_BANK[..]] {
+        let more: &[&str] = if base[1] == "ra" {
+            &TRANSFERS[..1]
+        } else {
+            &TRANSFERS
+        };
+        let table = right(&[base, more].concat());
+        let row = table.lines().find(|line| line.contains("fast, static"));
+        assert!(row.is_some_and(|row| row.contains("yes")), "{table}");
+        assert!(!table.contains("optimized"), "{table}");
+        let json = right(&[base, more, &["--json"]].concat());
+        let report: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(report["variant"], "fast, static");
+        assert_eq!(report["resolved"], "fast");
+        assert_eq!(report["verified"], true);
+    }
+}
+
+#[test]
+fn a_search_names_the_static_form_in_all_of_its_tables() {
+    let document = right(&[
+        "tune",
+        "ra",
+        "--device",
+        "cpu",
+        "--words",
+        "1K",
+        "--transactions",
+        "2K",
+        "--static",
+        "--variant",
+        "fast",
+        "--repeat",
+        "1",
+        "--json",
+    ]);
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    for table in ["ratios", "runs", "search"] {
+        let rows = document[table].as_array().expect("rows");
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["variant"] == "fast, static"));
+    }
+}
+
+#[test]
+fn recorded_histories_of_the_static_form_are_opaque_and_named() {
+    let output = stamp(&[
+        "record",
+        "ra",
+        "--device",
+        "cpu",
+        "--words",
+        "64",
+        "--transactions",
+        "2K",
+        "--static",
+        "--variant",
+        "fast",
+        "--check",
+        "--json",
+    ]);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let row: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+    assert_eq!(row["variant"], "fast, static");
+    assert_eq!(
+        (&row["violations"], &row["wrong_state"]),
+        (&0.into(), &Value::Null)
+    );
+}
+
+#[test]
+fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
+    let of_ra = |more: &[&'static str]| [&TINY_RA[..], &["--static"], more].concat();
+    for variant in AskedVariant::all() {
+        if variant != Variant::Fast.into() {
+            let name = variant.name();
+            refused(
+                &of_ra(&["--variant", name]),
+                &["--static", name, "--variant fast"],
+            );
+        }
+    }
+    refused(&of_ra(&["--variant", "all"]), &["cgl", "--variant fast"]);
+    for (more, parts) in [
+        (&["--reads", "8"][..], &["--reads 8", "16", "leave"][..]),
+        (&["--writes", "15"], &["--writes 15", "16", "leave"]),
+        (&["--reads", "17", "--writes", "17"], &["--reads 17", "16"]),
+        (&["--profile"], &["--profile", "fast"]),
+    ] {
+        refused(&of_ra(more), parts);
+    }
+    let of_bank = |more: &[&'static str]| [&TINY_BANK[..], more].concat();
+    refused(
+        &of_bank(&["--static"]),
+        &["--audit-share 10", "--audit-share 0", "--static"],
+    );
+    refused(
+        &[&of_bank(&TRANSFERS)[..], &["--adds"]].concat(),
+        &["--adds", "--static", "leave"],
+    );
+    refused(
+        &["run", "ht", "--device", "cpu", "--static"],
+        &["--static", "ra and bank", "not for ht"],
+    );
+    for command in ["tune", "record"] {
+        refused(
+            &[
+                command,
+                "ra",
+                "--device",
+                "cpu",
+                "--static",
+                "--variant",
+                "vbv",
+            ],
+            &["--static", "vbv", "--variant fast"],
+        );
+    }
+}

@@ -1,0 +1,297 @@
+//! Static updates: the words are known before the first is read.
+//!
+//! 1. *own*: set the lock bit of every word, all in flight together. What they return has the
+//!    values. If a word was locked, give back those that were not, and abort.
+//! 2. The closure computes the new values. Nothing can abort after it.
+//! 3. *update*: advance the clock once for all lanes that have come so far, which gives version w
+//!    (F3), and store each word with w.
+//!
+//! There is no snapshot and no validation: an update that owns all of its words has read what
+//! they hold at one time. It is what dynamic transactions see as a blind write, whose lock is taken
+//! the same way ([`super::acquire`]): Shavit and Touitou 1995 call it a static transaction; to lock
+//! at the first access is encounter-time locking.
+//!
+//! Words of 64 bits are locked by a swap of version and value together, where the lane has atomics
+//! of 128 bits; else by the bit in their version word, and their values are loaded after it.
+//!
+//! A word that is named twice is found locked by this update itself. Only an update that has
+//! found a locked word looks whether that is so ([`twins`]).
+
+use crate::algorithm::contract::Owned;
+use crate::algorithm::fast::protocol::Versioned;
+use crate::algorithm::fast::storage::Storage;
+use crate::lane::Lane;
+use crate::memory::version::Version;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::mutant::Mutant;
+use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
+use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::each::each;
+
+// All indices are constants: an iterator over an array would move it to the stack, on a GPU byte
+// by byte.
+#[allow(clippy::needless_range_loop)]
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Owns words and reads them.
+    #[inline(always)]
+    pub(crate) fn own<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+    ) -> (Owned<T, N>, TxResult<()>) {
+        let lane = tx.lane;
+        let mut owned = Owned::none();
+        owned.held = mask(N);
+        let mut lost = 0;
+        if Self::is_pair(lane, !S::packs::<T>(), words[0]) {
+            lost = Self::own_pairs(tx, words, &mut owned);
+        } else if let Some(bit) = S::LOCK_BIT {
+            each!(k < N, {
+                let word = S::version_word(S::map(tx.stm), words[k]);
+                // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
+                // follows, and a packed word is everything there is to see.
+                owned.seen[k] = unsafe {
+                    if Mutant::UpdateReadBefore.on(lane) {
+                        lane.load_relaxed_64(word)
+                    } else {
+                        lane.fetch_or_relaxed_64(word, bit)
+                    }
+                };
+            });
+            if Mutant::UpdateReadBefore.on(lane) {
+                each!(k < N, {
+                    let word = S::version_word(S::map(tx.stm), words[k]);
+                    // SAFETY: as above.
+                    let now = unsafe { lane.fetch_or_relaxed_64(word, bit) };
+                    if S::is_locked(now) {
+                        owned.seen[k] = now;
+                    }
+                });
+            }
+            each!(k < N, {
+                lost |= u32::from(S::is_locked(owned.seen[k])) << k;
+            });
+            if S::packs::<T>() {
+                each!(k < N, {
+                    owned.values[k] = T::from_bits64(owned.seen[k] & u64::from(u32::MAX));
+                });
+            } else {
+                // ORDER(F2): the lock before the value; pairs with F5 of the last owner.
+                Mutant::NoF2Value.fence(lane);
+                each!(k < N, {
+                    // SAFETY: as above. The word is owned, or its value is not used.
+                    owned.values[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+                });
+            }
+        }
+        if lost != 0 {
+            lost = twins(lane, words, lost, mask(W), &mut owned);
+        }
+        if Mutant::UpdateLostKept.on(lane) {
+            lost = 0;
+        }
+        owned.held &= !lost;
+        if lost == 0 {
+            (owned, Ok(()))
+        } else {
+            (owned, Err(Abort::CommitLocked))
+        }
+    }
+
+    /// Owns cells of version and value by swaps of both, and returns which of them were locked.
+    #[inline(always)]
+    fn own_pairs<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        owned: &mut Owned<T, N>,
+    ) -> u32 {
+        let (lane, me) = (tx.lane, tx.lane.grid_thread());
+        let map = S::map(tx.stm);
+        let mut value = [0; N];
+        each!(k < N, {
+            // SAFETY: the cell of an element in range (`run/update.rs`). Relaxed: the swap compares
+            // it.
+            let now = unsafe { lane.load_relaxed_128_if(true, S::version_word(map, words[k])) };
+            (owned.seen[k], value[k]) = (now[0], now[1]);
+        });
+        let mut lost = 0;
+        each!(k < N, {
+            lost |= u32::from(S::is_locked(owned.seen[k])) << k;
+        });
+        let mut found = [0; N];
+        each!(k < N, {
+            let (word, seen) = (S::version_word(map, words[k]), owned.seen[k]);
+            let new = [S::locked(seen, me), value[k]];
+            // SAFETY: as above. Relaxed: F3 follows.
+            let [version, _] = unsafe {
+                let idle = tx.logs.entry(lane, 0, 0);
+                lane.cas_relaxed_128_if(lost >> k & 1 == 0, word, idle, [seen, value[k]], new)
+            };
+            found[k] = version;
+        });
+        each!(k < N, {
+            lost |= u32::from(found[k] != owned.seen[k]) << k;
+            owned.values[k] = T::from_bits64(value[k]);
+        });
+        lost
+    }
+
+    /// Gives the words that are held back as they were.
+    #[inline(always)]
+    pub(crate) fn disown<L: Lane, T: Element, const N: usize>(
+        tx: &Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        owned: &Owned<T, N>,
+        on: bool,
+    ) {
+        let lane = tx.lane;
+        let pair = Self::is_pair(lane, !S::packs::<T>(), words[0]);
+        each!(k < N, {
+            let word = S::version_word(S::map(tx.stm), words[k]);
+            let mine = on && owned.held >> k & 1 != 0 && !Mutant::UpdateNotGivenBack.on(lane);
+            // SAFETY: an owned word is of an element in range. Relaxed: a packed word, or a pair, is
+            // everything there is to see. Of any other, F2 lies between the lock and this store, so
+            // whoever reads the old version from it sees the value that belongs to it.
+            unsafe {
+                if pair {
+                    let old = [owned.seen[k], owned.values[k].to_bits64()];
+                    lane.store_relaxed_128_if(mine, word, old);
+                } else {
+                    lane.store_relaxed_64_if(mine, word, owned.seen[k]);
+                }
+            }
+        });
+    }
+
+    /// Stores new values of the first `W` words at a new version, and gives all words back. An update
+    /// that changes nothing advances the clock as well: it may have seen a version that the clock has not
+    /// reached yet as far as this lane can see, and its next attempt must not begin before that.
+    #[inline(always)]
+    pub(crate) fn update<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        owned: &Owned<T, N>,
+        new: Option<[T; W]>,
+        together: WarpCrew,
+    ) {
+        let lane = tx.lane;
+        let (changed, new) = new.map_or((false, [T::from_bits64(0); W]), |new| (true, new));
+        // ORDER(F3): the locks of all lanes before the clock. Pairs with F1 and with F4 of later
+        // versions.
+        if !Mutant::NoF3.on(lane) {
+            together.meet(lane);
+            lane.fence();
+        }
+        lane.delay_at_fence();
+        let version = Self::advance(tx, together);
+        // No lane begins with an older snapshot after this.
+        together.meet(lane);
+        let map = S::map(tx.stm);
+        let apart = !S::packs::<T>();
+        let pair = Self::is_pair(lane, apart, words[0]);
+        if apart && !pair {
+            each!(k < W, {
+                if changed && owned.held >> k & 1 != 0 {
+                    // SAFETY: the value of an owned word of an element in range. Relaxed: F5
+                    // follows.
+                    unsafe { S::value(words[k]).store(lane, new[k].to_bits64()) };
+                }
+            });
+            // ORDER(F5): values before versions; pairs with F2.
+            Mutant::NoF5.fence(lane);
+        }
+        each!(k < N, {
+            let word = S::version_word(map, words[k]);
+            let mine = owned.held >> k & 1 != 0;
+            let (seen, value) = if k < W && changed {
+                let value = new[k].to_bits64();
+                let seen = if apart {
+                    S::unlocked(version)
+                } else {
+                    S::packed(version, lane.version_bits(), value)
+                };
+                (seen, value)
+            } else {
+                (owned.seen[k], owned.values[k].to_bits64())
+            };
+            // SAFETY: as above. Relaxed: a packed word, or a pair, is everything there is to see; F5
+            // precedes the others.
+            unsafe {
+                if pair {
+                    lane.store_relaxed_128_if(mine, word, [seen, value]);
+                } else {
+                    lane.store_relaxed_64_if(mine, word, seen);
+                }
+            }
+        });
+        let rank = (together.mask() & (lane.lane_bit() - 1)).count_ones();
+        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+    }
+}
+
+/// The first `n` of 32 bits.
+const fn mask(n: usize) -> u32 {
+    if n == 0 { 0 } else { u32::MAX >> (32 - n) }
+}
+
+/// Looks which of the words that were found `lost` are named twice, and owned by the update
+/// itself. If all of them are, it gives those the values of their first mention and returns 0; else it
+/// returns those that are not owned. `written` are the words that get new values.
+///
+/// Its arrays are copies in memory, so that the update's own stay in registers.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)]
+fn twins<L: Lane, T: Element, const N: usize>(
+    lane: &L,
+    words: [WordAddress; N],
+    lost: u32,
+    written: u32,
+    owned: &mut Owned<T, N>,
+) -> u32 {
+    let mut at = [0; N];
+    let mut seen = [0; N];
+    each!(k < N, {
+        at[k] = words[k].bits();
+        seen[k] = owned.seen[k];
+    });
+    let mut left = lost;
+    let mut held = owned.held;
+    while left != 0 {
+        let k = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let word = at.get(k).copied().unwrap_or(0);
+        let mut same = 0;
+        let mut j = 0;
+        while j < N {
+            same |= u32::from(at.get(j) == Some(&word)) << j;
+            j += 1;
+        }
+        let first = same.trailing_zeros() as usize;
+        if lost >> first & 1 != 0 {
+            return lost;
+        }
+        let of = seen.get(first).copied().unwrap_or(0);
+        if let Some(place) = seen.get_mut(k) {
+            *place = of;
+        }
+        // The last value that is written is the one that stays.
+        let written = same & written;
+        let stays = if written == 0 || Mutant::UpdateReadStays.on(lane) {
+            same
+        } else {
+            written
+        };
+        if !Mutant::UpdateStoredTwice.on(lane) {
+            held &= !same;
+        }
+        held |= 1 << stays.checked_ilog2().unwrap_or(0);
+    }
+    each!(k < N, {
+        owned.seen[k] = seen[k];
+        if !T::WIDE {
+            owned.values[k] = T::from_bits64(seen[k] & u64::from(u32::MAX));
+        }
+    });
+    owned.held = held;
+    0
+}

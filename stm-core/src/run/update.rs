@@ -1,0 +1,240 @@
+//! The loop of static updates.
+
+use crate::algorithm::contract::{Algorithm, Owned};
+use crate::array::view::View;
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use crate::observe::probe::Event;
+use crate::run::step::Step;
+use crate::run::work::Work;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
+use crate::tx::each::each;
+use crate::tx::stm_ref::StmRef;
+use core::marker::PhantomData;
+use core::ops::Range;
+
+impl<A: Algorithm> StmRef<A> {
+    /// Runs a static update for each number in `range`, spread over all threads of the launch: a
+    /// transaction whose words are known before the first is read. Where a transaction has this
+    /// form, this is the method to reach for: it is the shortest to write and the fastest. Every
+    /// thread of the launch calls it with the same range.
+    ///
+    /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
+    /// and writes what that returns to the first `W` of them; the others are only read. With `None`
+    /// it writes nothing.
+    ///
+    /// # Guarantees
+    /// An update takes effect as a whole, at one point in time, as every other transaction does, and
+    /// may run beside dynamic ones. `change` sees values that the elements had together. It is
+    /// called once in an attempt, and in a later attempt again only under an algorithm other than
+    /// [`Fast`](crate::algorithm::Fast); `at` is called in every attempt. Both should do nothing
+    /// but compute: elements are owned while `change` runs, and a transaction inside of it ends
+    /// the launch with [`Error::Nested`](crate::host::Error::Nested).
+    ///
+    /// # Costs
+    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once,
+    /// with the accesses in flight together, and nothing can abort after that. An element that is
+    /// only read is owned as well, so updates that only read the same element conflict, where
+    /// dynamic transactions would not. The other algorithms run an update as a dynamic
+    /// transaction, and need sets that hold its elements.
+    ///
+    /// # Bad input
+    /// - An index past the end ends the launch with
+    ///   [`Error::OutOfRange`](crate::host::Error::OutOfRange), as in [`Tx::read_many`].
+    /// - An element may be named several times. `change` has its value at each place, and the last
+    ///   value among those that are written is the one that stays.
+    /// - More than 32 elements, or more elements written than read, do not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::prelude::*;
+    /// #[kernel]
+    /// pub fn clear<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
+    ///     stm.update_each(lane, 0..9, words, |_| [0; 33], |_, _: [u32; 33]| Some([0; 33]));
+    /// }
+    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// # let mut stm = Stm::on(&Cpu::new())?;
+    /// # let words = stm.array("words", &[0u32; 40])?;
+    /// # clear::launch(&mut stm, Launch::new(1, 1), &words)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// - Elements of two arrays, or of two memories, cannot be named: there is one `array`, and it
+    ///   has the layout of this memory's algorithm.
+    ///
+    /// # Literature
+    /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002 call
+    /// what it does a multi-word compare-and-swap.
+    ///
+    /// ```
+    /// use stm_core::prelude::*;
+    ///
+    /// /// Payments between accounts.
+    /// #[kernel]
+    /// pub fn pay<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
+    /// ) {
+    ///     stm.update_each(lane, 0..payments, accounts, |i| [i % 100, 100 + i % 7], |_, [a, b]| {
+    ///         (a != 0).then(|| [a - 1, b + 1])
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// let mut stm = Stm::on(&Cpu::new())?;
+    /// let accounts = stm.array("accounts", &[10u32; 200])?;
+    /// let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
+    /// assert_eq!(done.commits, 5_000); // 4,000 of them found an empty account
+    /// assert_eq!(accounts.download()?[..100], [0; 100]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn update_each<L: Lane, T: Element, const N: usize, const W: usize>(
+        &self,
+        lane: &L,
+        range: Range<u64>,
+        array: &A::Array<T>,
+        at: impl FnMut(u64) -> [u64; N],
+        change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
+    ) {
+        const {
+            assert!(N <= 32, "update_each takes at most 32 elements");
+            assert!(
+                W <= N,
+                "update_each writes the first of the elements that it reads"
+            );
+        }
+        let work = Update {
+            array: *array,
+            at,
+            change,
+            words: [WordAddress::from_bits(0); N],
+            owned: Owned::none(),
+            new: [T::from_bits64(0); W],
+            unchanged: false,
+            algorithm: PhantomData::<A>,
+        };
+        self.rounds(lane, range, Step::FREE, work, |_, ()| {}, |_, _| {}, |_| {});
+    }
+}
+
+/// Words that a closure holds: if it panics, on a machine that unwinds, they are given back.
+struct Held<'h, 'a, L: Lane, A: Algorithm, T: Element, const N: usize> {
+    tx: &'h Tx<'a, L, A>,
+    words: &'h [WordAddress; N],
+    owned: &'h Owned<T, N>,
+}
+
+impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L, A, T, N> {
+    fn drop(&mut self) {
+        A::disown_many(self.tx, *self.words, self.owned, true);
+    }
+}
+
+/// The work of a static update.
+struct Update<A, V, T, I, F, const N: usize, const W: usize> {
+    array: V,
+    at: I,
+    change: F,
+    words: [WordAddress; N],
+    owned: Owned<T, N>,
+    new: [T; W],
+    /// Whether `change` has returned no values. A closure that always returns some leaves a constant
+    /// here.
+    unchanged: bool,
+    algorithm: PhantomData<A>,
+}
+
+impl<L, A, T, I, F, const N: usize, const W: usize> Work<L, A>
+    for Update<A, A::Array<T>, T, I, F, N, W>
+where
+    L: Lane,
+    A: Algorithm,
+    T: Element,
+    I: FnMut(u64) -> [u64; N],
+    F: FnMut(u64, [T; N]) -> Option<[T; W]>,
+{
+    type Result = ();
+
+    #[inline(always)]
+    fn begin_round(&mut self) {
+        self.words = [WordAddress::from_bits(0); N];
+        self.owned = Owned::none();
+        self.new = [T::from_bits64(0); W];
+        self.unchanged = false;
+    }
+
+    // All indices are constants, as in `Tx::read_many`.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
+        let at = (self.at)(i);
+        if !A::OWNS {
+            let old = tx.read_many(&self.array, at)?;
+            let Some(new) = (self.change)(i, old) else {
+                return Ok(());
+            };
+            each!(k < W, {
+                tx.write(&self.array, at[k], new[k])?;
+            });
+            return Ok(());
+        }
+        let len = self.array.len();
+        let mut past = N;
+        each!(k < N, {
+            if at[k] >= len {
+                past = k;
+            }
+        });
+        if past < N {
+            let mut index = 0;
+            each!(k < N, {
+                if past == k {
+                    index = at[k];
+                }
+            });
+            tx.within(index, len)?;
+        }
+        each!(k < N, {
+            self.words[k] = self.array.word(at[k]);
+        });
+        let (owned, end) = A::own_many::<L, T, N, W>(tx, self.words);
+        self.owned = owned;
+        if end.is_ok() {
+            each!(k < N, {
+                tx.observe(|_| Event::Read(self.words[k], self.owned.values[k].to_bits64()));
+            });
+            let held = Held {
+                tx: &*tx,
+                words: &self.words,
+                owned: &self.owned,
+            };
+            let new = (self.change)(i, self.owned.values);
+            core::mem::forget(held);
+            match new {
+                Some(new) => self.new = new,
+                None => self.unchanged = true,
+            }
+        }
+        A::disown_many(tx, self.words, &self.owned, end.is_err());
+        tx.checked(end)?;
+        if !self.unchanged {
+            A::will_update::<L>(tx, W as u32);
+            each!(k < W, {
+                tx.observe(|_| Event::Write(self.words[k], self.new[k].to_bits64()));
+            });
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
+        if !A::OWNS {
+            return A::commit(tx, together);
+        }
+        let new = (!self.unchanged).then_some(self.new);
+        A::update_many(tx, self.words, &self.owned, new, together);
+        Ok(())
+    }
+}

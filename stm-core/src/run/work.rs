@@ -1,0 +1,42 @@
+//! The work of an attempt, which the loops of single lanes run round by round.
+
+use crate::algorithm::contract::Algorithm;
+use crate::lane::Lane;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use crate::tx::crew::WarpCrew;
+
+/// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
+/// first, and those that have succeeded commit together.
+pub(crate) trait Work<L: Lane, A: Algorithm> {
+    /// What an attempt returns.
+    type Result;
+
+    /// Forgets what an earlier round left, so that nothing of it stays in registers.
+    #[inline(always)]
+    fn begin_round(&mut self) {}
+
+    /// Makes the attempt up to its commit.
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
+
+    /// Commits. The lanes `together` call it together.
+    #[inline(always)]
+    fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
+        A::commit(tx, together)
+    }
+}
+
+/// The work of a closure.
+pub(crate) struct Body<F>(pub(crate) F);
+
+impl<L: Lane, A: Algorithm, R, F> Work<L, A> for Body<F>
+where
+    F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
+{
+    type Result = R;
+
+    #[inline(always)]
+    fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<R> {
+        (self.0)(tx, i)
+    }
+}
