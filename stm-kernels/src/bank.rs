@@ -217,6 +217,16 @@ impl BankPlan {
     }
 }
 
+/// Loads an entry of the tables that accounts are drawn by. Were one missing, the draw would
+/// differ from the host's, and the replay would show it.
+#[inline(always)]
+fn table_entry<L: Lane>(lane: &L, tables: &TArray<u64>, at: u64) -> u64 {
+    tables.get(at).map_or(0, |entry| {
+        // SAFETY: in range of a live array that nothing writes.
+        unsafe { lane.load_relaxed_64(entry) }
+    })
+}
+
 /// The number of accounts that an audit reads together.
 pub const BATCH: usize = 16;
 
@@ -224,14 +234,7 @@ impl<A: Algorithm> Bank<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
         let plan = p.plan;
-        let table = |at| {
-            // Without the entry, the draw would differ from the host's, and
-            // the replay would show it.
-            p.tables.get(at).map_or(0, |entry| {
-                // SAFETY: in range of a live array that nothing writes.
-                unsafe { lane.load_relaxed_64(entry) }
-            })
-        };
+        let table = |at| table_entry(lane, &p.tables, at);
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {
             let (from, to, amount) = match plan.transaction(i, table) {
                 BankTransaction::Transfer { from, to, amount } => {
@@ -277,13 +280,7 @@ impl<A: Algorithm> BankUpdates<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
         let plan = p.plan;
-        let table = |at| {
-            // As in `Bank`.
-            p.tables.get(at).map_or(0, |entry| {
-                // SAFETY: in range of a live array that nothing writes.
-                unsafe { lane.load_relaxed_64(entry) }
-            })
-        };
+        let table = |at| table_entry(lane, &p.tables, at);
         let at = |i| match plan.transaction(i, table) {
             BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
             BankTransaction::Audit { .. } => [0, 1],
@@ -333,13 +330,7 @@ impl<A: Algorithm> BankAdds<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &BankAddsParams<A>) {
         let plan = p.plan;
-        let table = |at| {
-            // As in `Bank`.
-            p.tables.get(at).map_or(0, |entry| {
-                // SAFETY: in range of a live array that nothing writes.
-                unsafe { lane.load_relaxed_64(entry) }
-            })
-        };
+        let table = |at| table_entry(lane, &p.tables, at);
         let row = |account: u32| u64::from(account >> p.row_log2);
         let column = |account: u32| account & ((1 << p.row_log2) - 1);
         p.stm.for_each(lane, 0..p.transactions, |tx, i| {

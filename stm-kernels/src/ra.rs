@@ -110,6 +110,30 @@ impl RaTransaction {
 /// transaction of [`RaUpdates`] reads and writes.
 pub const BATCH: usize = 16;
 
+/// Returns what `of` gives for each word of a batch. It is written out, because an array that a
+/// loop fills is on the stack and is copied from there byte by byte.
+#[inline(always)]
+fn batch<T>(of: impl Fn(u32) -> T) -> [T; BATCH] {
+    [
+        of(0),
+        of(1),
+        of(2),
+        of(3),
+        of(4),
+        of(5),
+        of(6),
+        of(7),
+        of(8),
+        of(9),
+        of(10),
+        of(11),
+        of(12),
+        of(13),
+        of(14),
+        of(15),
+    ]
+}
+
 /// The random-array kernel: `transactions` transactions of a plan over an array
 /// of at least as many words as each reads.
 #[kernel(all, name = "ra")]
@@ -124,49 +148,13 @@ pub fn random_array<L: Lane, A: Algorithm>(
         let me = plan.transaction(i);
         let mut k = 0;
         while k < plan.reads {
-            // The last batch repeats the last word to its end. The array is
-            // written out, because one that a loop fills is on the stack
-            // and is copied from there byte by byte.
+            // The last batch repeats the last word to its end.
             let w = |j: u32| u64::from(me.word((k + j).min(plan.reads - 1)));
-            let at: [u64; BATCH] = [
-                w(0),
-                w(1),
-                w(2),
-                w(3),
-                w(4),
-                w(5),
-                w(6),
-                w(7),
-                w(8),
-                w(9),
-                w(10),
-                w(11),
-                w(12),
-                w(13),
-                w(14),
-                w(15),
-            ];
+            let at: [u64; BATCH] = batch(w);
             let found = tx.read_many(words, at)?;
             if k < plan.writes {
                 let new = |j: u32| found[j as usize].wrapping_add(me.delta(k + j));
-                let new: [u32; BATCH] = [
-                    new(0),
-                    new(1),
-                    new(2),
-                    new(3),
-                    new(4),
-                    new(5),
-                    new(6),
-                    new(7),
-                    new(8),
-                    new(9),
-                    new(10),
-                    new(11),
-                    new(12),
-                    new(13),
-                    new(14),
-                    new(15),
-                ];
+                let new: [u32; BATCH] = batch(new);
                 let count = (plan.writes - k).min(BATCH as u32);
                 tx.write_many(words, at, new, count)?;
             }
@@ -188,48 +176,12 @@ impl<A: Algorithm> RaUpdates<A> {
         let at = |i| {
             let me = plan.transaction(i);
             let w = |j: u32| u64::from(me.word(j));
-            // Written out, as in `random_array`.
-            [
-                w(0),
-                w(1),
-                w(2),
-                w(3),
-                w(4),
-                w(5),
-                w(6),
-                w(7),
-                w(8),
-                w(9),
-                w(10),
-                w(11),
-                w(12),
-                w(13),
-                w(14),
-                w(15),
-            ]
+            batch(w)
         };
         let change = |i, found: [u32; BATCH]| {
             let me = plan.transaction(i);
             let new = |j: u32| found[j as usize].wrapping_add(me.delta(j));
-            let new: [u32; BATCH] = [
-                new(0),
-                new(1),
-                new(2),
-                new(3),
-                new(4),
-                new(5),
-                new(6),
-                new(7),
-                new(8),
-                new(9),
-                new(10),
-                new(11),
-                new(12),
-                new(13),
-                new(14),
-                new(15),
-            ];
-            Some(new)
+            Some(batch(new))
         };
         p.stm
             .update_each(lane, 0..p.transactions, &p.words, at, change);
